@@ -88,3 +88,18 @@ func TestCacheBytes(t *testing.T) {
 		t.Errorf("a cache larger than every memory takes %d bytes", got)
 	}
 }
+
+// What attention on the GPU does not compute is refused before weights are loaded; under --device auto the
+// processor takes over.
+func TestAttentionThatTheGPULacksIsRefused(t *testing.T) {
+	b := &Backend{}
+	shape := compute.CacheShape{Layers: 2, Tokens: 1000, KVHeads: 2, HeadDim: 64, Type: compute.F16}
+	sinks, unlike := shape, shape
+	sinks.Sinks = true
+	unlike.Each = []compute.CacheLayer{{KVHeads: 2, KeyDim: 64, ValueDim: 64}, {KVHeads: 2, KeyDim: 64, ValueDim: 32}}
+	for name, shape := range map[string]compute.CacheShape{"sinks": sinks, "unlike": unlike} {
+		if err := b.CheckCache(shape); !errors.Is(err, compute.ErrLacks) || !strings.Contains(err.Error(), "choose --device cpu") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -77,11 +77,35 @@ type CacheShape struct {
 	Tokens  int // capacity
 	KVHeads int
 	HeadDim int
+	// Each describes the layers one by one, if they are not all alike. Then KVHeads and HeadDim are
+	// unused. A backend may refuse layers of unlike widths.
+	Each []CacheLayer
+	// Sinks says that attention over the cache will have sinks (see Attention), which a backend may
+	// refuse.
+	Sinks bool
 	// Type is how keys and values are stored, and thus the precision that attention computes with:
 	// F32; F16, for which a backend may use F32 instead; or Q8_0, one byte per number and one scale
 	// per 32 numbers of a head, which a backend may refuse. See CacheChecker.
 	Type DType
 }
+
+// CacheLayer is the size of one layer's keys and values.
+type CacheLayer struct {
+	KVHeads          int // 0: the layer keeps none
+	KeyDim, ValueDim int // numbers of a head
+}
+
+// Layer returns the size of layer i.
+func (s CacheShape) Layer(i int) CacheLayer {
+	if s.Each != nil {
+		return s.Each[i]
+	}
+	return CacheLayer{KVHeads: s.KVHeads, KeyDim: s.HeadDim, ValueDim: s.HeadDim}
+}
+
+// KeyNumbers and ValueNumbers return how many numbers the key and the value of one token have.
+func (l CacheLayer) KeyNumbers() int   { return l.KVHeads * l.KeyDim }
+func (l CacheLayer) ValueNumbers() int { return l.KVHeads * l.ValueDim }
 
 // CacheChecker is an optional interface of a Backend. It lets a caller refuse a cache before it
 // loads the weights.
@@ -91,8 +115,8 @@ type CacheChecker interface {
 	CheckCache(shape CacheShape) error
 }
 
-// Cache holds the keys and values of one sequence, per layer (tokens, KVHeads·HeadDim). Rows from
-// Len on are garbage, which the next pass overwrites.
+// Cache holds the keys and values of one sequence, per layer (tokens, KVHeads·KeyDim) and (tokens,
+// KVHeads·ValueDim). Rows from Len on are garbage, which the next pass overwrites.
 type Cache interface {
 	Len() int
 	Cap() int
@@ -101,8 +125,8 @@ type Cache interface {
 	// Advance adds to the cache the n rows that Attend has just written. Call it after the last
 	// layer.
 	Advance(n int) error
-	// KeyValue copies the key and value of one token in one layer to the host, KVHeads·HeadDim
-	// numbers each. Only tests and the doctor command use it.
+	// KeyValue copies the key and value of one token in one layer to the host, KeyNumbers and
+	// ValueNumbers of the layer. Only tests and the doctor command use it.
 	KeyValue(layer, token int, key, value []float32) error
 	Bytes() int64
 	Close() error
@@ -141,14 +165,17 @@ type Arithmetic interface {
 
 // Attention describes one attention call.
 type Attention struct {
-	Layer    int
-	Heads    int // query heads; a multiple of KVHeads of the cache
-	HeadDim  int
-	Scale    float32 // factor of q·k, usually 1/√HeadDim
-	Window   int     // number of keys that a row sees, its own last; 0: all. See Extra.
-	SoftCap  float32 // a score s becomes SoftCap·tanh(s/SoftCap); 0: it stays s. See Extra.
-	Row      int     // first row of the buffers that belongs to this cache's sequence
-	Position int     // position of that row: the cache's Len
+	Layer   int
+	Heads   int     // query heads; a multiple of the layer's KVHeads in the cache
+	HeadDim int     // of queries and keys; that of values is the cache's
+	Scale   float32 // factor of q·k, usually 1/√HeadDim
+	Window  int     // number of keys that a row sees, its own last; 0: all. See Extra.
+	SoftCap float32 // a score s becomes SoftCap·tanh(s/SoftCap); 0: it stays s. See Extra.
+	// Sinks has one score for each query head: that of one more key, whose value is 0. nil: there is
+	// none. See CacheShape.
+	Sinks    Vector
+	Row      int // first row of the buffers that belongs to this cache's sequence
+	Position int // position of that row: the cache's Len
 }
 
 // Rope describes a rotary embedding over heads of HeadDim numbers, of which the first Dim rotate.
@@ -214,9 +241,11 @@ type Backend interface {
 	AddBias(x Buffer, m int, b Vector) error
 	// RoPE rotates m rows of x (·, Heads·HeadDim) in place, starting at r.Row.
 	RoPE(x Buffer, m int, r Rope) error
-	// Attend takes m rows of q, k and v, starting at a.Row. It stores the rows of k and v (·,
-	// KVHeads·HeadDim) in the cache after its Len tokens, without changing Len. It writes causal
-	// attention of the rows of q (·, Heads·HeadDim) to the same rows of dst.
+	// Attend takes m rows of q, k and v, starting at a.Row. It stores the rows of k (·,
+	// KVHeads·KeyDim) and v (·, KVHeads·ValueDim) in the cache after its Len tokens, without changing
+	// Len. It writes causal attention of the rows of q (·, Heads·HeadDim) to the same rows of dst (·,
+	// Heads·ValueDim). If k and v are nil, it stores nothing and reads what an earlier call of this
+	// pass stored in the layer; a backend that lays layers one by one (CacheShape.Each) can do so.
 	Attend(dst, q, k, v Buffer, m int, c Cache, a Attention) error
 	// SwiGLU writes silu(gate)·up to gate.
 	SwiGLU(gate, up Buffer, m int) error

@@ -186,11 +186,11 @@ func (e *equality) pass(ctx context.Context, tokens []int32) (t trace, err error
 // cached copies the keys and values of the tokens from one on.
 func (e *equality) cached(from int) (list [][]float32, err error) {
 	c := e.model.Config()
-	width := c.KVHeads * c.HeadDim
 	for layer := range c.Layers {
+		width := e.model.CacheLayer(layer)
 		for token := from; token < e.cache.Len(); token++ {
-			both := make([]float32, 2*width)
-			if err := e.cache.KeyValue(layer, token, both[:width], both[width:]); err != nil {
+			both := make([]float32, width.KeyNumbers()+width.ValueNumbers())
+			if err := e.cache.KeyValue(layer, token, both[:width.KeyNumbers()], both[width.KeyNumbers():]); err != nil {
 				return nil, fmt.Errorf("reading keys and values of layer %d: %w", layer, err)
 			}
 			list = append(list, both)
@@ -208,7 +208,7 @@ func (e *equality) difference(pass string, decoded, got trace, tokens int) strin
 		for token := range each {
 			if at, a, b, ok := same(decoded.cached[layer*tokens+token], got.cached[layer*each+token]); !ok {
 				what := "key"
-				if at >= len(got.cached[0])/2 {
+				if at >= e.model.CacheLayer(layer).KeyNumbers() {
 					what = "value"
 				}
 				return fmt.Sprintf("%s differs from decoding: layer %d, token %d, %s: %g in place of %g", pass, layer, token, what, b, a)

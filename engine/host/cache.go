@@ -18,7 +18,7 @@ type cache struct {
 
 // Cache allocates room for every token of the shape.
 func (b *Backend) Cache(shape compute.CacheShape) (compute.Cache, error) {
-	require(shape.Layers > 0 && shape.Tokens > 0 && shape.KVHeads > 0 && shape.HeadDim > 0, "a cache without layers, tokens or heads")
+	require(shape.Layers > 0 && shape.Tokens > 0 && (shape.Each == nil || len(shape.Each) == shape.Layers), "a cache without layers or tokens")
 	if err := b.CheckCache(shape); err != nil {
 		return nil, err
 	}
@@ -30,8 +30,10 @@ func (b *Backend) Cache(shape compute.CacheShape) (compute.Cache, error) {
 		return nil, err
 	}
 	c := &cache{shape: shape}
-	for range shape.Layers {
-		c.layers = append(c.layers, cpu.NewKV(shape.Tokens, shape.KVHeads, shape.HeadDim, kept[shape.Type]))
+	for i := range shape.Layers {
+		l := shape.Layer(i)
+		require(shape.Each != nil || l.KVHeads > 0 && l.KeyDim > 0, "a cache without heads")
+		c.layers = append(c.layers, cpu.NewKV(cpu.KVShape{Tokens: shape.Tokens, Heads: l.KVHeads, KeyDim: l.KeyDim, ValueDim: l.ValueDim}, kept[shape.Type]))
 	}
 	return c, nil
 }
@@ -42,31 +44,39 @@ var kept = map[compute.DType]cpu.KVType{compute.F32: cpu.KVF32, compute.F16: cpu
 // CheckCache refuses types that the attention kernels cannot read, and for Q8_0 heads that are not
 // a multiple of a block.
 func (b *Backend) CheckCache(shape compute.CacheShape) error {
-	switch kv, ok := kept[shape.Type]; {
-	case !ok:
+	kv, ok := kept[shape.Type]
+	if !ok {
 		return fmt.Errorf("keys and values of the type number %d: the CPU keeps them as f32, f16 or q8_0", shape.Type)
-	case kv == cpu.KVQ8_0 && shape.HeadDim%cpu.Block != 0:
-		return fmt.Errorf("keys and values in q8_0, whose blocks hold %d numbers, need heads of a multiple of that, and these have %d: choose --cache f16 or f32", cpu.Block, shape.HeadDim)
+	}
+	for i := range shape.Layers {
+		l := shape.Layer(i)
+		for _, dim := range []int{l.KeyDim, l.ValueDim} {
+			if kv == cpu.KVQ8_0 && dim%cpu.Block != 0 {
+				return fmt.Errorf("keys and values in q8_0, whose blocks hold %d numbers, need heads of a multiple of that, and these have %d: choose --cache f16 or f32", cpu.Block, dim)
+			}
+		}
+		if l.KeyDim > cpu.MaxKeyDim || l.ValueDim > cpu.MaxValueDim {
+			return fmt.Errorf("layer %d has keys of %d and values of %d numbers: the CPU attends to at most %d and %d",
+				i, l.KeyDim, l.ValueDim, cpu.MaxKeyDim, cpu.MaxValueDim)
+		}
 	}
 	return nil
 }
 
 // cacheBytes checks for overflow, because the number of tokens comes from the user.
 func cacheBytes(shape compute.CacheShape) (int64, error) {
-	product := uint64(2)
-	blocks := (uint64(max(shape.Tokens, 0)) + cpu.KeysPerBlock - 1) / cpu.KeysPerBlock
-	product *= cpu.KeysPerBlock
-	for _, factor := range []uint64{uint64(shape.Layers), blocks, uint64(shape.KVHeads), uint64(kept[shape.Type].Bytes(shape.HeadDim))} {
-		high, low := bits.Mul64(product, factor)
-		if high != 0 || low > 1<<62 {
-			return 0, fmt.Errorf("%w: keys and values of %d tokens exceed every memory", compute.ErrOutOfMemory, shape.Tokens)
-		}
-		product = low
+	token := uint64(0) // bytes of one token in all layers
+	for i := range shape.Layers {
+		l := shape.Layer(i)
+		token += uint64(l.KVHeads) * uint64(kept[shape.Type].Bytes(l.KeyDim)+kept[shape.Type].Bytes(l.ValueDim))
 	}
-	return int64(product), nil
+	blocks := (uint64(max(shape.Tokens, 0)) + cpu.KeysPerBlock - 1) / cpu.KeysPerBlock
+	high, low := bits.Mul64(token, blocks*cpu.KeysPerBlock)
+	if high != 0 || low > 1<<62 {
+		return 0, fmt.Errorf("%w: keys and values of %d tokens exceed every memory", compute.ErrOutOfMemory, shape.Tokens)
+	}
+	return int64(low), nil
 }
-
-func (c *cache) rowSize() int { return c.shape.KVHeads * c.shape.HeadDim }
 
 func (c *cache) Len() int { return c.length }
 func (c *cache) Cap() int { return c.shape.Tokens }
@@ -94,8 +104,8 @@ func (c *cache) KeyValue(layer, token int, key, value []float32) error {
 	if layer < 0 || layer >= c.shape.Layers || token < 0 || token >= c.shape.Tokens {
 		return fmt.Errorf("reading the cache at layer %d of %d, token %d of %d", layer, c.shape.Layers, token, c.shape.Tokens)
 	}
-	size := c.rowSize()
-	require(len(key) == size && len(value) == size, "KeyValue needs room for one row")
+	l := c.shape.Layer(layer)
+	require(len(key) == l.KeyNumbers() && len(value) == l.ValueNumbers(), "KeyValue needs room for one row")
 	c.layers[layer].Load(token, key, value)
 	return nil
 }

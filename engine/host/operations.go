@@ -122,29 +122,43 @@ func (b *Backend) RoPE(x compute.Buffer, m int, r compute.Rope) error {
 // Attend stores k and v in the cache after its length, and attends to them and all earlier tokens.
 func (b *Backend) Attend(dst, q, k, v compute.Buffer, m int, c compute.Cache, a compute.Attention) error {
 	kv := c.(*cache)
-	size := kv.rowSize()
-	queries, qb := queuedRows(q, a.Row, m)
-	out, db := queuedRows(dst, a.Row, m)
-	newKeys, kb := queuedRows(k, a.Row, m)
-	newValues, vb := queuedRows(v, a.Row, m)
 	require(a.Position == kv.length && kv.layers != nil, "Attend at another position than the cache's length")
-	require(qb.cols == a.Heads*a.HeadDim && db.cols == qb.cols && kb.cols == size && vb.cols == size, "Attend of widths that do not fit")
-	require(a.HeadDim == kv.shape.HeadDim && a.HeadDim <= cpu.MaxHeadDim && a.Heads%kv.shape.KVHeads == 0, "Attend of heads that do not fit")
 	if a.Position+m > kv.shape.Tokens {
 		return fmt.Errorf("attending to %d tokens: the cache has room for %d", a.Position+m, kv.shape.Tokens)
 	}
-	layer := kv.layers[a.Layer]
-	b.perRow(rowOperation{
-		run: storeRow, parts: kv.shape.KVHeads, first: a.Row, count: m, x: newKeys, cols: size, y: newValues, yCols: size, kv: layer, position: a.Position,
-	}, 4*len(newKeys))
-	b.makeRoom()
-	b.queue.attends = append(b.queue.attends, cpu.Attention{
-		Dst: out, Q: queries, KV: layer, M: m, Position: a.Position, Heads: a.Heads, Scale: a.Scale, Window: a.Window, SoftCap: a.SoftCap,
+	queries, qb := queuedRows(q, a.Row, m)
+	out, db := queuedRows(dst, a.Row, m)
+	l := kv.shape.Layer(a.Layer)
+	require(qb.cols == a.Heads*a.HeadDim && db.cols == a.Heads*l.ValueDim, "Attend of widths that do not fit")
+	require(a.HeadDim == l.KeyDim && l.KVHeads > 0 && a.Heads%l.KVHeads == 0, "Attend of heads that do not fit")
+	if k != nil {
+		b.store(k, v, m, kv, a)
+	}
+	task := cpu.Attention{
+		Dst: out, Q: queries, KV: kv.layers[a.Layer], M: m, Position: a.Position, Heads: a.Heads, Scale: a.Scale, Window: a.Window, SoftCap: a.SoftCap,
 		Threads: b.pool.Threads(),
-	})
-	task := &b.queue.attends[len(b.queue.attends)-1]
-	b.queue.add(task, task.Items(), task.Work())
+	}
+	if a.Sinks != nil {
+		require(a.Sinks.Len() == a.Heads, "Attend with another number of sinks than heads")
+		task.Sinks = a.Sinks.(vector)
+	}
+	b.makeRoom()
+	b.queue.attends = append(b.queue.attends, task)
+	queued := &b.queue.attends[len(b.queue.attends)-1]
+	b.queue.add(queued, queued.Items(), queued.Work())
 	return nil
+}
+
+// store queues that m rows of keys and values go into the cache.
+func (b *Backend) store(k, v compute.Buffer, m int, kv *cache, a compute.Attention) {
+	keys, kb := queuedRows(k, a.Row, m)
+	values, vb := queuedRows(v, a.Row, m)
+	l := kv.shape.Layer(a.Layer)
+	require(kb.cols == l.KeyNumbers() && vb.cols == l.ValueNumbers(), "Attend of keys and values that do not fit")
+	b.perRow(rowOperation{
+		run: storeRow, parts: l.KVHeads, first: a.Row, count: m, x: keys, cols: kb.cols, y: values, yCols: vb.cols,
+		kv: kv.layers[a.Layer], position: a.Position,
+	}, 4*len(keys))
 }
 
 // SwiGLU writes silu(gate)·up to gate.

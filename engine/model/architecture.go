@@ -92,7 +92,7 @@ func usualNeeds() needs {
 	return needs{
 		"": required, "optional": optional, "attention_norm": required, "feed_forward_norm": required, "gate": required,
 		"norm_bias": absent, "feed_forward_norm_bias": absent, "qk_norm": absent, "post_norms": absent, "attention_gate": absent,
-		"qkv_bias": optional, "expert_bias": absent, "choice_bias": absent, "shared_factor": absent,
+		"qkv_bias": optional, "expert_bias": absent, "choice_bias": absent, "shared_factor": absent, "sinks": absent,
 	}
 }
 

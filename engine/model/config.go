@@ -2,7 +2,6 @@ package model
 
 import (
 	"fmt"
-	"math"
 
 	"specula/engine/compute"
 	"specula/engine/weights"
@@ -13,11 +12,13 @@ type Config struct {
 	Architecture string
 	Layers       int
 	Dim          int // width of the residual stream
-	FFN          int // width of the feed-forward layer
-	Heads        int // query heads
-	KVHeads      int // divides Heads
-	HeadDim      int
-	Vocab        int
+	// Heads, KVHeads, HeadDim and FFN are those of the first layer. Others may differ, and so may the
+	// width of values (see Model.CacheLayer).
+	FFN     int // width of the feed-forward layer
+	Heads   int // query heads
+	KVHeads int // divides Heads
+	HeadDim int // of queries and keys
+	Vocab   int
 	// ContextLength is the most tokens that the file allows. If the file has a window and the
 	// architecture is computed without windows, it is at most the size of the window: in a longer
 	// text a pass would attend to keys that the model does not see.
@@ -33,7 +34,7 @@ type Config struct {
 	SharedFFN   int            // width of the expert that all rows use; 0: there is none
 	DenseLayers int            // so many first layers have no experts
 
-	AttentionScale float64 // factor of q·k, usually 1/√HeadDim
+	AttentionScale float64 // factor of q·k in the first layer, usually 1/√HeadDim
 	AttentionCap   float64 // bound of the scores of attention; this and all below: 0 for none
 	LogitCap       float64 // bound of the logits
 	EmbeddingScale float64 // factor of embeddings
@@ -130,8 +131,8 @@ func first(a, b error) error {
 	return b
 }
 
-// maxHeadDim is the largest supported size of a head; published models have at most 256.
-const maxHeadDim = 512
+// maxKeyDim and maxValueDim are the largest supported sizes of a head.
+const maxKeyDim, maxValueDim = 576, 512
 
 // Bounds of what a file may say about its size.
 const mostWide, mostLayers, mostHeads = 1 << 20, 4096, 4096
@@ -139,9 +140,9 @@ const mostWide, mostLayers, mostHeads = 1 << 20, 4096, 4096
 // mostTokens bounds what a file may say about numbers of tokens.
 const mostTokens = 1 << 27
 
-// readConfig reads and checks all hyperparameters, and which layers have a window. The vocabulary
-// is missing: it is the number of rows of the embedding table, which size reads.
-func readConfig(file *weights.File, arch *architecture) (Config, layerWindows, error) {
+// readConfig reads and checks all hyperparameters, and the layout of the layers. The vocabulary is
+// missing: it is the number of rows of the embedding table, which size reads.
+func readConfig(file *weights.File, arch *architecture) (Config, layout, error) {
 	m := &metadata{file: file}
 	eps := "attention.layer_norm_rms_epsilon"
 	if arch.layerNorm {
@@ -151,16 +152,15 @@ func readConfig(file *weights.File, arch *architecture) (Config, layerWindows, e
 		Architecture:  file.Architecture(),
 		Layers:        m.count("block_count", 0, mostLayers),
 		Dim:           m.count("embedding_length", 0, mostWide),
-		FFN:           m.count("feed_forward_length", 0, mostWide),
-		Heads:         m.count("attention.head_count", 0, mostHeads),
+		FFN:           m.countFirst("feed_forward_length", 0, mostWide),
+		Heads:         m.countFirst("attention.head_count", 0, mostHeads),
 		ContextLength: m.count("context_length", 0, mostTokens),
 		RopeBase:      m.number("rope.freq_base", 10_000, 1, 1e12),
 		NormEps:       m.number(eps, 0, 1e-12, 0.1),
 	}
-	c.KVHeads = m.count("attention.head_count_kv", c.Heads, mostHeads)
-	c.HeadDim = m.count("attention.key_length", max(c.Dim/c.Heads, 1), maxHeadDim)
+	c.KVHeads = m.countFirst("attention.head_count_kv", c.Heads, mostHeads)
+	c.HeadDim = m.count("attention.key_length", max(c.Dim/c.Heads, 1), maxKeyDim)
 	c.RopeDim = m.count("rope.dimension_count", c.HeadDim, c.HeadDim)
-	c.AttentionScale = 1 / math.Sqrt(float64(c.HeadDim))
 	c.Scaling = m.readScaling(c.ContextLength, hasTensor(file, "rope_factors_long.weight"))
 	w := m.readWindows(arch.windows, &c)
 	if window, _, err := m.file.Uint(m.key("attention.sliding_window")); err == nil && !arch.windows.some && window > 0 && window < mostTokens {
@@ -170,23 +170,18 @@ func readConfig(file *weights.File, arch *architecture) (Config, layerWindows, e
 		arch.read(m, &c)
 	}
 	m.readExperts(arch, &c)
+	shapes := m.readShapes(&c, w)
+	scaleAttention(shapes, &c)
+	c.HeadDim = shapes[0].keyDim
+	m.checkShapes(shapes)
 	m.check(c)
-	return c, w, m.err
+	return c, layout{w, shapes}, m.err
 }
 
 // check refuses models that the forward pass would compute wrongly.
 func (m *metadata) check(c Config) {
-	if c.Heads%c.KVHeads != 0 {
-		m.fail(m.key("attention.head_count_kv"), c.KVHeads, fmt.Sprintf("a divisor of the %d query heads", c.Heads))
-	}
-	if c.HeadDim > maxHeadDim {
-		m.fail(m.key("embedding_length"), c.Dim, fmt.Sprintf("at most %d numbers for each of %d heads", maxHeadDim, c.Heads))
-	}
-	if c.RopeDim%2 != 0 {
-		m.fail(m.key("rope.dimension_count"), c.RopeDim, "an even number")
-	}
-	if v := m.count("attention.value_length", c.HeadDim, maxHeadDim); v != c.HeadDim {
-		m.fail(m.key("attention.value_length"), v, fmt.Sprintf("the key length, %d", c.HeadDim))
+	if c.HeadDim > maxKeyDim {
+		m.fail(m.key("embedding_length"), c.Dim, fmt.Sprintf("at most %d numbers for each of %d heads", maxKeyDim, c.Heads))
 	}
 	if causal, found, err := m.file.Bool(m.key("attention.causal")); err != nil || found && !causal {
 		m.fail(m.key("attention.causal"), causal, "true: only causal models can be decoded")

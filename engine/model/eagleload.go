@@ -105,6 +105,10 @@ func (e *Eagle) loadLayer(h *headTensors, c headConfig, dim int) error {
 		Up:              h.matrix(gate.Rows, dim, required, at("mlp.up_proj.weight")...),
 		Down:            h.matrix(dim, gate.Rows, required, at("mlp.down_proj.weight")...),
 	}}}
+	e.layer.shapeLayers([]layerShape{{
+		heads: shape.Heads, kvHeads: shape.KVHeads, keyDim: shape.HeadDim, valueDim: shape.HeadDim, ropeDim: shape.RopeDim, ffn: shape.FFN,
+		attentionScale: shape.AttentionScale,
+	}})
 	if err := first(h.err, e.layer.checkCache()); err != nil {
 		return err
 	}
@@ -112,7 +116,7 @@ func (e *Eagle) loadLayer(h *headTensors, c headConfig, dim int) error {
 	if err != nil {
 		return fmt.Errorf("the config.json beside %q: %w", h.file.Name(), err)
 	}
-	angles, err := newRopeTables(&e.layer.config, shape.RopeBase, Scaling{}, factors)
+	angles, err := newRopeTables(&e.layer.config, shape.RopeDim, shape.RopeBase, Scaling{}, factors)
 	e.layer.layers[0].rope = &angles
 	return err
 }

@@ -51,7 +51,7 @@ func (r *record) addCache(t testing.TB, m *model.Model, cache compute.Cache, fro
 	c := m.Config()
 	for layer := range c.Layers {
 		for token := from; token < cache.Len(); token++ {
-			key, value := make([]float32, c.KVHeads*c.HeadDim), make([]float32, c.KVHeads*c.HeadDim)
+			key, value := make([]float32, m.CacheLayer(layer).KeyNumbers()), make([]float32, m.CacheLayer(layer).ValueNumbers())
 			if err := cache.KeyValue(layer, token, key, value); err != nil {
 				t.Fatal(err)
 			}

@@ -52,29 +52,30 @@ func (m *Model) attend(p *pass, i int) compute.Buffer {
 
 // gather is attend without the norm: x is the input of the query, key and value projections.
 func (m *Model) gather(p *pass, i int, x compute.Buffer) {
-	l, a, c := &m.layers[i], &m.activations, &m.config
-	p.project(a.query, x, l.Query, l.QueryBias)
-	p.project(a.key, x, l.Key, l.KeyBias)
-	p.project(a.value, x, l.Value, l.ValueBias)
+	l, b, s := &m.layers[i], m.layers[i].buffers, &m.layers[i].shape
+	p.project(b.query, x, l.Query, l.QueryBias)
+	p.project(b.key, x, l.Key, l.KeyBias)
+	p.project(b.value, x, l.Value, l.ValueBias)
 	if m.arch.rotateFirst {
 		p.rotate(l)
 	}
-	p.normHeads(a.query, l.QueryNorm)
-	p.normHeads(a.key, l.KeyNorm)
+	p.normHeads(b.query, l.QueryNorm, s.keyDim)
+	p.normHeads(b.key, l.KeyNorm, s.keyDim)
 	if !m.arch.rotateFirst {
 		p.rotate(l)
 	}
-	p.attend(a.attended, a.query, a.key, a.value, compute.Attention{
-		Layer: i, Heads: c.Heads, HeadDim: c.HeadDim, Scale: float32(c.AttentionScale), Window: l.window, SoftCap: float32(c.AttentionCap),
+	p.attend(b.attended, b.query, b.key, b.value, compute.Attention{
+		Layer: i, Heads: s.heads, HeadDim: s.keyDim, Scale: float32(s.attentionScale), Window: l.window, SoftCap: float32(m.config.AttentionCap),
+		Sinks: l.Sinks,
 	})
-	p.project(a.output, p.gateAttention(x, l.AttentionGate), l.Mix, l.MixBias)
+	p.project(m.activations.output, p.gateAttention(x, l), l.Mix, l.MixBias)
 	p.contribute(l.PostAttentionNorm)
 }
 
 // feedForward adds the output of the feed-forward network to the residual stream. If the network
 // has no norm of its own, it reads x, the input of attention.
 func (m *Model) feedForward(p *pass, l *layer, x compute.Buffer) {
-	a := &m.activations
+	a, b := &m.activations, l.buffers
 	if l.FeedForwardNorm != nil {
 		x = p.normed(a.normed, a.residual, l.FeedForwardNorm, l.FeedForwardNormBias)
 	}
@@ -82,14 +83,14 @@ func (m *Model) feedForward(p *pass, l *layer, x compute.Buffer) {
 	case l.Router != nil:
 		m.mix(p, l, x)
 	case l.Gate != nil:
-		p.project(a.gate, x, l.Gate, l.GateBias)
-		p.project(a.up, x, l.Up, l.UpBias)
-		p.gate(a.gate, a.up, m.arch.activation)
-		p.project(a.output, a.gate, l.Down, l.DownBias)
+		p.project(b.gate, x, l.Gate, l.GateBias)
+		p.project(b.up, x, l.Up, l.UpBias)
+		p.gate(b.gate, b.up, m.arch.activation)
+		p.project(a.output, b.gate, l.Down, l.DownBias)
 	default:
-		p.project(a.gate, x, l.Up, l.UpBias)
-		p.activate(a.gate, m.arch.activation)
-		p.project(a.output, a.gate, l.Down, l.DownBias)
+		p.project(b.gate, x, l.Up, l.UpBias)
+		p.activate(b.gate, m.arch.activation)
+		p.project(a.output, b.gate, l.Down, l.DownBias)
 	}
 	p.contribute(l.PostFeedForwardNorm)
 }

@@ -39,15 +39,16 @@ func load(ctx context.Context, backend compute.Backend, file *weights.File, o Op
 	if err != nil {
 		return nil, err
 	}
-	config, windows, err := readConfig(file, &arch)
+	config, layout, err := readConfig(file, &arch)
 	if err != nil {
 		return nil, err
 	}
-	if err := config.size(file, o); err != nil {
+	if err := config.size(file, o, layout.shapes); err != nil {
 		return nil, err
 	}
 	m := &Model{backend: backend, arch: arch, config: config, layers: make([]layer, config.Layers)}
-	if err := m.checkOperations(windows); err != nil {
+	m.shapeLayers(layout.shapes)
+	if err := m.checkOperations(layout.windows); err != nil {
 		return nil, err
 	}
 	if err := m.checkCache(); err != nil {
@@ -66,7 +67,7 @@ func load(ctx context.Context, backend compute.Backend, file *weights.File, o Op
 	if m.Output == nil {
 		m.Output = m.Embedding
 	}
-	if err := m.placeLayers(windows); err != nil {
+	if err := m.placeLayers(layout.windows); err != nil {
 		return nil, err
 	}
 	if m.arch.normEmbeddings {
@@ -83,7 +84,7 @@ func load(ctx context.Context, backend compute.Backend, file *weights.File, o Op
 }
 
 // size sets what the file does not say: vocabulary, cache and rows of a pass.
-func (c *Config) size(file *weights.File, o Options) error {
+func (c *Config) size(file *weights.File, o Options, shapes []layerShape) error {
 	const mostRows = 1 << 16
 	table, found, err := file.Tensor("token_embd.weight")
 	if err != nil {
@@ -97,7 +98,7 @@ func (c *Config) size(file *weights.File, o Options) error {
 		c.MaxTokens = c.ContextLength
 	}
 	if o.CacheBySize {
-		c.CacheType = c.cacheTypeBySize()
+		c.CacheType = cacheTypeBySize(shapes)
 	}
 	if c.MaxRows == 0 {
 		c.MaxRows = defaultMaxRows
@@ -115,12 +116,12 @@ func (c *Config) size(file *weights.File, o Options) error {
 
 // bind finds and checks every tensor.
 func (m *Model) bind(file *weights.File) (*binder, error) {
-	b := &binder{file: file, arch: m.arch, sizes: m.config.sizes(m.arch.qkNorm)}
+	b := &binder{file: file, arch: m.arch, sizes: m.config.sizes(m.arch.qkNorm, m.layers[0].shape)}
 	if err := b.collect(&m.parameters, 0); err != nil {
 		return nil, err
 	}
 	for i := range m.layers {
-		b.parts = m.config.parts(i)
+		b.parts, b.sizes = m.config.parts(i), m.config.sizes(m.arch.qkNorm, m.layers[i].shape)
 		for _, tensors := range []any{&m.layers[i], &m.layers[i].mixture} {
 			if err := b.collect(tensors, i); err != nil {
 				return nil, err

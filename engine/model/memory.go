@@ -27,22 +27,28 @@ type size struct {
 }
 
 // sizes lists the activations of a pass. The logits are by far the widest, so they have room for
-// the rows of a Forward only.
+// the rows of a Forward only. Layers of the same size share their buffers.
 func (m *Model) sizes() []size {
 	c, a := &m.config, &m.activations
-	queries, keys := c.Heads*c.HeadDim, c.KVHeads*c.HeadDim
 	n := c.PrefillRows
 	all := []size{
-		{&a.residual, n, c.Dim}, {&a.normed, n, c.Dim}, {&a.output, n, c.Dim},
-		{&a.query, n, queries}, {&a.attended, n, queries}, {&a.key, n, keys}, {&a.value, n, keys},
-		{&a.scores, c.MaxRows, c.Vocab},
-	}
-	if c.parts(0)["dense"] {
-		all = append(all, size{&a.gate, n, c.FFN}, size{&a.up, n, c.FFN})
+		{&a.residual, n, c.Dim}, {&a.normed, n, c.Dim}, {&a.output, n, c.Dim}, {&a.scores, c.MaxRows, c.Vocab},
 	}
 	all = append(all, m.mixtureSizes()...)
-	if m.arch.needs()["attention_gate"] == required {
-		all = append(all, size{&a.attentionGate, n, queries})
+	listed := map[*layerBuffers]bool{}
+	for i := range m.layers {
+		s, b := &m.layers[i].shape, m.layers[i].buffers
+		if listed[b] {
+			continue
+		}
+		listed[b] = true
+		all = append(all, size{&b.query, n, s.queries()}, size{&b.attended, n, s.attended()}, size{&b.key, n, s.keys()}, size{&b.value, n, s.values()})
+		if s.ffn > 0 {
+			all = append(all, size{&b.gate, n, s.ffn}, size{&b.up, n, s.ffn})
+		}
+		if m.arch.needs()["attention_gate"] == required {
+			all = append(all, size{&b.attentionGate, n, s.attended()})
+		}
 	}
 	return all
 }
@@ -99,12 +105,11 @@ func (m *Model) cacheBytes(tokens int) float64 {
 			return float64(bytes)
 		}
 	}
-	return c.cacheNumbers(tokens) * cacheNumberBytes[c.CacheType]
-}
-
-// cacheNumbers returns how many numbers the keys and values of this many tokens have.
-func (c *Config) cacheNumbers(tokens int) float64 {
-	return 2 * float64(c.Layers) * float64(tokens) * float64(c.KVHeads) * float64(c.HeadDim)
+	numbers := 0.0 // of one token in all layers
+	for i := range m.layers {
+		numbers += m.layers[i].shape.cacheNumbers()
+	}
+	return numbers * float64(tokens) * cacheNumberBytes[c.CacheType]
 }
 
 // cacheNumberBytes is the memory per number in a cache of each type.
@@ -116,8 +121,12 @@ var cacheNumberBytes = map[compute.DType]float64{compute.F32: 4, compute.F16: 2,
 const muchKept = 32 << 10
 
 // cacheTypeBySize returns the type of a cache whose type the user did not choose.
-func (c *Config) cacheTypeBySize() compute.DType {
-	if float32Bytes*c.cacheNumbers(1) > muchKept {
+func cacheTypeBySize(shapes []layerShape) compute.DType {
+	numbers := 0.0
+	for _, s := range shapes {
+		numbers += s.cacheNumbers()
+	}
+	if float32Bytes*numbers > muchKept {
 		return compute.F16
 	}
 	return compute.F32

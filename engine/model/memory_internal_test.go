@@ -1,6 +1,7 @@
 package model
 
 import (
+	"slices"
 	"testing"
 
 	"specula/engine/compute"
@@ -10,15 +11,16 @@ import (
 func TestCacheTypeBySize(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		config Config
+		layers int
+		each   layerShape
 		want   compute.DType
 	}{
-		{"demo target", Config{Layers: 8, KVHeads: 2, HeadDim: 64}, compute.F32},
-		{"Qwen3-0.6B", Config{Layers: 28, KVHeads: 8, HeadDim: 128}, compute.F16},
-		{"as much as is little", Config{Layers: 32, KVHeads: 1, HeadDim: 128}, compute.F32},
-		{"a layer more", Config{Layers: 33, KVHeads: 1, HeadDim: 128}, compute.F16},
+		{"demo target", 8, layerShape{kvHeads: 2, keyDim: 64, valueDim: 64}, compute.F32},
+		{"Qwen3-0.6B", 28, layerShape{kvHeads: 8, keyDim: 128, valueDim: 128}, compute.F16},
+		{"as much as is little", 32, layerShape{kvHeads: 1, keyDim: 128, valueDim: 128}, compute.F32},
+		{"a layer more", 33, layerShape{kvHeads: 1, keyDim: 128, valueDim: 128}, compute.F16},
 	} {
-		if got := c.config.cacheTypeBySize(); got != c.want {
+		if got := cacheTypeBySize(slices.Repeat([]layerShape{c.each}, c.layers)); got != c.want {
 			t.Errorf("%s: got type %d, want %d", c.name, got, c.want)
 		}
 	}

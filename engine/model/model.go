@@ -57,15 +57,7 @@ type activations struct {
 	residual compute.Buffer // cols Dim
 	normed   compute.Buffer // Dim
 	output   compute.Buffer // Dim: what attention or the feed-forward network adds
-	query    compute.Buffer // Heads·HeadDim
-	attended compute.Buffer // Heads·HeadDim
-	key      compute.Buffer // KVHeads·HeadDim
-	value    compute.Buffer // KVHeads·HeadDim
-	gate     compute.Buffer // FFN
-	// Heads·HeadDim; nil where attention has no gate
-	attentionGate compute.Buffer
-	up            compute.Buffer // FFN
-	scores        compute.Buffer // Vocab
+	scores   compute.Buffer // Vocab
 
 	// Of layers with experts. A slot is a row with one of its experts, see compute.Mixer.
 	routing      compute.Buffer // cols Experts: the router's scores
@@ -76,6 +68,16 @@ type activations struct {
 	sharedUp     compute.Buffer // SharedFFN
 	sharedOutput compute.Buffer // Dim
 	sharedFactor compute.Buffer // 1
+}
+
+// layerBuffers are the buffers of a pass whose widths depend on the layer, (PrefillRows, cols).
+type layerBuffers struct {
+	query         compute.Buffer // cols heads·keyDim
+	key           compute.Buffer // kvHeads·keyDim
+	value         compute.Buffer // kvHeads·valueDim
+	attended      compute.Buffer // heads·valueDim
+	attentionGate compute.Buffer // heads·valueDim; nil where attention has no gate
+	gate, up      compute.Buffer // ffn
 }
 
 // postNormEps is the epsilon of the norms of what a block adds.
@@ -100,11 +102,6 @@ func (m *Model) NewCache() (compute.Cache, error) {
 		return nil, fmt.Errorf("making a cache of %d tokens: %w", m.config.MaxTokens, err)
 	}
 	return cache, nil
-}
-
-func (m *Model) cacheShape(tokens int) compute.CacheShape {
-	c := &m.config
-	return compute.CacheShape{Layers: c.Layers, Tokens: tokens, KVHeads: c.KVHeads, HeadDim: c.HeadDim, Type: c.CacheType}
 }
 
 // Forward appends tokens to the cache, 1 ≤ len(ids) ≤ MaxRows, and returns one row of logits per

@@ -37,7 +37,7 @@ func (m *tiny) forward(ids []int32) [][]float64 {
 			v = append(v, m.linearMap(x, at("attn_v")))
 		}
 		for position, x := range stream {
-			plus(x, m.linearMap(m.gather(q[position], k[:position+1], v), at("attn_output")))
+			plus(x, m.linearMap(m.gather(m.layer(l), q[position], k[:position+1], v), at("attn_output")))
 			h := m.norm(x, at("ffn_norm.weight"))
 			gate, up := m.linearMap(h, at("ffn_gate")), m.linearMap(h, at("ffn_up"))
 			for i, g := range gate {
@@ -132,10 +132,12 @@ func (m *tiny) rotated(head []float64, position int) []float64 {
 }
 
 // gather is the attention of one token's heads over the given keys and values.
-func (m *tiny) gather(q []float64, k, v [][]float64) []float64 {
-	out := make([]float64, len(q))
-	for h := range m.heads {
-		mine, shared := h*m.headDim, h/(m.heads/m.kvHeads)*m.headDim
+func (m *tiny) gather(size tinyLayer, q []float64, k, v [][]float64) []float64 {
+	values := m.values()
+	out := make([]float64, size.heads*values)
+	for h := range size.heads {
+		kvHead := h / (size.heads / size.kvHeads)
+		mine, shared := h*m.headDim, kvHead*m.headDim
 		weight := make([]float64, len(k))
 		total := 0.0
 		for j := range k {
@@ -147,8 +149,8 @@ func (m *tiny) gather(q []float64, k, v [][]float64) []float64 {
 			total += weight[j]
 		}
 		for j := range k {
-			for d := range m.headDim {
-				out[mine+d] += weight[j] / total * v[j][shared+d]
+			for d := range values {
+				out[h*values+d] += weight[j] / total * v[j][kvHead*values+d]
 			}
 		}
 	}

@@ -48,11 +48,11 @@ func (p *pass) normed(dst, x compute.Buffer, w, bias compute.Vector) compute.Buf
 }
 
 // normHeads normalises queries or keys, if w is not nil.
-func (p *pass) normHeads(x compute.Buffer, w compute.Vector) {
+func (p *pass) normHeads(x compute.Buffer, w compute.Vector, headDim int) {
 	switch {
 	case w == nil || p.err != nil:
 	case p.model.arch.layerNorm:
-		p.err = p.extra().LayerNorm(x, x, p.rows, w, p.model.config.HeadDim, float32(p.model.config.NormEps))
+		p.err = p.extra().LayerNorm(x, x, p.rows, w, headDim, float32(p.model.config.NormEps))
 	default:
 		p.norm(x, x, w, nil)
 	}
@@ -77,11 +77,11 @@ func (p *pass) rotate(l *layer) {
 	if l.rope == nil {
 		return
 	}
-	c, a := &p.model.config, &p.model.activations
-	rope := compute.Rope{Heads: c.Heads, HeadDim: c.HeadDim, Dim: c.RopeDim, NeoX: p.model.arch.neoX, Cos: l.rope.queryCos, Sin: l.rope.querySin}
-	p.rotateRows(a.query, rope)
-	rope.Heads, rope.Cos, rope.Sin = c.KVHeads, l.rope.cos, l.rope.sin
-	p.rotateRows(a.key, rope)
+	s := &l.shape
+	rope := compute.Rope{Heads: s.heads, HeadDim: s.keyDim, Dim: s.ropeDim, NeoX: p.model.arch.neoX, Cos: l.rope.queryCos, Sin: l.rope.querySin}
+	p.rotateRows(l.buffers.query, rope)
+	rope.Heads, rope.Cos, rope.Sin = s.kvHeads, l.rope.cos, l.rope.sin
+	p.rotateRows(l.buffers.key, rope)
 }
 
 func (p *pass) rotateRows(x compute.Buffer, r compute.Rope) {
@@ -118,15 +118,15 @@ func (p *pass) gateRows(gate, up compute.Buffer, rows int, f compute.Activation)
 	}
 }
 
-// gateAttention returns what attention collected, times σ(x·w) if w is not nil.
-func (p *pass) gateAttention(x compute.Buffer, w compute.Matrix) compute.Buffer {
-	a := &p.model.activations
-	if w == nil {
-		return a.attended
+// gateAttention returns what attention collected, times σ(x·w) if the layer has such a w.
+func (p *pass) gateAttention(x compute.Buffer, l *layer) compute.Buffer {
+	b := l.buffers
+	if l.AttentionGate == nil {
+		return b.attended
 	}
-	p.project(a.attentionGate, x, w, nil)
-	p.gate(a.attentionGate, a.attended, compute.Sigmoid)
-	return a.attentionGate
+	p.project(b.attentionGate, x, l.AttentionGate, nil)
+	p.gate(b.attentionGate, b.attended, compute.Sigmoid)
+	return b.attentionGate
 }
 
 // normEmbeddings normalises embeddings, without weights, if the family does.

@@ -7,7 +7,7 @@ import (
 
 // ropeTables hold cosine and sine for every position, computed in float64 and rounded once.
 type ropeTables struct {
-	cos, sin           []float32 // (MaxTokens, RopeDim/2)
+	cos, sin           []float32 // (MaxTokens, ropeDim/2)
 	queryCos, querySin []float32 // of queries; the same tables unless queries grow with their position
 }
 
@@ -25,13 +25,14 @@ type Scaling struct {
 func (m *Model) placeLayers(w layerWindows) error {
 	c := &m.config
 	tensor, factors := m.ropeFactors()
-	all, err := newRopeTables(c, c.RopeBase, c.Scaling, factors)
+	all, err := newRopeTables(c, c.RopeDim, c.RopeBase, c.Scaling, factors)
 	if err != nil {
 		return fmt.Errorf("the tensor %q: %w", tensor, err)
 	}
 	near := &all
-	if scaling := c.windowScaling(m.arch.windows); w.size > 0 && (w.base != c.RopeBase || scaling != c.Scaling) {
-		tables, err := newRopeTables(c, w.base, scaling, nil)
+	nearDim := m.nearRopeDim(w)
+	if scaling := c.windowScaling(m.arch.windows); w.size > 0 && (w.base != c.RopeBase || nearDim != c.RopeDim || scaling != c.Scaling) {
+		tables, err := newRopeTables(c, nearDim, w.base, scaling, nil)
 		if err != nil {
 			return err
 		}
@@ -57,6 +58,16 @@ func (m *Model) placeLayers(w layerWindows) error {
 	return nil
 }
 
+// nearRopeDim is how many numbers of a head are rotated in layers with a window.
+func (m *Model) nearRopeDim(w layerWindows) int {
+	for i := range m.layers {
+		if w.has(i) {
+			return m.layers[i].shape.ropeDim
+		}
+	}
+	return m.config.RopeDim
+}
+
 // ropeFactors returns the divisors of the frequencies, or nil, and the name of their tensor.
 // LongRoPE has two lists: the long one is for caches of more than Original tokens.
 func (m *Model) ropeFactors() (tensor string, factors []float32) {
@@ -77,10 +88,11 @@ func (c *Config) windowScaling(w windows) Scaling {
 	return c.Scaling
 }
 
-// newRopeTables computes cosine and sine of the angle position·frequency, for MaxTokens positions.
+// newRopeTables computes cosine and sine of the angle position·frequency, for MaxTokens positions
+// and dim/2 frequencies.
 // factors, which may be nil, divide the frequencies. Source: Su et al., RoFormer, 2021.
-func newRopeTables(c *Config, base float64, s Scaling, factors []float32) (ropeTables, error) {
-	frequencies, err := s.frequencies(base, c.RopeDim, c.MaxTokens, factors)
+func newRopeTables(c *Config, dim int, base float64, s Scaling, factors []float32) (ropeTables, error) {
+	frequencies, err := s.frequencies(base, dim, c.MaxTokens, factors)
 	if err != nil {
 		return ropeTables{}, err
 	}

@@ -86,7 +86,7 @@ func (c *savedConfig) llama3() {
 	if found == "" {
 		base = 10_000
 	}
-	if !(s.Factor >= 1 && s.Low > 0 && s.High > s.Low && s.Original >= 1 && base > 1) || c.headDim > maxHeadDim {
+	if !(s.Factor >= 1 && s.Low > 0 && s.High > s.Low && s.Original >= 1 && base > 1) || c.headDim > maxValueDim {
 		c.rope.Refuse("rope_type", "llama3 with a factor from 1 on, 0 < low_freq_factor < high_freq_factor, and original_max_position_embeddings")
 		return
 	}
@@ -102,7 +102,7 @@ func (c *savedConfig) llama3() {
 func (c *savedConfig) longRope() {
 	for _, f := range []struct{ field, tensor string }{{"long_factor", "rope_factors_long.weight"}, {"short_factor", "rope_factors_short.weight"}} {
 		numbers := c.rope.Numbers(f.field)
-		if len(numbers) == 0 || len(numbers) > maxHeadDim {
+		if len(numbers) == 0 || len(numbers) > maxValueDim {
 			c.rope.Refuse(f.field, "a list with one number for each pair that is rotated")
 			return
 		}

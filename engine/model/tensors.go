@@ -24,14 +24,15 @@ type layer struct {
 	AttentionNormBias compute.Vector `gguf:"blk.%d.attn_norm.bias" shape:"dim" need:"norm_bias"`
 	Query             compute.Matrix `gguf:"blk.%d.attn_q.weight" shape:"queries,dim"`
 	Key               compute.Matrix `gguf:"blk.%d.attn_k.weight" shape:"keys,dim"`
-	Value             compute.Matrix `gguf:"blk.%d.attn_v.weight" shape:"keys,dim"`
+	Value             compute.Matrix `gguf:"blk.%d.attn_v.weight" shape:"values,dim"`
 	QueryBias         compute.Vector `gguf:"blk.%d.attn_q.bias" shape:"queries" need:"qkv_bias"`
 	KeyBias           compute.Vector `gguf:"blk.%d.attn_k.bias" shape:"keys" need:"qkv_bias"`
-	ValueBias         compute.Vector `gguf:"blk.%d.attn_v.bias" shape:"keys" need:"qkv_bias"`
+	ValueBias         compute.Vector `gguf:"blk.%d.attn_v.bias" shape:"values" need:"qkv_bias"`
 	QueryNorm         compute.Vector `gguf:"blk.%d.attn_q_norm.weight" shape:"query_norm" need:"qk_norm"`
 	KeyNorm           compute.Vector `gguf:"blk.%d.attn_k_norm.weight" shape:"key_norm" need:"qk_norm"`
-	AttentionGate     compute.Matrix `gguf:"blk.%d.attn_gate.weight" shape:"queries,dim" need:"attention_gate"`
-	Mix               compute.Matrix `gguf:"blk.%d.attn_output.weight" shape:"dim,queries"`
+	AttentionGate     compute.Matrix `gguf:"blk.%d.attn_gate.weight" shape:"attended,dim" need:"attention_gate"`
+	Mix               compute.Matrix `gguf:"blk.%d.attn_output.weight" shape:"dim,attended"`
+	Sinks             compute.Vector `gguf:"blk.%d.attn_sinks.weight" shape:"heads" need:"sinks"`
 	MixBias           compute.Vector `gguf:"blk.%d.attn_output.bias" shape:"dim" need:"optional"`
 	PostAttentionNorm compute.Vector `gguf:"blk.%d.post_attention_norm.weight" shape:"dim" need:"post_norms"`
 
@@ -47,8 +48,10 @@ type layer struct {
 
 	mixture
 
-	window int         // number of keys that a row sees, its own last; 0: all
-	rope   *ropeTables // nil: positions are not rotated
+	shape   layerShape
+	window  int           // number of keys that a row sees, its own last; 0: all
+	rope    *ropeTables   // nil: positions are not rotated
+	buffers *layerBuffers // of all layers of this size
 }
 
 // mixture holds the weights of a feed-forward network of experts. Shapes of three numbers are a
@@ -81,24 +84,26 @@ var fusions = map[string]struct {
 	fusion
 	part int
 }{
-	"attn_q":   {fusion{"attn_qkv", []string{"queries", "keys", "keys"}}, 0},
-	"attn_k":   {fusion{"attn_qkv", []string{"queries", "keys", "keys"}}, 1},
-	"attn_v":   {fusion{"attn_qkv", []string{"queries", "keys", "keys"}}, 2},
+	"attn_q":   {fusion{"attn_qkv", []string{"queries", "keys", "values"}}, 0},
+	"attn_k":   {fusion{"attn_qkv", []string{"queries", "keys", "values"}}, 1},
+	"attn_v":   {fusion{"attn_qkv", []string{"queries", "keys", "values"}}, 2},
 	"ffn_gate": {fusion{"ffn_up", []string{"ffn", "ffn"}}, 0},
 	"ffn_up":   {fusion{"ffn_up", []string{"ffn", "ffn"}}, 1},
 }
 
-// sizes gives the numbers for the names in the shape tags.
-func (c *Config) sizes(norm qkNorm) map[string]int {
-	queries, keys := c.Heads*c.HeadDim, c.KVHeads*c.HeadDim
+// sizes gives the numbers for the names in the shape tags, for a layer of this size.
+func (c *Config) sizes(norm qkNorm, s layerShape) map[string]int {
 	sizes := map[string]int{
 		"vocab":      c.Vocab,
 		"dim":        c.Dim,
-		"ffn":        c.FFN,
-		"queries":    queries,
-		"keys":       keys,
-		"query_norm": queries,
-		"key_norm":   keys,
+		"ffn":        s.ffn,
+		"heads":      s.heads,
+		"queries":    s.queries(),
+		"keys":       s.keys(),
+		"values":     s.values(),
+		"attended":   s.attended(),
+		"query_norm": s.queries(),
+		"key_norm":   s.keys(),
 		"pairs":      c.RopeDim / 2,
 		"1":          1,
 		"experts":    c.Experts.Experts,
@@ -106,7 +111,7 @@ func (c *Config) sizes(norm qkNorm) map[string]int {
 		"shared_ffn": c.SharedFFN,
 	}
 	if norm == eachHead {
-		sizes["query_norm"], sizes["key_norm"] = c.HeadDim, c.HeadDim
+		sizes["query_norm"], sizes["key_norm"] = s.keyDim, s.keyDim
 	}
 	return sizes
 }

@@ -21,7 +21,9 @@ type tiny struct {
 	heads    int
 	kvHeads  int
 	headDim  int
-	ropeDim  int // 0: the file does not say it, and the whole head is rotated
+	valueDim int         // 0: headDim
+	each     []tinyLayer // sizes of the layers, if they differ; heads and kvHeads are unused then
+	ropeDim  int         // 0: the file does not say it, and the whole head is rotated
 	linear   float64
 	factors  bool // the file has rope_freqs.weight
 	biases   bool // biases of query, key and value
@@ -34,6 +36,25 @@ type tiny struct {
 	matrices map[string][]float64 // as the file stores them; filled by build
 	shapes   map[string][2]int
 	streams  [][][]float64 // of the last forward: before each layer and after the last, (tokens, Dim)
+}
+
+// tinyLayer is the size of one layer.
+type tinyLayer struct{ heads, kvHeads, ffn int }
+
+// layer returns the size of layer l.
+func (m *tiny) layer(l int) tinyLayer {
+	if m.each != nil {
+		return m.each[l]
+	}
+	return tinyLayer{m.heads, m.kvHeads, tinyFFN}
+}
+
+// values is the width of a value's head.
+func (m *tiny) values() int {
+	if m.valueDim == 0 {
+		return m.headDim
+	}
+	return m.valueDim
 }
 
 const (
@@ -55,7 +76,6 @@ func (m *tiny) builder() *gguf.Builder {
 	m.matrices, m.shapes = map[string][]float64{}, map[string][2]int{}
 	r := rand.New(rand.NewPCG(7, uint64(len(m.name))))
 	b := m.metadata()
-	queries, keys := m.heads*m.headDim, m.kvHeads*m.headDim
 	m.matrix(b, r, "token_embd.weight", tinyVocab, tinyDim)
 	m.vector(b, r, "output_norm.weight", tinyDim, 1)
 	if !m.tied {
@@ -66,19 +86,21 @@ func (m *tiny) builder() *gguf.Builder {
 	}
 	for i := range tinyLayers {
 		at := func(name string) string { return fmt.Sprintf("blk.%d.%s", i, name) }
+		size := m.layer(i)
+		queries, keys, values := size.heads*m.headDim, size.kvHeads*m.headDim, size.kvHeads*m.values()
 		m.vector(b, r, at("attn_norm.weight"), tinyDim, 1)
 		m.vector(b, r, at("ffn_norm.weight"), tinyDim, 1)
 		m.matrix(b, r, at("attn_q.weight"), queries, tinyDim)
 		m.matrix(b, r, at("attn_k.weight"), keys, tinyDim)
-		m.matrix(b, r, at("attn_v.weight"), keys, tinyDim)
-		m.matrix(b, r, at("attn_output.weight"), tinyDim, queries)
-		m.matrix(b, r, at("ffn_gate.weight"), tinyFFN, tinyDim)
-		m.matrix(b, r, at("ffn_up.weight"), tinyFFN, tinyDim)
-		m.matrix(b, r, at("ffn_down.weight"), tinyDim, tinyFFN)
+		m.matrix(b, r, at("attn_v.weight"), values, tinyDim)
+		m.matrix(b, r, at("attn_output.weight"), tinyDim, size.heads*m.values())
+		m.matrix(b, r, at("ffn_gate.weight"), size.ffn, tinyDim)
+		m.matrix(b, r, at("ffn_up.weight"), size.ffn, tinyDim)
+		m.matrix(b, r, at("ffn_down.weight"), tinyDim, size.ffn)
 		if m.biases {
 			m.vector(b, r, at("attn_q.bias"), queries, 0)
 			m.vector(b, r, at("attn_k.bias"), keys, 0)
-			m.vector(b, r, at("attn_v.bias"), keys, 0)
+			m.vector(b, r, at("attn_v.bias"), values, 0)
 		}
 		if m.mixBias {
 			m.vector(b, r, at("attn_output.bias"), tinyDim, 0)
@@ -97,17 +119,27 @@ func (m *tiny) metadata() *gguf.Builder {
 	set := func(key string, value any) { b.Set(m.arch+"."+key, value) }
 	set("block_count", uint32(tinyLayers))
 	set("embedding_length", uint32(tinyDim))
-	set("feed_forward_length", uint32(tinyFFN))
 	set("context_length", uint32(tinyContext))
-	set("attention.head_count", uint32(m.heads))
-	if m.kvHeads != m.heads {
-		set("attention.head_count_kv", uint32(m.kvHeads))
+	if m.each == nil {
+		set("feed_forward_length", uint32(tinyFFN))
+		set("attention.head_count", uint32(m.heads))
+		if m.kvHeads != m.heads {
+			set("attention.head_count_kv", uint32(m.kvHeads))
+		}
+	} else {
+		var heads, kvHeads, ffn []int32
+		for _, l := range m.each {
+			heads, kvHeads, ffn = append(heads, int32(l.heads)), append(kvHeads, int32(l.kvHeads)), append(ffn, int32(l.ffn))
+		}
+		set("feed_forward_length", ffn)
+		set("attention.head_count", heads)
+		set("attention.head_count_kv", kvHeads)
 	}
 	set("attention.layer_norm_rms_epsilon", float32(tinyEps))
 	set("rope.freq_base", float32(tinyBase))
-	if m.headDim != tinyDim/m.heads {
+	if m.headDim != tinyDim/m.layer(0).heads || m.valueDim != 0 {
 		set("attention.key_length", uint32(m.headDim))
-		set("attention.value_length", uint32(m.headDim))
+		set("attention.value_length", uint32(m.values()))
 	}
 	if m.ropeDim != 0 {
 		set("rope.dimension_count", uint32(m.ropeDim))
@@ -168,6 +200,9 @@ func tinyModels() []*tiny {
 		{name: "qwen2", arch: "qwen2", heads: 4, kvHeads: 2, headDim: 16, biases: true},
 		{name: "qwen2 tied", arch: "qwen2", heads: 4, kvHeads: 1, headDim: 16, biases: true, tied: true, ropeDim: 16},
 		{name: "qwen3, wide heads", arch: "qwen3", heads: 4, kvHeads: 2, headDim: 32, qkNorm: true, tied: true},
+		{name: "llama, narrow values", arch: "llama", heads: 4, kvHeads: 2, headDim: 32, valueDim: 16, biases: true},
+		{name: "qwen3, wide values, unlike layers", arch: "qwen3", headDim: 16, valueDim: 48, qkNorm: true,
+			each: []tinyLayer{{4, 2, 64}, {6, 3, 96}}},
 	}
 }
 

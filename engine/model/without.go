@@ -31,7 +31,7 @@ func (m *Model) Without(layers []int) (*Model, error) {
 	if len(view.layers) == 0 {
 		return nil, fmt.Errorf("leaving out all %d layers: at least one must stay", len(m.layers))
 	}
-	c.CacheBytes = c.CacheBytes / int64(c.Layers) * int64(len(view.layers))
+	c.CacheBytes = int64(view.cacheBytes(c.MaxTokens))
 	c.Parameters = c.ParametersWithout(c.Layers - len(view.layers))
 	c.Layers, c.MaxRows = len(view.layers), 1
 	var err error

@@ -5,8 +5,9 @@ const (
 	// positions and are combined in ascending order, so a row's result depends on its own position
 	// alone.
 	KeysPerSplit = 256
-	// MaxHeadDim bounds the head size, so that the sums of a split fit on the stack.
-	MaxHeadDim = 512
+	// MaxKeyDim and MaxValueDim bound the size of a head, so that its key and the sums of a split fit
+	// on the stack. The widest known keys are those of DeepSeek's latent attention, 512 + 64 numbers.
+	MaxKeyDim, MaxValueDim = 576, 512
 	// queriesAtOnce is the largest number of queries that read a key together. On some levels there
 	// are only kernels for fewer (mostTogether).
 	queriesAtOnce = 8
@@ -26,8 +27,8 @@ const (
 // key head. Queries that read the same keys are computed together, but each query has its own
 // arithmetic. So a result does not depend on how rows are divided into items.
 type Attention struct {
-	Dst      []float32 // (M, Heads·headDim)
-	Q        []float32 // (M, Heads·headDim)
+	Dst      []float32 // (M, Heads·ValueDim of KV)
+	Q        []float32 // (M, Heads·KeyDim of KV)
 	KV       *KV       // with at least Position+M tokens
 	M        int
 	Position int // of row 0
@@ -35,7 +36,9 @@ type Attention struct {
 	Scale    float32
 	Window   int     // number of keys that a row sees, its own last; 0: all before it
 	SoftCap  float32 // a score s becomes SoftCap·tanh(s/SoftCap); 0: it stays s
-	Threads  int     // that share the items; below 1 counts as 1
+	// Sinks has the score of one more key for each head, whose value is 0; nil: there is none.
+	Sinks   []float32
+	Threads int // that share the items; below 1 counts as 1
 }
 
 // sharing returns the number of query heads that read one key head (grouped-query attention).
@@ -63,7 +66,7 @@ func (t *Attention) Work() int {
 	if t.Window > 0 {
 		keys = min(keys, t.Window+KeysPerSplit)
 	}
-	return 2 * t.M * t.Heads * t.KV.headDim * keys
+	return t.M * t.Heads * (t.KV.keyDim + t.KV.valueDim) * keys
 }
 
 // Do computes the items from … to−1.
@@ -79,7 +82,7 @@ func (t *Attention) Do(from, to int) {
 		var groups [mostGroups]together
 		// These are as large as Go lets a variable on the stack be, so there is no room to align them.
 		var keys, values [KeysPerSplit * mostWidened]float32
-		wide := KV{kept: KVF32, heads: 1, headDim: t.KV.headDim, tokens: KeysPerSplit, keys: keys[:], values: values[:]}
+		wide := KV{kept: KVF32, heads: 1, keyDim: t.KV.keyDim, valueDim: t.KV.valueDim, tokens: KeysPerSplit, keys: keys[:], values: values[:]}
 		t.items(from, to, &scratch{groups: groups[:], scores: aligned(scores[:]), wide: &wide})
 	default:
 		var scores [queriesAtOnce*KeysPerSplit + lineFloats]float32
@@ -93,7 +96,7 @@ const smallGroup = 4
 
 // widens reports whether items have enough groups, and enough keys, to convert splits.
 func (t *Attention) widens() bool {
-	return t.KV.kept == KVF16 && t.KV.headDim <= mostWidened && t.Position+t.M > KeysPerSplit &&
+	return t.KV.kept == KVF16 && max(t.KV.keyDim, t.KV.valueDim) <= mostWidened && t.Position+t.M > KeysPerSplit &&
 		t.rowsPerItem()*t.sharing() >= leastWidened*queriesAtOnce
 }
 
@@ -132,7 +135,7 @@ type together struct {
 func (w *together) end() int { return w.seen[w.n-1] }
 
 // splitValues are the weighted values of a split.
-type splitValues [queriesAtOnce][MaxHeadDim]float32
+type splitValues [queriesAtOnce][MaxValueDim]float32
 
 // attend computes n queries, starting at first, counted over the rows and heads that share kvHead.
 // A split gives its largest score, Σ exp(score − largest), and the values weighted by these terms.
@@ -150,24 +153,41 @@ func (t *Attention) attend(s *scratch, kvHead, first, n int) {
 		t.later(groups, s, kvHead, next)
 	}
 	for i := range groups {
-		w := &groups[i]
-		for j := range w.n {
-			times(w.dst.row(j, t.KV.headDim), 1/w.sum[j])
-		}
+		t.finish(&groups[i], kvHead, first+i*queriesAtOnce)
 	}
 }
 
 // begin sets a group to n queries, starting at first.
 func (t *Attention) begin(w *together, kvHead, first, n int) {
-	sharing, headDim := t.sharing(), t.KV.headDim
 	w.n = n
 	for j := range n {
-		row, head := (first+j)/sharing, kvHead*sharing+(first+j)%sharing
-		offset := (row*t.Heads + head) * headDim
+		row, head := t.rowAndHead(kvHead, first+j)
 		w.seen[j] = t.Position + row + 1
 		w.from[j] = t.firstKey(w.seen[j])
-		w.q[j], w.dst[j] = &t.Q[offset], &t.Dst[offset]
-		clear(w.dst.row(j, headDim))
+		at := row*t.Heads + head
+		w.q[j], w.dst[j] = &t.Q[at*t.KV.keyDim], &t.Dst[at*t.KV.valueDim]
+		clear(w.dst.row(j, t.KV.valueDim))
+	}
+}
+
+// rowAndHead returns the row and the head of query i of a key head.
+func (t *Attention) rowAndHead(kvHead, i int) (row, head int) {
+	sharing := t.sharing()
+	return i / sharing, kvHead*sharing + i%sharing
+}
+
+// finish divides the values of a group, whose first query is first, by the sum of their weights.
+// The sink is a split of one key, which comes last.
+func (t *Attention) finish(w *together, kvHead, first int) {
+	for j := range w.n {
+		factor := 1 / w.sum[j]
+		if t.Sinks != nil {
+			_, head := t.rowAndHead(kvHead, first+j)
+			both := max(w.largest[j], t.Sinks[head])
+			before, here := exp(w.largest[j]-both), exp(t.Sinks[head]-both)
+			factor = before / (float32(w.sum[j]*before) + here)
+		}
+		times(w.dst.row(j, t.KV.valueDim), factor)
 	}
 }
 
@@ -227,12 +247,12 @@ func (t *Attention) split(w *together, values *splitValues, scores []float32, fr
 		last--
 	}
 	var q, sums queries
-	n, headDim := last-first, t.KV.headDim
+	n, valueDim := last-first, t.KV.valueDim
 	keys := min(w.seen[last-1]-start, KeysPerSplit)
 	for j := range n {
 		q[j], sums[j] = w.q[first+j], w.dst[first+j]
 		if start > w.from[first+j] {
-			clear(values[j][:headDim])
+			clear(values[j][:valueDim])
 			sums[j] = &values[j][0]
 		}
 	}
@@ -249,7 +269,7 @@ func (t *Attention) split(w *together, values *splitValues, scores []float32, fr
 	soften(scores, &seen, n, &largests, &weightSums)
 	from.weigh(scores, &sums, &seen, n)
 	for j := range n {
-		w.combine(first+j, largests[j], weightSums[j], sums.row(j, headDim), start <= w.from[first+j])
+		w.combine(first+j, largests[j], weightSums[j], sums.row(j, valueDim), start <= w.from[first+j])
 	}
 }
 

@@ -33,11 +33,15 @@ func attentionCase(m, position, heads, kvHeads, headDim int, spread float32, kep
 
 // store fills a cache, and reads back into keys and values what the cache has kept.
 func store(keys, values []float32, kvHeads, headDim int, kept cpu.KVType) *cpu.KV {
-	width := kvHeads * headDim
-	kv := cpu.NewKV(len(keys)/width, kvHeads, headDim, kept)
-	for token := range len(keys) / width {
-		kv.Store(token, 0, keys[token*width:][:width], values[token*width:][:width])
-		kv.Load(token, keys[token*width:], values[token*width:])
+	return storeAll(keys, values, cpu.KVShape{Tokens: len(keys) / (kvHeads * headDim), Heads: kvHeads, KeyDim: headDim, ValueDim: headDim}, kept)
+}
+
+func storeAll(keys, values []float32, s cpu.KVShape, kept cpu.KVType) *cpu.KV {
+	kv := cpu.NewKV(s, kept)
+	for token := range s.Tokens {
+		key, value := keys[token*s.Heads*s.KeyDim:][:s.Heads*s.KeyDim], values[token*s.Heads*s.ValueDim:][:s.Heads*s.ValueDim]
+		kv.Store(token, 0, key, value)
+		kv.Load(token, key, value)
 	}
 	return kv
 }
@@ -57,7 +61,7 @@ func TestAttention(t *testing.T) {
 		{"three splits", 3, 2*cpu.KeysPerSplit + 100, 6, 2, 20, 1},
 		{"sharp", 3, 2*cpu.KeysPerSplit + 100, 2, 2, 64, 100},
 		{"odd head", 2, 300, 3, 1, 7, 1},
-		{"largest head", 1, 10, 1, 1, cpu.MaxHeadDim, 1},
+		{"largest head", 1, 10, 1, 1, cpu.MaxValueDim, 1},
 		{"three blocks to a head", 9, 40, 7, 1, 96, 1},
 		{"many rows to an item", 150, 300, 4, 2, 64, 1},
 	} {
@@ -124,7 +128,7 @@ func TestKVKeeps(t *testing.T) {
 		{"F32", cpu.KVF32, key, value},
 		{"F16", cpu.KVF16, []float32{1, -2.5, 65504, 0}, []float32{0.099975586, 1, float32(math.Inf(1)), float32(math.Inf(-1))}},
 	} {
-		kv := cpu.NewKV(20, 2, 2, c.kept)
+		kv := cpu.NewKV(cpu.KVShape{Tokens: 20, Heads: 2, KeyDim: 2, ValueDim: 2}, c.kept)
 		kv.Store(17, 0, key, value)
 		gotKey, gotValue := make([]float32, 4), make([]float32, 4)
 		kv.Load(17, gotKey, gotValue)
@@ -137,7 +141,7 @@ func TestKVKeeps(t *testing.T) {
 // whatever the neighbours hold.
 func TestKVKeepsBlocks(t *testing.T) {
 	const tokens, heads = 35, 2 // more than two tiles of 16 keys
-	for _, headDim := range []int{32, 96, cpu.MaxHeadDim} {
+	for _, headDim := range []int{32, 96, cpu.MaxValueDim} {
 		for _, in := range inputs {
 			r := rand.New(rand.NewPCG(uint64(headDim), 0))
 			size := heads * headDim
@@ -145,7 +149,7 @@ func TestKVKeepsBlocks(t *testing.T) {
 			blocks, want := make([]byte, size/cpu.Block*ref.Q8_0.BlockBytes), make([]float32, size)
 			got, gotKey, gotValue := [2][]float32{keys, values}, make([]float32, size), make([]float32, size)
 			onEveryLevelQuietly(func(level cpu.Level) {
-				kv := cpu.NewKV(tokens, heads, headDim, cpu.KVQ8_0)
+				kv := cpu.NewKV(cpu.KVShape{Tokens: tokens, Heads: heads, KeyDim: headDim, ValueDim: headDim}, cpu.KVQ8_0)
 				for _, token := range r.Perm(tokens) {
 					kv.Store(token, 0, keys[token*size:][:size], values[token*size:][:size])
 				}
@@ -171,7 +175,7 @@ func TestKVInBlocksIsNear(t *testing.T) {
 	for _, v := range key {
 		largest = max(largest, math.Abs(float64(v)))
 	}
-	kv, gotKey, gotValue := cpu.NewKV(1, 1, cpu.Block, cpu.KVQ8_0), make([]float32, cpu.Block), make([]float32, cpu.Block)
+	kv, gotKey, gotValue := cpu.NewKV(cpu.KVShape{Tokens: 1, Heads: 1, KeyDim: cpu.Block, ValueDim: cpu.Block}, cpu.KVQ8_0), make([]float32, cpu.Block), make([]float32, cpu.Block)
 	kv.Store(0, 0, key, key)
 	kv.Load(0, gotKey, gotValue)
 	sameBits(t, "value", gotValue, gotKey)
@@ -188,7 +192,7 @@ func TestKVRefusesBrokenBlocks(t *testing.T) {
 			t.Error("heads of 48 numbers went into blocks of 32")
 		}
 	}()
-	cpu.NewKV(16, 1, 48, cpu.KVQ8_0)
+	cpu.NewKV(cpu.KVShape{Tokens: 16, Heads: 1, KeyDim: 32, ValueDim: 48}, cpu.KVQ8_0)
 }
 
 // 32 numbers and one half-precision scale: 34 bytes.

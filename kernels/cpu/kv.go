@@ -3,12 +3,13 @@ package cpu
 import "fmt"
 
 // KV holds the keys and values of one layer, separately for each head. Keys are (Heads, tokens/16,
-// HeadDim, 16), so that a register holds the same number of 16 keys. Values are (Heads, tokens,
-// HeadDim). All numbers have one of the types below.
+// KeyDim, 16), so that a register holds the same number of 16 keys. Values are (Heads, tokens,
+// ValueDim). All numbers have one of the types below.
 type KV struct {
-	kept           KVType
-	heads, headDim int
-	tokens         int // capacity, a multiple of 16
+	kept             KVType
+	heads            int
+	keyDim, valueDim int
+	tokens           int // capacity, a multiple of 16
 
 	// Only the two slices of the KV's type are used.
 	keys, values           []float32
@@ -44,20 +45,26 @@ const KeysPerBlock = lanes
 
 func roundUp(n, step int) int { return (n + step - 1) / step * step }
 
-// NewKV allocates room for this many tokens.
-func NewKV(tokens, heads, headDim int, kept KVType) *KV {
-	kv := &KV{kept: kept, heads: heads, headDim: headDim, tokens: roundUp(tokens, lanes)}
-	size := kv.tokens * heads * headDim
+// KVShape is the size of a KV.
+type KVShape struct {
+	Tokens, Heads    int
+	KeyDim, ValueDim int // numbers of a head: at most MaxKeyDim and MaxValueDim
+}
+
+// NewKV allocates a KV.
+func NewKV(s KVShape, kept KVType) *KV {
+	kv := &KV{kept: kept, heads: s.Heads, keyDim: s.KeyDim, valueDim: s.ValueDim, tokens: roundUp(s.Tokens, lanes)}
+	keys, values := kv.tokens*s.Heads*s.KeyDim, kv.tokens*s.Heads*s.ValueDim
 	switch kept {
 	case KVF16:
-		kv.halfKeys, kv.halfValues = make([]uint16, size), make([]uint16, size)
+		kv.halfKeys, kv.halfValues = make([]uint16, keys), make([]uint16, values)
 	case KVQ8_0:
-		if headDim%Block != 0 {
-			panic(fmt.Sprintf("cpu: heads of %d numbers cannot be kept in blocks of %d", headDim, Block))
+		if s.KeyDim%Block != 0 || s.ValueDim%Block != 0 {
+			panic(fmt.Sprintf("cpu: heads of %d and %d numbers cannot be kept in blocks of %d", s.KeyDim, s.ValueDim, Block))
 		}
-		kv.quantKeys, kv.quantValues = make([]byte, kept.Bytes(size)), make([]byte, kept.Bytes(size))
+		kv.quantKeys, kv.quantValues = make([]byte, kept.Bytes(keys)), make([]byte, kept.Bytes(values))
 	default:
-		kv.keys, kv.values = make([]float32, size), make([]float32, size)
+		kv.keys, kv.values = make([]float32, keys), make([]float32, values)
 	}
 	return kv
 }
@@ -66,14 +73,14 @@ func NewKV(tokens, heads, headDim int, kept KVType) *KV {
 // and of its value.
 func (kv *KV) at(head, token int) (key, value int) {
 	first := head * kv.tokens
-	return (first+token/lanes*lanes)*kv.headDim + token%lanes, (first + token) * kv.headDim
+	return (first+token/lanes*lanes)*kv.keyDim + token%lanes, (first + token) * kv.valueDim
 }
 
-// Store writes a token's keys and values, HeadDim numbers of each per head, starting at the given
-// head.
+// Store writes a token's keys and values, KeyDim and ValueDim numbers per head, starting at the
+// given head.
 func (kv *KV) Store(token, head int, keys, values []float32) {
-	for ; len(keys) > 0; keys, values = keys[kv.headDim:], values[kv.headDim:] {
-		kv.storeHead(token, head, keys[:kv.headDim], values[:kv.headDim])
+	for ; len(keys) > 0; keys, values = keys[kv.keyDim:], values[kv.valueDim:] {
+		kv.storeHead(token, head, keys[:kv.keyDim], values[:kv.valueDim])
 		head++
 	}
 }
@@ -82,9 +89,9 @@ func (kv *KV) storeHead(token, head int, k, v []float32) {
 	keyAt, valueAt := kv.at(head, token)
 	switch kv.kept {
 	case KVF16:
-		var row [MaxHeadDim]uint16
+		var row [MaxKeyDim]uint16
 		narrow(row[:], k)
-		scatter(kv.halfKeys[keyAt:], row[:kv.headDim])
+		scatter(kv.halfKeys[keyAt:], row[:kv.keyDim])
 		narrow(kv.halfValues[valueAt:], v)
 	case KVQ8_0:
 		storeQuantizedKey(kv.quantKeys[quantizedAt(keyAt-token%lanes):], k, token%lanes)
@@ -105,19 +112,23 @@ func scatter[N any](dst, row []N) {
 func (kv *KV) Load(token int, key, value []float32) {
 	for h := range kv.heads {
 		keyAt, valueAt := kv.at(h, token)
-		k, v := key[h*kv.headDim:][:kv.headDim], value[h*kv.headDim:][:kv.headDim]
+		k, v := key[h*kv.keyDim:][:kv.keyDim], value[h*kv.valueDim:][:kv.valueDim]
 		switch kv.kept {
 		case KVF16:
 			for d := range k {
-				k[d], v[d] = half(kv.halfKeys[keyAt+d*lanes]), half(kv.halfValues[valueAt+d])
+				k[d] = half(kv.halfKeys[keyAt+d*lanes])
+			}
+			for d := range v {
+				v[d] = half(kv.halfValues[valueAt+d])
 			}
 		case KVQ8_0:
 			loadQuantizedKey(k, kv.quantKeys[quantizedAt(keyAt-token%lanes):], token%lanes)
 			loadQuantizedValue(v, kv.quantValues[quantizedAt(valueAt):])
 		default:
 			for d := range k {
-				k[d], v[d] = kv.keys[keyAt+d*lanes], kv.values[valueAt+d]
+				k[d] = kv.keys[keyAt+d*lanes]
 			}
+			copy(v, kv.values[valueAt:])
 		}
 	}
 }
@@ -126,8 +137,8 @@ func (kv *KV) Load(token int, key, value []float32) {
 // multiple of 16, to the beginning of a KV in float32.
 func (kv *KV) widen(to *KV, head, token, n int) {
 	keyAt, valueAt := kv.at(head, token)
-	widenHalf(to.keys[:roundUp(n, lanes)*kv.headDim], kv.halfKeys[keyAt:])
-	widenHalf(to.values[:n*kv.headDim], kv.halfValues[valueAt:])
+	widenHalf(to.keys[:roundUp(n, lanes)*kv.keyDim], kv.halfKeys[keyAt:])
+	widenHalf(to.values[:n*kv.valueDim], kv.halfValues[valueAt:])
 }
 
 // score writes factor·(q · key) of blocks·16 keys, starting at token, for n queries. token is a
@@ -139,11 +150,11 @@ func (kv *KV) score(dst []float32, q *queries, n, head, token, blocks int, facto
 		some := q.from(done)
 		switch kv.kept {
 		case KVF16:
-			scoreKeysHalf(dst[done*KeysPerSplit:], &some, kv.halfKeys[at:], step, kv.headDim, blocks, factor)
+			scoreKeysHalf(dst[done*KeysPerSplit:], &some, kv.halfKeys[at:], step, kv.keyDim, blocks, factor)
 		case KVQ8_0:
-			scoreKeysQuantized(dst[done*KeysPerSplit:], &some, kv.quantKeys[quantizedAt(at):], step, kv.headDim, blocks, factor)
+			scoreKeysQuantized(dst[done*KeysPerSplit:], &some, kv.quantKeys[quantizedAt(at):], step, kv.keyDim, blocks, factor)
 		default:
-			scoreKeys(dst[done*KeysPerSplit:], &some, kv.keys[at:], step, kv.headDim, blocks, factor)
+			scoreKeys(dst[done*KeysPerSplit:], &some, kv.keys[at:], step, kv.keyDim, blocks, factor)
 		}
 		done += step
 	}
@@ -158,11 +169,11 @@ func (kv *KV) sum(dst *queries, weights []float32, n, head, token, keys int) {
 		some := dst.from(done)
 		switch kv.kept {
 		case KVF16:
-			sumValuesHalf(&some, kv.halfValues[at:], weights[done*KeysPerSplit:], step, keys, kv.headDim)
+			sumValuesHalf(&some, kv.halfValues[at:], weights[done*KeysPerSplit:], step, keys, kv.valueDim)
 		case KVQ8_0:
-			sumValuesQuantized(&some, kv.quantValues[quantizedAt(at):], weights[done*KeysPerSplit:], step, keys, kv.headDim)
+			sumValuesQuantized(&some, kv.quantValues[quantizedAt(at):], weights[done*KeysPerSplit:], step, keys, kv.valueDim)
 		default:
-			sumValues(&some, kv.values[at:], weights[done*KeysPerSplit:], step, keys, kv.headDim)
+			sumValues(&some, kv.values[at:], weights[done*KeysPerSplit:], step, keys, kv.valueDim)
 		}
 		done += step
 	}

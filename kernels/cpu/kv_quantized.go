@@ -5,7 +5,7 @@ import "encoding/binary"
 // A KV in Q8_0 has blocks of 32 numbers of a head: a scale in half precision, then one signed byte
 // per number; number = scale·byte. Values are such blocks, as in llama.cpp. For keys, the blocks of
 // 16 keys are interleaved, so that a register holds the same number of 16 keys here too:
-// (HeadDim/32) tiles, each with 16 scales and then quants (32, 16).
+// (KeyDim/32) tiles, each with 16 scales and then quants (32, 16).
 const (
 	scaleBytesQ8_0 = 2
 	blockBytesQ8_0 = scaleBytesQ8_0 + Block
@@ -18,7 +18,7 @@ const (
 func quantizedAt(at int) int { return at / Block * blockBytesQ8_0 }
 
 // quantizedHead has room for the records of a head's numbers (see Quantized).
-type quantizedHead [MaxHeadDim / Block * recordBytes]byte
+type quantizedHead [MaxKeyDim / Block * recordBytes]byte
 
 // quantize quantises x, whole blocks, by the rule of ref.QuantizeQ8_0. The quants are computed with
 // the scale in float32, which is rounded to half precision afterwards.

@@ -341,7 +341,8 @@ func TestQuantizedAttentionEqualsFloat(t *testing.T) {
 			return x
 		}
 		size := heads * headDim
-		quantized, wide := NewKV(tokens, heads, headDim, KVQ8_0), NewKV(tokens, heads, headDim, KVF32)
+		shape := KVShape{Tokens: tokens, Heads: heads, KeyDim: headDim, ValueDim: headDim}
+		quantized, wide := NewKV(shape, KVQ8_0), NewKV(shape, KVF32)
 		for token := range tokens {
 			key, value := normal(size), normal(size)
 			quantized.Store(token, 0, key, value)

@@ -1,0 +1,141 @@
+package model
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"specula/engine/compute"
+)
+
+// layerShape is the size of one layer. In most models all layers have the same.
+type layerShape struct {
+	heads, kvHeads   int
+	keyDim, valueDim int // numbers of a head
+	ropeDim          int // numbers of a head that are rotated
+	ffn              int // 0: the layer has experts
+	attentionScale   float64
+}
+
+func (s layerShape) queries() int  { return s.heads * s.keyDim }
+func (s layerShape) keys() int     { return s.kvHeads * s.keyDim }
+func (s layerShape) values() int   { return s.kvHeads * s.valueDim }
+func (s layerShape) attended() int { return s.heads * s.valueDim }
+
+// cacheNumbers is the length of a token's key and value.
+func (s layerShape) cacheNumbers() float64 { return float64(s.keys()) + float64(s.values()) }
+
+// layout says for each layer its size, and whether it has a window.
+type layout struct {
+	windows layerWindows
+	shapes  []layerShape
+}
+
+// readShapes reads the sizes that the file gives layer by layer, and those of layers with a window.
+// The others are the config's.
+func (m *metadata) readShapes(c *Config, w layerWindows) []layerShape {
+	heads := m.counts("attention.head_count", c.Layers, c.Heads, mostHeads)
+	kvHeads := m.counts("attention.head_count_kv", c.Layers, c.KVHeads, mostHeads)
+	ffn := m.counts("feed_forward_length", c.Layers, c.FFN, mostWide)
+	value := m.count("attention.value_length", c.HeadDim, maxValueDim)
+	nearKey := m.count("attention.key_length_swa", c.HeadDim, maxKeyDim)
+	nearValue := m.count("attention.value_length_swa", value, maxValueDim)
+	nearRope := m.count("rope.dimension_count_swa", min(c.RopeDim, nearKey), nearKey)
+	shapes := make([]layerShape, c.Layers)
+	for i := range shapes {
+		shapes[i] = layerShape{heads: heads[i], kvHeads: kvHeads[i], keyDim: c.HeadDim, valueDim: value, ropeDim: c.RopeDim, ffn: ffn[i]}
+		if !c.parts(i)["dense"] {
+			shapes[i].ffn = 0
+		}
+		if w.has(i) {
+			shapes[i].keyDim, shapes[i].valueDim, shapes[i].ropeDim = nearKey, nearValue, nearRope
+		}
+	}
+	return shapes
+}
+
+// scaleAttention sets the factor of q·k: the config's, or that of the width of a layer's keys.
+func scaleAttention(shapes []layerShape, c *Config) {
+	for i := range shapes {
+		if shapes[i].attentionScale = c.AttentionScale; c.AttentionScale == 0 {
+			shapes[i].attentionScale = 1 / math.Sqrt(float64(shapes[i].keyDim))
+		}
+	}
+	c.AttentionScale = shapes[0].attentionScale
+}
+
+// countFirst reads an integer that the file may give for each layer: that of the first one.
+func (m *metadata) countFirst(name string, fallback, most int) int {
+	if list, _, err := m.file.Ints(m.key(name)); list != nil && err == nil {
+		return m.counts(name, 1, 0, most)[0]
+	}
+	return m.count(name, fallback, most)
+}
+
+// counts returns an integer for each layer: those of a list in the file, or usual for all if the
+// file has no list.
+func (m *metadata) counts(name string, layers, usual, most int) []int {
+	list, _, err := m.file.Ints(m.key(name))
+	if list == nil || err != nil {
+		return slices.Repeat([]int{usual}, layers)
+	}
+	counts := slices.Repeat([]int{1}, layers)
+	if len(list) < layers {
+		m.fail(m.key(name), fmt.Sprintf("a list of %d", len(list)), fmt.Sprintf("one integer for each of %d layers", layers))
+		return counts
+	}
+	for i, n := range list[:layers] {
+		if n < 1 || n > int64(most) {
+			m.fail(m.key(name), fmt.Sprintf("%d in layer %d", n, i), fmt.Sprintf("1 to %d", most))
+			return counts
+		}
+		counts[i] = int(n)
+	}
+	return counts
+}
+
+// shapeLayers sets the sizes of the layers. Those of the same size will share buffers.
+func (m *Model) shapeLayers(shapes []layerShape) {
+	shared := map[layerShape]*layerBuffers{}
+	for i, s := range shapes {
+		if shared[s] == nil {
+			shared[s] = &layerBuffers{}
+		}
+		m.layers[i].shape, m.layers[i].buffers = s, shared[s]
+	}
+}
+
+// checkShapes refuses layers that the forward pass would compute wrongly.
+func (m *metadata) checkShapes(shapes []layerShape) {
+	for i, s := range shapes {
+		if s.heads%s.kvHeads != 0 {
+			m.fail(m.key("attention.head_count_kv"), fmt.Sprintf("%d in layer %d", s.kvHeads, i), fmt.Sprintf("a divisor of the %d query heads", s.heads))
+		}
+		if s.ropeDim%2 != 0 {
+			m.fail(m.key("rope.dimension_count"), s.ropeDim, "an even number")
+		}
+	}
+}
+
+// cacheShape is the size of a cache for this many tokens.
+func (m *Model) cacheShape(tokens int) compute.CacheShape {
+	first := &m.layers[0].shape
+	shape := compute.CacheShape{
+		Layers: len(m.layers), Tokens: tokens, KVHeads: first.kvHeads, HeadDim: first.keyDim, Type: m.config.CacheType,
+		Sinks: m.arch.needs()["sinks"] == required,
+	}
+	alike := true
+	each := make([]compute.CacheLayer, len(m.layers))
+	for i := range m.layers {
+		s := &m.layers[i].shape
+		each[i] = compute.CacheLayer{KVHeads: s.kvHeads, KeyDim: s.keyDim, ValueDim: s.valueDim}
+		alike = alike && each[i] == compute.CacheLayer{KVHeads: first.kvHeads, KeyDim: first.keyDim, ValueDim: first.keyDim}
+	}
+	if !alike {
+		shape.Each = each
+	}
+	return shape
+}
+
+// CacheLayer returns the size of a layer's keys and values in a cache.
+func (m *Model) CacheLayer(i int) compute.CacheLayer { return m.cacheShape(1).Layer(i) }
