@@ -174,16 +174,13 @@ func (s *sampler) rejection(sequences, drafts int) Launch {
 		Int(int32(drafts)), Int(int32(s.vocab)), Int(int32(s.vocab)))
 }
 
-func BenchmarkTopK50(b *testing.B) { benchmarkTopK(b, 50, "top_k_block") }
+func BenchmarkCutTopK(b *testing.B) { benchmarkCut(b, ref.Filters{TopK: 50, TopP: 1}) }
 
-func BenchmarkTopK1024(b *testing.B) { benchmarkTopK(b, 1024, "top_k_block") }
+func BenchmarkCutTopP(b *testing.B) { benchmarkCut(b, ref.Filters{TopP: 0.95}) }
 
-func BenchmarkTopK20(b *testing.B) { benchmarkTopK(b, 20, "top_k_warp") }
-
-func BenchmarkTopK5000(b *testing.B) { benchmarkTopK(b, scaled(5000, 500), "top_k_radix") }
-
-// benchmarkTopK takes the k best of one row, and of five.
-func benchmarkTopK(b *testing.B, k int, kernel string) {
+// benchmarkCut finds which scores the filters by rank leave, of one row and of five.
+func benchmarkCut(b *testing.B, f ref.Filters) {
+	f.Temperature, f.FilterTemperature = 1, 1
 	for _, rows := range []int{1, 5} {
 		name := "152k"
 		if rows > 1 {
@@ -191,13 +188,10 @@ func benchmarkTopK(b *testing.B, k int, kernel string) {
 		}
 		b.Run(name, func(b *testing.B) {
 			withSampler(b, rows, vocabOf152k(), func(s *sampler) {
-				ids, best := get(s.Alloc(int64(4*rows*k))), get(s.Alloc(int64(4*rows*k)))
-				arguments := []Argument{Address(s.scores), Address(s.filters), Address(0), Address(0), Address(0), Address(0), Int(0)}
-				if kernel == "top_k_radix" {
-					arguments = append(arguments, Address(get(s.Alloc(int64(16*rows*k)))))
-				}
-				arguments = append(arguments, Address(ids), Address(best), Int(int32(k)), Int(int32(s.vocab)))
-				s.report(b, s.launch("topk", kernel, Shape{Grid: [3]int{rows}, Block: [3]int{scaled(1024, 256)}}, arguments...))
+				first, peaks := s.peaks(rows)
+				cuts := get(s.Alloc(int64(8 * rows)))
+				s.report(b, first, s.launch("nucleus", "cut_rows", Shape{Grid: [3]int{rows}, Block: [3]int{scaled(1024, 256)}},
+					Address(s.scores), Address(peaks), Address(put(s.Device, s.stream, []ref.Filters{f})), Address(cuts), Int(int32(s.vocab))))
 			})
 		})
 	}

@@ -26,7 +26,6 @@ func (m onDriver) Run(kernel string, grid, block sim.Dim, sharedBytes int, argum
 func TestArgmaxKernels(t *testing.T)  { checkSampling(t, "argmax") }
 func TestSoftmaxKernels(t *testing.T) { checkSampling(t, "softmax") }
 func TestRejectKernels(t *testing.T)  { checkSampling(t, "reject") }
-func TestTopKKernels(t *testing.T)    { checkSampling(t, "topk") }
 func TestNucleusKernels(t *testing.T) { checkSampling(t, "nucleus") }
 
 func checkSampling(t *testing.T, module string) {

@@ -42,11 +42,6 @@ var (
 	BFloat16 = &Format{Name: "bfloat16", Columns: 128, Activations: "round_bfloat16",
 		slabBytes: 4096, file: format.Find(format.BF16), mostRanges: 16,
 		groupSlab: 2048, blockGroups: 16, stages: 3, pieces: 2, pack: packShorts}
-	// BFloat16TwoTerms has the layout of BFloat16. Its activations are sums of two bfloat16
-	// numbers, which keep 16 bits of precision instead of 8.
-	BFloat16TwoTerms = &Format{Name: "bfloat16_two_terms", Columns: 128, Activations: "round_bfloat16_two_terms",
-		slabBytes: 4096, file: format.Find(format.BF16), mostRanges: 8,
-		groupSlab: 4096, blockGroups: 16, stages: 2, pieces: 2, pack: packShorts}
 	Half = &Format{Name: "half", Columns: 128, Activations: "round_half",
 		slabBytes: 4096, file: format.Find(format.F16), mostRanges: 16,
 		groupHeader: 128, groupSlab: 2048, blockGroups: 16, stages: 3, pieces: 2, pack: packShorts}
@@ -276,8 +271,6 @@ func (f *Format) Operand() string {
 		return "_int8"
 	case "round_bfloat16":
 		return "_bfloat16"
-	case "round_bfloat16_two_terms":
-		return "_bfloat16_two_terms"
 	}
 	return ""
 }
@@ -285,12 +278,7 @@ func (f *Format) Operand() string {
 // EmbedKernel names the kernel that looks up rows of a matrix and writes them as float32. It runs
 // one block of any size per row. Its arguments are: y (count, cols) pointer, weights pointer, ids
 // (count) int32 pointer, cols int32, and slabs int32, which is Slabs(cols).
-func (f *Format) EmbedKernel() string {
-	if f == BFloat16TwoTerms {
-		f = BFloat16
-	}
-	return "embed_" + f.Name
-}
+func (f *Format) EmbedKernel() string { return "embed_" + f.Name }
 
 // Packed returns the formats that weights of a model are kept in.
 func Packed() []*Format { return []*Format{BFloat16, Half, Q8_0, Q4_K, Q6_K} }

@@ -10,7 +10,7 @@ import (
 	"specula/kernels/ref"
 )
 
-var formats = append(Packed(), BFloat16TwoTerms)
+var formats = Packed()
 
 // byteIn is where the byte of a number is, in 512 bytes that have one byte of each of 16 rows × 32
 // columns.
@@ -29,8 +29,7 @@ func bfloat16At(slab []byte, row, column int) float32 {
 
 // unpacked reads one number of a tile, following the layouts that the kernels' comments describe.
 var unpacked = map[*Format]func(slab []byte, row, column int) float32{
-	BFloat16:         bfloat16At,
-	BFloat16TwoTerms: bfloat16At,
+	BFloat16: bfloat16At,
 	Half: func(slab []byte, row, column int) float32 {
 		return float16(slab[column/16*512+byteIn(row, 2*(column%16)):])
 	},
@@ -53,7 +52,7 @@ var unpacked = map[*Format]func(slab []byte, row, column int) float32{
 }
 
 func TestPackedNumbersAreThoseOfTheFile(t *testing.T) {
-	dequantize := map[*Format]func(dst []float32, src []byte){BFloat16: ref.DequantizeBF16, BFloat16TwoTerms: ref.DequantizeBF16, Half: ref.DequantizeF16}
+	dequantize := map[*Format]func(dst []float32, src []byte){BFloat16: ref.DequantizeBF16, Half: ref.DequantizeF16}
 	random := rand.NewChaCha8([32]byte{1})
 	for _, f := range formats {
 		for _, shape := range [][2]int{{1, f.file.BlockElements}, {16, f.Columns}, {37, 2*f.Columns + 3*f.file.BlockElements}} {

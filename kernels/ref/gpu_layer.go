@@ -61,14 +61,3 @@ func RotateHead(head, cos, sin []float32, neox bool) {
 		head[a], head[b] = float32(head[a]*cos[i])-float32(head[b]*sin[i]), float32(head[a]*sin[i])+float32(head[b]*cos[i])
 	}
 }
-
-// GuideRows returns negative + scale·(prompt − negative), with a fused multiply-add:
-// classifier-free guidance. A token that the prompt masks by −Inf stays masked. A token that only
-// the negative prompt masks keeps its score. Source: Sanchez et al., Stay on topic with
-// classifier-free guidance, 2023.
-func GuideRows(prompt, negative, scale float32) float32 {
-	if math.IsInf(float64(prompt), -1) || math.IsInf(float64(negative), -1) {
-		return prompt
-	}
-	return FMA(scale, prompt-negative, negative)
-}

@@ -12,23 +12,21 @@ const stepColumns = 16
 // RangeBegin returns the first slab of range r, when slabs are divided as evenly as possible.
 func RangeBegin(r, slabs, ranges int) int { return slabs * r / ranges }
 
-// TileTerms rounds a row x of activations to 16-bit numbers, for a tensor-core product. Each of the
-// terms has one such number, as float32, for each number of x. The sum of the terms, multiplied by
-// factor, is close to x.
-type TileTerms func(x []float32) (terms [][]float32, factor float32)
+// Rounding rounds a row x of activations to 16-bit numbers, as float32, for a tensor-core product.
+// Multiplied by factor they are close to x.
+type Rounding func(x []float32) (rounded []float32, factor float32)
 
 // MatMulTiles writes dst (m, rows) = x (m, cols) · wᵀ as the GPU kernels compute it for 16-bit
 // weights, which are given as float32.
 //
 // Columns are divided into slabs of 128, and slabs into ranges. A range is summed from zero in
-// steps of 16 columns: first the products of the first term in ascending order, then those of the
-// second, each fused into the sum. The sums of the ranges are added in ascending order, and the
-// total is multiplied by the factor of TileTerms. Real tensor cores may add the 16 products of a
-// step in another order.
-func MatMulTiles(dst, x []float32, m int, w []float32, rows, cols, ranges int, round TileTerms) {
+// steps of 16 columns: the products in ascending order, each fused into the sum. The sums of the
+// ranges are added in ascending order, and the total is multiplied by the factor of the Rounding. Real
+// tensor cores may add the 16 products of a step in another order.
+func MatMulTiles(dst, x []float32, m int, w []float32, rows, cols, ranges int, round Rounding) {
 	slabs := (cols + SlabColumns - 1) / SlabColumns
 	for i := range m {
-		terms, factor := round(x[i*cols : (i+1)*cols])
+		rounded, factor := round(x[i*cols : (i+1)*cols])
 		for r := range rows {
 			row := w[r*cols : (r+1)*cols]
 			total := float32(0)
@@ -36,10 +34,8 @@ func MatMulTiles(dst, x []float32, m int, w []float32, rows, cols, ranges int, r
 				sum := float32(0)
 				for step := RangeBegin(a, slabs, ranges) * SlabColumns; step < RangeBegin(a+1, slabs,
 					ranges)*SlabColumns; step += stepColumns {
-					for _, term := range terms {
-						for k := step; k < step+stepColumns; k++ {
-							sum = FMA(at(row, k), at(term, k), sum)
-						}
+					for k := step; k < step+stepColumns; k++ {
+						sum = FMA(at(row, k), at(rounded, k), sum)
 					}
 				}
 				if a == 0 {
@@ -63,27 +59,19 @@ func at(list []float32, i int) float32 {
 	return 0
 }
 
-// BFloat16Terms rounds to n bfloat16 numbers whose sum is close to x.
-func BFloat16Terms(n int) TileTerms {
-	return func(x []float32) ([][]float32, float32) {
-		rest := append([]float32(nil), x...)
-		var terms [][]float32
-		for range n {
-			term := make([]float32, len(x))
-			for k, v := range rest {
-				term[k] = RoundBFloat16(v)
-				rest[k] = v - term[k]
-			}
-			terms = append(terms, term)
-		}
-		return terms, 1
+// ToBFloat16s rounds to bfloat16.
+func ToBFloat16s(x []float32) ([]float32, float32) {
+	rounded := make([]float32, len(x))
+	for k, v := range x {
+		rounded[k] = RoundBFloat16(v)
 	}
+	return rounded, 1
 }
 
-// HalfTerm rounds to half precision, after scaling the row by a power of two that brings its
+// ToHalves rounds to half precision, after scaling the row by a power of two that brings its
 // largest magnitude to 2¹⁴ … 2¹⁵. The power is at most 2¹²⁶. A row whose largest magnitude is below
 // 2⁻¹³³, and a row with NaN or an infinity, is not scaled.
-func HalfTerm(x []float32) ([][]float32, float32) {
+func ToHalves(x []float32) ([]float32, float32) {
 	var largest uint32
 	for _, v := range x {
 		largest = max(largest, math.Float32bits(v)&0x7fffffff)
@@ -92,11 +80,11 @@ func HalfTerm(x []float32) ([][]float32, float32) {
 	if upper := largest >> 16; upper != 0 && upper < 0x7f80 {
 		shift = min(14-(int(upper>>7)-127), 126)
 	}
-	term := make([]float32, len(x))
+	rounded := make([]float32, len(x))
 	for k, v := range x {
-		term[k] = RoundHalf(float32(math.Ldexp(float64(v), shift)))
+		rounded[k] = RoundHalf(float32(math.Ldexp(float64(v), shift)))
 	}
-	return [][]float32{term}, float32(math.Ldexp(1, -shift))
+	return rounded, float32(math.Ldexp(1, -shift))
 }
 
 // RoundBFloat16 rounds to the nearest bfloat16, ties to even.

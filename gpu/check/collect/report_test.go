@@ -25,7 +25,7 @@ func TestReport(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	goals := "# goals\nDecode/8B-BF16 of-copy >= 0.85 decode\nVerify5/8B-BF16 of-v1 <= 1.10 five rows\nTopK50/152k ms <= 0.05 top-k\n"
+	goals := "# goals\nDecode/8B-BF16 of-copy >= 0.85 decode\nVerify5/8B-BF16 of-v1 <= 1.10 five rows\nCutTopK/152k ms <= 0.05 top-k\n"
 	r, err := read(folder, goals)
 	if err != nil {
 		t.Fatal(err)

@@ -11,18 +11,16 @@
 
 constexpr int group_rows = 8, slab_columns = 128;
 
-// Float activations: numbers in bfloat16 or half precision, as one term, or as two terms whose sum is
-// closer to the float32 number.
+// Float activations: numbers in bfloat16 or half precision.
 //   header    half precision only: 8 float32, one per row: the power of two to multiply the result
 //             by; then zeros up to 128 bytes
-//   slab      4 parts of 32 columns; a part has 512 bytes per term: lane (g, t) has 16 bytes, for row
-//             g the columns 2t, 2t+1, 2t+8, 2t+9 and the same + 16
-template <bool is_half, int terms> struct FloatActivations {
+//   slab      4 parts of 32 columns; a part has 512 bytes: lane (g, t) has 16 bytes, for row g the
+//             columns 2t, 2t+1, 2t+8, 2t+9 and the same + 16
+template <bool is_half> struct FloatActivations {
     static constexpr int header_bytes = is_half ? 128 : 0;
-    static constexpr int term_bytes = 512, part_bytes = terms * term_bytes, slab_bytes = 4 * part_bytes;
+    static constexpr int part_bytes = 512, slab_bytes = 4 * part_bytes;
 
-    // pair_offset returns the offset of columns 2·pair and 2·pair+1 of a row; the second term is
-    // term_bytes further.
+    // pair_offset returns the offset of columns 2·pair and 2·pair+1 of a row.
     INLINE size_t pair_offset(int row, int pair, int slabs) {
         int group = row / group_rows, g = row % group_rows, slab = pair / 64, part = pair / 16 % 4, step = pair / 8 % 2;
         return (size_t)group * (header_bytes + (size_t)slabs * slab_bytes) + header_bytes + (size_t)slab * slab_bytes +

@@ -64,17 +64,6 @@ extern "C" __global__ void copy_block(float *dst, const float *x, int cols, int 
 }
 EXPORT(copy_block)
 
-// guide_rows writes negative + scale·(prompt − negative) to prompt, n scores: classifier-free
-// guidance (Sanchez et al., 2023). A token masked by −Inf stays masked. A token that only the
-// negative prompt masks keeps its score.
-extern "C" __global__ void guide_rows(float *prompt, const float *negative, float scale, int n) {
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
-        float with = prompt[i], without = negative[i];
-        if (with != -infinity() && without != -infinity()) prompt[i] = fma_rn(scale, with - without, without);
-    }
-}
-EXPORT(guide_rows)
-
 // swiglu_* write silu(gate)·up of row blockIdx.y of gate and up (rows, cols) as the operand of a
 // product. They do not change gate.
 #define SWIGLU_OPERAND(suffix, Operand)                                                                                                 \

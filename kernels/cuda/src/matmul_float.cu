@@ -5,18 +5,18 @@
 // Weights (n, k) as 16-bit numbers. A slab is 16 rows × 128 columns in 8 steps of 16 columns, 512
 // bytes each. Lane (g, t), g = lane/4 and t = lane%4, has 16 bytes of a step: columns 2t, 2t+1 of
 // row g and of row g+8, then columns 2t+8, 2t+9 of row g and of row g+8. Order along k: ascending
-// steps; within a step the first term of x, then the second.
-template <bool is_half, int terms> struct FloatFormat {
-    using Activations = FloatActivations<is_half, terms>;
+// steps.
+template <bool is_half> struct FloatFormat {
+    using Activations = FloatActivations<is_half>;
     static constexpr int columns = slab_columns, slab_bytes = 4096, parts = 4;
-    static constexpr int most_ranges = terms == 1 ? 16 : 8, resident = 1;
-    static constexpr int block_groups = 16, pieces = 2, stages = terms == 1 ? 3 : 2, resident_tiles = 1, tile_unroll = 2;
+    static constexpr int most_ranges = 16, resident = 1;
+    static constexpr int block_groups = 16, pieces = 2, stages = 3, resident_tiles = 1, tile_unroll = 2;
     static constexpr int step_bytes = 512;
 
     struct Part { uint4 steps[2]; };
     struct Common {};
     using Fragments = Part;
-    struct X { uint4 term[terms]; };
+    struct X { uint4 steps; };
 
     template <class Place> INLINE void load_common(Common &, Place, int) {}
     template <class Place> INLINE void load_part(Part &part, Place w, int number, int lane) {
@@ -25,33 +25,29 @@ template <bool is_half, int terms> struct FloatFormat {
     }
     INLINE void unpack(Fragments &f, const Part &part, const Common &, int) { f = part; }
     template <class Place> INLINE void load_x(X &x, Place slab, int part, int lane) {
-        UNROLL for (int i = 0; i < terms; i++) x.term[i] = load16(slab + (part * Activations::part_bytes + i * Activations::term_bytes + lane * 16));
+        x.steps = load16(slab + (part * Activations::part_bytes + lane * 16));
     }
     template <class Place> INLINE void load_factors(X &, Place, int, int) {}
     INLINE void multiply(float (&sum)[4], const Fragments &f, const X &x) {
         UNROLL for (int step = 0; step < 2; step++) {
             const unsigned a[4] = {f.steps[step].x, f.steps[step].y, f.steps[step].z, f.steps[step].w};
-            UNROLL for (int i = 0; i < terms; i++) {
-                const unsigned b[2] = {step ? x.term[i].z : x.term[i].x, step ? x.term[i].w : x.term[i].y};
-                if (is_half) mma_half(sum, a, b);
-                else mma_bfloat16(sum, a, b);
-            }
+            const unsigned b[2] = {step ? x.steps.z : x.steps.x, step ? x.steps.w : x.steps.y};
+            if (is_half) mma_half(sum, a, b);
+            else mma_bfloat16(sum, a, b);
         }
     }
 };
 
-using Bfloat16 = FloatFormat<false, 1>;
-using Bfloat16TwoTerms = FloatFormat<false, 2>;
-using Half = FloatFormat<true, 1>;
+using Bfloat16 = FloatFormat<false>;
+using Half = FloatFormat<true>;
 MATMUL(matmul_bfloat16, Bfloat16)
-MATMUL(matmul_bfloat16_two_terms, Bfloat16TwoTerms)
 MATMUL(matmul_half, Half)
 
 // round_rows rounds x (m, k) to bfloat16; grid (any, m).
-template <int terms> INLINE void round_rows(unsigned char *to, const float *x, int k, int slabs) {
+INLINE void round_rows(unsigned char *to, const float *x, int k, int slabs) {
     const float *row = x + (size_t)blockIdx.y * k;
     for (int pair = blockIdx.x * blockDim.x + threadIdx.x; pair < slabs * (slab_columns / 2); pair += gridDim.x * blockDim.x)
-        round_terms<false, terms>(to + FloatActivations<false, terms>::pair_offset(blockIdx.y, pair, slabs),
+        round_pair<false>(to + FloatActivations<false>::pair_offset(blockIdx.y, pair, slabs),
             2 * pair < k ? row[2 * pair] : 0.0f, 2 * pair + 1 < k ? row[2 * pair + 1] : 0.0f);
 }
 
@@ -59,9 +55,9 @@ template <int terms> INLINE void round_rows(unsigned char *to, const float *x, i
 // to 2¹⁵, so that half precision neither overflows nor loses small rows, and rounds it. A row whose
 // largest magnitude is below 2⁻¹³³, or with NaN or infinity, is not scaled. The power is at most
 // 2¹²⁶. Grid (1, m).
-template <int terms> INLINE void scale_and_round_rows(unsigned char *to, const float *x, int k, int slabs) {
+INLINE void scale_and_round_rows(unsigned char *to, const float *x, int k, int slabs) {
     SHARED(float, peaks, [warp_size]);
-    using Activations = FloatActivations<true, terms>;
+    using Activations = FloatActivations<true>;
     const int row = blockIdx.y;
     x += (size_t)row * k;
     unsigned largest = 0;  // the bits of magnitudes have their order, with NaN above all
@@ -78,21 +74,20 @@ template <int terms> INLINE void scale_and_round_rows(unsigned char *to, const f
         *(float *)(to + row / group_rows * (Activations::header_bytes + (size_t)slabs * Activations::slab_bytes) + row % group_rows * 4) =
             bits_float((unsigned)(127 - shift) << 23);
     for (int pair = threadIdx.x; pair < slabs * (slab_columns / 2); pair += blockDim.x)
-        round_terms<true, terms>(to + Activations::pair_offset(row, pair, slabs),
+        round_pair<true>(to + Activations::pair_offset(row, pair, slabs),
             2 * pair < k ? x[2 * pair] * factor : 0.0f, 2 * pair + 1 < k ? x[2 * pair + 1] * factor : 0.0f);
 }
 
 #define ROUND(name, call)                                                                                     \
     extern "C" __global__ void name(unsigned char *to, const float *x, int k, int slabs) { call(to, x, k, slabs); } \
     EXPORT(name)
-ROUND(round_bfloat16, round_rows<1>)
-ROUND(round_bfloat16_two_terms, round_rows<2>)
-ROUND(round_half, scale_and_round_rows<1>)
+ROUND(round_bfloat16, round_rows)
+ROUND(round_half, scale_and_round_rows)
 
 // embed_* writes row ids[i] of the weights to row i of y (m, k), one block per row.
 template <bool is_half> INLINE void embed_rows(float *y, const unsigned char *weights, const int *ids, int k, int slabs) {
     const int id = ids[blockIdx.x], g = id % 8, upper = id % tile_rows / 8;
-    const unsigned char *tile = weights + (size_t)(id / tile_rows) * slabs * FloatFormat<is_half, 1>::slab_bytes;
+    const unsigned char *tile = weights + (size_t)(id / tile_rows) * slabs * FloatFormat<is_half>::slab_bytes;
     for (int i = threadIdx.x; i < k; i += blockDim.x) {
         int step = i / 16, lane = g * 4 + i % 8 / 2, word = upper + i % 16 / 8 * 2;
         unsigned short v = *(const unsigned short *)(tile + (size_t)step * 512 + lane * 16 + word * 4 + i % 2 * 2);

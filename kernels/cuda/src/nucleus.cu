@@ -1,47 +1,7 @@
 // The filters top-k, top-p and min-p.
-#include "candidates.h"
 #include "draw.h"
 #include "filters.h"
 #include "select.h"
-
-// filter_pairs filters the k best tokens of each row, as the kernels of topk.cu write them. It
-// keeps the fewest that reach the share top_p of their weight, and of these the ones with at least
-// min_p times the best weight. kept (rows) gets their number, 0 for a row that is not finite. cuts
-// (rows), which may be null, gets the key of the last one, made from the row's score, for
-// softmax_rows. One warp per row.
-extern "C" __global__ void __launch_bounds__(32) filter_pairs(const int *ids, const float *best, int k, const Filters *filters,
-                                                              const float *scores, int *kept, u64 *cuts, int vocab) {
-    ids += (size_t)blockIdx.x * k;
-    best += (size_t)blockIdx.x * k;
-    float peak = best[0], least = filters->min_p;
-    int n = 0;
-    if (peak - peak == 0.0f) {
-        struct Weight {
-            const float *best;
-            float peak;
-            INLINE_MEMBER double operator()(int j) const { return (double)exp_rn(best[j] - peak); }
-        } weight = {best, peak};
-        double goal = (double)filters->top_p * warp_total(k, weight), before = 0.0;
-        bool all = filters->top_p >= 1.0f, done = false;
-        for (int base = 0; base < k && !done; base += warp_size) {
-            int j = base + lane_id();
-            float w = j < k ? exp_rn(best[j] - peak) : 0.0f;
-            double upto = before + running_sum((double)w);
-            unsigned in = __ballot_sync(full_warp, j < k && w > 0.0f && w >= least), full = __ballot_sync(full_warp, !all && upto >= goal);
-            int most = full ? lowest_bit(full) + 1 : warp_size, light = ~in ? lowest_bit(~in) : warp_size;
-            n = base + (light < most ? light : most);
-            done = full != 0 || ~in != 0;
-            before = lane_value(upto, warp_size - 1);
-        }
-    }
-    if (lane_id() != 0) return;
-    kept[blockIdx.x] = n;
-    if (cuts) {
-        int last = ids[n > 0 ? n - 1 : 0];
-        cuts[blockIdx.x] = key_of(scores[(size_t)blockIdx.x * vocab + last], last);
-    }
-}
-EXPORT(filter_pairs)
 
 // Tokens are the keys of a row.
 struct Tokens {

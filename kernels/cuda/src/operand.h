@@ -3,14 +3,10 @@
 #pragma once
 #include "activations.h"
 
-// round_terms writes two numbers, each as one or two 16-bit terms.
-template <bool is_half, int terms> INLINE void round_terms(unsigned char *to, float a, float b) {
-    UNROLL for (int i = 0; i < terms; i++) {
-        unsigned low = is_half ? to_half(a) : to_bfloat16(a), high = is_half ? to_half(b) : to_bfloat16(b);
-        *(unsigned *)(to + i * FloatActivations<is_half, terms>::term_bytes) = high << 16 | low;
-        a -= is_half ? from_half((unsigned short)low) : from_bfloat16((bfloat16_bits)low);
-        b -= is_half ? from_half((unsigned short)high) : from_bfloat16((bfloat16_bits)high);
-    }
+// round_pair writes two numbers in 16 bits each.
+template <bool is_half> INLINE void round_pair(unsigned char *to, float a, float b) {
+    unsigned low = is_half ? to_half(a) : to_bfloat16(a), high = is_half ? to_half(b) : to_bfloat16(b);
+    *(unsigned *)to = high << 16 | low;
 }
 
 // quantise_four quantises columns 4·four … 4·four+3 of a row by the rule of ref.QuantizeRow. Whole
@@ -51,10 +47,10 @@ INLINE void quantise_four(unsigned char *to, const float (&values)[4], int row, 
 
 // An Operand writes a row to `to`: columns 0 … k−1 are value(column), the rest of the last slab is
 // zeros. The threads of the blocks blockIdx.x = 0 … share the row. Blocks have whole warps.
-template <int terms> struct Bfloat16Operand {
+struct Bfloat16Operand {
     template <class Value> INLINE_MEMBER void write(unsigned char *to, int row, int k, int slabs, const Value &value) {
         for (int pair = blockIdx.x * blockDim.x + threadIdx.x; pair < slabs * (slab_columns / 2); pair += gridDim.x * blockDim.x)
-            round_terms<false, terms>(to + FloatActivations<false, terms>::pair_offset(row, pair, slabs),
+            round_pair<false>(to + FloatActivations<false>::pair_offset(row, pair, slabs),
                 2 * pair < k ? value(2 * pair) : 0.0f, 2 * pair + 1 < k ? value(2 * pair + 1) : 0.0f);
     }
 };
@@ -69,7 +65,6 @@ struct IntegerOperand {
 };
 
 // FOR_EACH_OPERAND exports a kernel for each kind: DEFINE(suffix, operand).
-#define FOR_EACH_OPERAND(DEFINE)                           \
-    DEFINE(bfloat16, Bfloat16Operand<1>)                   \
-    DEFINE(bfloat16_two_terms, Bfloat16Operand<2>)         \
+#define FOR_EACH_OPERAND(DEFINE)        \
+    DEFINE(bfloat16, Bfloat16Operand)   \
     DEFINE(int8, IntegerOperand)

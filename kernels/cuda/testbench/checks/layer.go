@@ -149,7 +149,7 @@ func Rope(t *testing.T, launch Launch) {
 	}
 }
 
-// Elementwise checks additions, SwiGLU, biases and guidance.
+// Elementwise checks additions, SwiGLU and biases.
 func Elementwise(t *testing.T, launch Launch) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(3, 3))
@@ -169,8 +169,6 @@ func Elementwise(t *testing.T, launch Launch) {
 	check("add_rows", line(2), func(i int) float32 { return x[i] + y[i] }, y, int32(n))
 	check("swiglu", line(2), func(i int) float32 { return ref.SwiGLURows(x[i], y[i]) }, y, int32(n))
 	check("add_bias", [3]int{2, rows, 1}, func(i int) float32 { return x[i] + b[i%cols] }, b, int32(cols))
-	y[0], y[1] = float32(math.Inf(-1)), float32(math.NaN())
-	check("guide_rows", line(3), func(i int) float32 { return ref.GuideRows(x[i], y[i], 1.5) }, y, float32(1.5), int32(n))
 }
 
 // Copy checks that a copy fills its block and nothing else.
@@ -183,34 +181,4 @@ func Copy(t *testing.T, launch Launch) {
 	}
 	launch("copy_block", [3]int{1, 3, 1}, line(32), at(dst, 120), at(x, 100), int32(50), int32(120), int32(60))
 	sameBits(t, "copy_block", dst, want)
-}
-
-// Embed checks the lookup of rows in tables that are laid out as in a file.
-func Embed(t *testing.T, launch Launch) {
-	t.Helper()
-	const rows, cols = 7, 70
-	ids := []int32{3, 0, 6, 3, -1, 7}
-	table := numbers(rand.New(rand.NewPCG(5, 5)), rows*cols)
-	halves, bfloats := make([]uint16, len(table)), make([]uint16, len(table))
-	for i, v := range table {
-		halves[i], bfloats[i] = ref.ToHalf(v), uint16(math.Float32bits(v)>>16)
-	}
-	for _, c := range []struct {
-		kernel string
-		table  any
-		widen  func(i int) float32
-	}{
-		{"embed_plain_float", table, func(i int) float32 { return table[i] }},
-		{"embed_plain_half", halves, func(i int) float32 { return ref.FromHalf(halves[i]) }},
-		{"embed_plain_bfloat16", bfloats, func(i int) float32 { return math.Float32frombits(uint32(bfloats[i]) << 16) }},
-	} {
-		dst, want := make([]float32, len(ids)*cols), garbage(len(ids)*cols)
-		for i, id := range ids[:4] { // the others are outside the table and give NaN
-			for k := range cols {
-				want[i*cols+k] = c.widen(int(id)*cols + k)
-			}
-		}
-		launch(c.kernel, [3]int{2, len(ids), 1}, line(32), dst, c.table, ids, int32(rows), int32(cols))
-		sameBits(t, c.kernel, dst, want)
-	}
 }

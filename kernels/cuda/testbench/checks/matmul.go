@@ -60,7 +60,7 @@ func blocks(f ref.Format) func(r *rand.Rand, rows, cols int) []byte {
 	}
 }
 
-func tiles(round ref.TileTerms, widen func(dst []float32, src []byte)) func(dst, x []float32, m int, w []byte, rows, cols, ranges int) {
+func tiles(round ref.Rounding, widen func(dst []float32, src []byte)) func(dst, x []float32, m int, w []byte, rows, cols, ranges int) {
 	return func(dst, x []float32, m int, w []byte, rows, cols, ranges int) {
 		wide := make([]float32, rows*cols)
 		widen(wide, w)
@@ -77,9 +77,8 @@ func quantised(f *cuda.Format, file ref.Format) Matmul {
 
 // Matmuls are the formats.
 var Matmuls = []Matmul{
-	{cuda.BFloat16, "matmul_float", 1, shorts(randomBFloat16), tiles(ref.BFloat16Terms(1), ref.DequantizeBF16), ref.DequantizeBF16},
-	{cuda.BFloat16TwoTerms, "matmul_float", 1, shorts(randomBFloat16), tiles(ref.BFloat16Terms(2), ref.DequantizeBF16), ref.DequantizeBF16},
-	{cuda.Half, "matmul_float", 1, shorts(randomHalf), tiles(ref.HalfTerm, ref.DequantizeF16), ref.DequantizeF16},
+	{cuda.BFloat16, "matmul_float", 1, shorts(randomBFloat16), tiles(ref.ToBFloat16s, ref.DequantizeBF16), ref.DequantizeBF16},
+	{cuda.Half, "matmul_float", 1, shorts(randomHalf), tiles(ref.ToHalves, ref.DequantizeF16), ref.DequantizeF16},
 	quantised(cuda.Q8_0, ref.Q8_0), quantised(cuda.Q4_K, ref.Q4_K), quantised(cuda.Q6_K, ref.Q6_K),
 }
 

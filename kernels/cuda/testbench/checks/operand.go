@@ -14,7 +14,6 @@ var operands = []struct {
 	slabBytes     int // of eight rows and 128 columns
 }{
 	{"bfloat16", "round_bfloat16", 2048},
-	{"bfloat16_two_terms", "round_bfloat16_two_terms", 4096},
 	{"int8", "quantise_rows", 1280},
 }
 

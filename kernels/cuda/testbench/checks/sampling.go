@@ -30,9 +30,5 @@ var All = []Check{
 	{"DrawRows", "softmax", checkDrawRows},
 	{"Reject", "reject", checkReject},
 	{"RejectWithoutDrafts", "reject", checkRejectWithoutDrafts},
-	{"TopK", "topk", checkTopK},
-	{"TopKOfALargeVocabulary", "topk", checkTopKOfALargeVocabulary},
-	{"TopKWithPenalties", "topk", checkTopKWithPenalties},
-	{"FilterPairs", "nucleus", checkFilterPairs},
 	{"CutRows", "nucleus", checkCutRows},
 }

@@ -14,7 +14,6 @@ func TestElementwise(t *testing.T) { onEveryMachine(t, checks.Elementwise) }
 func TestLayerNorms(t *testing.T)  { onEveryMachine(t, checks.LayerNorms) }
 func TestActivations(t *testing.T) { onEveryMachine(t, checks.Activations) }
 func TestCopy(t *testing.T)        { onEveryMachine(t, checks.Copy) }
-func TestEmbed(t *testing.T)       { onEveryMachine(t, checks.Embed) }
 func TestHeads(t *testing.T)       { onEveryMachine(t, checks.Heads) }
 
 // These kernels belong to the matrix products (they convert rows to operands, or measure the

@@ -1,0 +1,184 @@
+package gpu
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"specula/engine/compute"
+	"specula/engine/model"
+	"specula/engine/weights"
+	"specula/engine/weights/random"
+	"specula/kernels/format"
+)
+
+// forTheCheckAlone is the kernel that no model uses: it measures what a card can do.
+const forTheCheckAlone = "matrix_peak"
+
+// Every kernel of the modules is launched by a pass or a round of some model: what no program can
+// reach is to be deleted.
+func TestEveryKernelIsReached(t *testing.T) {
+	reached := map[string]int{forTheCheckAlone: 0}
+	collect := func(what string, use func(d *recorder) error) {
+		t.Helper()
+		d := newRecorder(t)
+		if err := use(d); err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		maps.Copy(reached, d.prepared)
+	}
+	collect("a round", func(d *recorder) error { return use(t, d, file(t)) })
+	for _, f := range format.Loadable() {
+		shape := smallest
+		shape.Layers, shape.Dim, shape.FFN, shape.Heads, shape.KVHeads, shape.HeadDim = 2, 512, 512, 4, 2, 128
+		collect(f.Name, func(d *recorder) error {
+			return passesOf(t, d, hollowFile(t, shape, compute.DType(f.Type)), compute.F16)
+		})
+	}
+	for dim := range tensorHeads {
+		shape := smallest
+		shape.HeadDim = dim
+		collect("heads", func(d *recorder) error { return passesOf(t, d, hollowFile(t, shape, compute.Q8_0), compute.F16) })
+	}
+	families, err := filepath.Glob("../engine/model/testdata/architectures/*.gguf.gz")
+	if err != nil || len(families) == 0 {
+		t.Fatalf("no fixtures: %v", err)
+	}
+	for _, path := range families {
+		for _, cacheType := range []compute.DType{compute.F32, compute.F16} {
+			collect(path, func(d *recorder) error { return passesOf(t, d, fixture(t, path), cacheType) })
+		}
+	}
+	collect("single operations", withoutRotation)
+	texts, err := kernelTexts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := newLibrary(nil, texts).home
+	for _, kernel := range slices.Sorted(maps.Keys(all)) {
+		if _, ok := reached[kernel]; !ok {
+			t.Errorf("nothing launches %s of the module %s", kernel, all[kernel])
+		}
+	}
+	t.Logf("%d of %d kernels are launched", len(reached), len(all))
+}
+
+// withoutRotation does what layers without positions do, here with wide heads, as the fixtures' are
+// not; and the one activation of compute.Extra that no family of today has without a gate.
+func withoutRotation(d *recorder) (err error) {
+	texts, err := kernelTexts()
+	if err != nil {
+		return err
+	}
+	b, err := newBackend(d, texts)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.Close()) }()
+	x, err := b.Buffer(1, 128)
+	if err != nil {
+		return err
+	}
+	cache, err := b.Cache(compute.CacheShape{Layers: 1, Tokens: 1, KVHeads: 1, HeadDim: 128, Type: compute.F16})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, cache.Close()) }()
+	return errors.Join(b.Attend(x, x, x, x, 1, cache, compute.Attention{Heads: 1, HeadDim: 128, Scale: 1}), b.Activate(x, nil, 1, compute.SiLU))
+}
+
+// passesOf loads a model and makes passes of 1 row to many, and a greedy round.
+func passesOf(t *testing.T, d *recorder, f *weights.File, cacheType compute.DType) (err error) {
+	texts, err := kernelTexts()
+	if err != nil {
+		return err
+	}
+	b, err := newBackend(d, texts)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.Close()) }()
+	const most = 40 // rows of the largest pass: more than kernels of few rows take
+	m, err := model.Load(t.Context(), b, f, model.Options{MaxTokens: 64, MaxRows: most, CacheType: cacheType}, nil)
+	if err != nil {
+		return err
+	}
+	cache, err := m.NewCache()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, cache.Close()) }()
+	for _, rows := range []int{1, 9, 17, most} {
+		if _, err := m.Forward(t.Context(), cache, make([]int32, rows)); err != nil {
+			return err
+		}
+		if err := cache.Truncate(0); err != nil {
+			return err
+		}
+	}
+	if _, err := m.Prefill(t.Context(), cache, make([]int32, most), nil); err != nil {
+		return err
+	}
+	c := m.Config()
+	size := c.KVHeads * c.HeadDim
+	return errors.Join(greedyRound(t, m, cache), cache.KeyValue(0, 1, make([]float32, size), make([]float32, size)))
+}
+
+// greedyRound drafts two tokens and verifies them.
+func greedyRound(t *testing.T, m *model.Model, cache compute.Cache) error {
+	tokens, err := m.Tokens(4)
+	if err != nil {
+		return err
+	}
+	defer tokens.Close()
+	if err := m.Chain(t.Context(), cache, []int32{3}, 2, tokens, nil); err != nil {
+		return err
+	}
+	logits, err := m.ForwardTokens(t.Context(), cache, tokens, 3)
+	if err != nil {
+		return err
+	}
+	_, err = logits.(compute.Judge).AcceptBest(tokens, make([]int32, 2))
+	return err
+}
+
+func hollowFile(t *testing.T, shape random.Shape, typ compute.DType) *weights.File {
+	t.Helper()
+	data, err := random.Hollow(shape, typ)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := weights.Parse(shape.Name, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// fixture is a compressed file.
+func fixture(t *testing.T, path string) *weights.File {
+	t.Helper()
+	packed, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := weights.Parse(path, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}

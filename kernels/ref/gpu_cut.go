@@ -1,0 +1,45 @@
+package ref
+
+import "slices"
+
+// CutRow returns the smallest key (KeyOf) that top-k and then top-p keep in a row. It returns 0 if
+// neither filter is on, and for a row that Argmax refuses. Masses are weights in units of 2^-40.
+// TopP keeps the fewest tokens that reach that share of the mass of all k. Tokens so light that a
+// whole row of them fits into the rest of the mass are skipped.
+func CutRow(scores []float32, f Filters) uint64 {
+	best, ok := Argmax(scores)
+	if !ok {
+		return 0
+	}
+	keys := make([]uint64, len(scores))
+	for id, s := range scores {
+		keys[id] = KeyOf(s, id)
+	}
+	slices.Sort(keys)
+	slices.Reverse(keys)
+	cut := uint64(0)
+	if k := int(f.TopK); k > 0 && k < len(keys) {
+		keys = keys[:k]
+		cut = keys[k-1]
+	}
+	if f.TopP >= 1 {
+		return cut
+	}
+	masses, all := make([]uint64, len(keys)), uint64(0)
+	for i, key := range keys {
+		score := scores[^uint32(key)]
+		masses[i] = uint64(float64(Exp((score-scores[best])/f.FilterTemperature)) * (1 << 40))
+		all += masses[i]
+	}
+	wanted := uint64(float64(f.TopP) * float64(all))
+	negligible, sum := (all-wanted)/uint64(len(scores)), uint64(0)
+	for i, key := range keys {
+		if masses[i] <= negligible {
+			continue
+		}
+		if sum += masses[i]; sum >= max(wanted, 1) {
+			return key
+		}
+	}
+	panic("ref: the masses do not reach a share of their sum")
+}
