@@ -35,8 +35,7 @@ type position struct {
 	// variance is how much the acceptance differs between replies, beyond chance. In one reply nearly
 	// every draft is accepted, in another hardly any. The larger the variance, the sooner a reply is
 	// judged by its own rounds. (Empirical Bayes estimate, Efron and Morris, 1973)
-	variance float64
-	spread   float64 // observations that the variance rests on; 0 during the first reply
+	variance rate // without weight during the first reply
 }
 
 // begin starts a new reply, and learns the variance from the finished one.
@@ -46,12 +45,11 @@ func (a acceptance) begin() {
 		if p.here.weight == 0 {
 			continue
 		}
-		if p.spread == 0 {
-			p.variance, p.spread = usualSpread, spreadStart
+		if p.variance.weight == 0 {
+			p.variance = rate{mean: usualSpread, weight: spreadStart}
 		}
-		p.spread = min(p.spread+p.here.weight, spreadMemory)
-		apart := (p.here.mean-p.mean)*(p.here.mean-p.mean) - p.mean*(1-p.mean)/p.here.weight
-		p.variance += (apart - p.variance) * p.here.weight / p.spread
+		apart, luck := p.here.mean-p.mean, p.mean*(1-p.mean)/p.here.weight
+		p.variance.add(apart*apart-luck, p.here.weight, spreadMemory)
 		p.here = rate{}
 	}
 }
@@ -63,9 +61,12 @@ type rate struct {
 	weight float64 // observations that the mean rests on
 }
 
-func (r *rate) observe(x, memory float64) {
-	r.weight = min(r.weight+1, memory)
-	r.mean += (x - r.mean) / r.weight
+func (r *rate) observe(x, memory float64) { r.add(x, 1, memory) }
+
+// add takes x as the mean of n observations.
+func (r *rate) add(x, n, memory float64) {
+	r.weight = min(r.weight+n, memory)
+	r.mean += (x - r.mean) * n / r.weight
 }
 
 // observe learns from a round. Of its tested tokens all were accepted, or all except the last.
@@ -94,20 +95,11 @@ func (a acceptance) at(i int) float64 {
 		return startRate
 	}
 	p := &a[i]
-	if p.here.weight == 0 || p.variance <= 0 {
+	if p.here.weight == 0 || p.variance.mean <= 0 {
 		return p.mean
 	}
 	luck := p.mean * (1 - p.mean)
-	return p.mean + (p.here.mean-p.mean)*p.here.weight/(p.here.weight+luck/p.variance)
-}
-
-// atLeast returns the estimate for position i less doubt standard errors.
-func (a acceptance) atLeast(i int) float64 {
-	mean, weight := a.at(i), float64(startWeight)
-	if i < len(a) {
-		weight = a[i].weight
-	}
-	return max(0, mean-doubt*math.Sqrt(mean*(1-mean)/weight))
+	return p.mean + (p.here.mean-p.mean)*p.here.weight/(p.here.weight+luck/p.variance.mean)
 }
 
 // shown returns what the current reply has shown of position i; the estimate, if that is little.

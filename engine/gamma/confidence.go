@@ -48,24 +48,22 @@ func (c *calibration) chance(confidence, usual float64) float64 {
 // stopping: the threshold follows from the costs and is not a setting. Only the cost-aware rule
 // ends a draft early, and never a probe.
 func (c *Controller) Continue(i int, q float64) string {
-	if c.options.Rule != CostAware || c.round.Probe {
+	r := &c.round
+	if c.options.Rule != CostAware || r.Probe || i+1 >= r.Gamma {
 		return ""
 	}
-	r := &c.round
 	r.reach *= c.confidence.chance(q, c.acceptance.at(i))
+	extra := func(gamma int) float64 { return r.lengths[gamma].Cost - r.lengths[i+1].Cost }
 	gain, reach, best := 0.0, r.reach, c.rate(r.best)
 	for next := i + 1; next < r.Gamma; next++ {
 		reach *= c.acceptance.at(next)
 		gain += reach
-		if gain >= (r.cost[next+1]-r.cost[i+1])*best {
+		if gain >= extra(next+1)*best {
 			return ""
 		}
 	}
-	if i+1 >= r.Gamma {
-		return ""
-	}
 	return fmt.Sprintf("the %d tokens so far hold with %.0f %%: one more adds %.2f tokens, and its time is worth %.2f",
-		i+1, 100*r.reach, r.reach*c.acceptance.at(i+1), (r.cost[i+2]-r.cost[i+1])*best)
+		i+1, 100*r.reach, r.reach*c.acceptance.at(i+1), extra(i+2)*best)
 }
 
 // Trim decides how many tokens of a looked-up draft are worth the rows that verify them, given the
@@ -81,22 +79,13 @@ func (c *Controller) Trim(confidence []float64) (gamma int, why string) {
 	if c.options.Rule != CostAware {
 		return n, ""
 	}
-	best, highest := 0, (1+margin)/c.round.cost[0]
-	tokens, reach := 1.0, 1.0
-	for i, q := range confidence[:n] {
-		reach *= c.confidence.chance(q, startRate)
-		tokens += reach
-		if rate := tokens / c.round.cost[i+1]; rate > highest {
-			best, highest = i+1, rate
-		}
-	}
-	if best == n {
+	holds := func(i int) float64 { return c.confidence.chance(confidence[i], startRate) }
+	if gamma = best(c.costs().lengths(nil, n, holds), 0, margin); gamma == n {
 		return n, ""
 	}
-	next := &c.confidence.bins[bin(confidence[best])]
-	why = fmt.Sprintf("%d of %d tokens looked up are worth their rows: the next one holds with %.0f %%", best, n, 100*c.confidence.chance(confidence[best], startRate))
-	next.weight *= 1 - lookupFading
-	return best, why
+	why = fmt.Sprintf("%d of %d tokens looked up are worth their rows: the next one holds with %.0f %%", gamma, n, 100*holds(gamma))
+	c.confidence.bins[bin(confidence[gamma])].weight *= 1 - lookupFading
+	return gamma, why
 }
 
 // lookupFading is the share of its weight that a bin loses each time its confidence is left out. So

@@ -13,20 +13,20 @@ func (c *Controller) mostTokensPerCost(o Outlook) Decision {
 	case o.Lookup:
 		// What is found tells better than any average how much of it to verify (see Trim).
 		return Decision{Gamma: c.options.Max, Why: "looking up costs nothing: all that is found and worth its rows"}
-	case c.costs.nominal == nil && !c.costs.measured(0) && c.plain.n == 0:
+	case !c.costs().measured(0) && c.plain.n == 0:
 		return Decision{Probe: true, Why: "the first round is plain, to have something to compare with"}
 	}
-	best, debt := c.round.best, c.debt(o)
-	switch next := c.best(1); {
-	case best == 0 && !c.mayRefuse(next):
+	debt, pays := c.debt(o), c.round.best // pays: the γ that is worth its cost, 0 if none is
+	switch next := best(c.round.lengths, 1, 0); {
+	case pays == 0 && !c.mayRefuse(next):
 		return Decision{Gamma: next, Why: fmt.Sprintf("%d rounds with a draft are too few to refuse γ %d", c.drafts, next)}
-	case best == 0:
+	case pays == 0:
 		return c.off(debt, Decision{Why: c.worth(0), Off: c.whyOff()})
-	case debt > 0 && debt > c.gain(best, o.Left):
-		return c.off(debt, c.tooLate(o.Unread, best, debt))
+	case debt > 0 && debt > c.gain(pays, o.Left):
+		return c.off(debt, c.tooLate(o.Unread, pays, debt))
 	}
 	c.saved = 0
-	return Decision{Gamma: best, Why: c.worth(best), Probe: c.costs.nominal == nil && !c.costs.measured(best)}
+	return Decision{Gamma: pays, Why: c.worth(pays), Probe: !c.round.lengths[pays].Measured}
 }
 
 // A decision against drafting needs evidence, because the rehearsal and the first rounds may have
@@ -41,7 +41,7 @@ const (
 )
 
 func (c *Controller) mayRefuse(gamma int) bool {
-	if c.costs.nominal != nil || c.drafts >= manyDrafts {
+	if c.nominal != nil || c.drafts >= manyDrafts {
 		return true
 	}
 	return c.drafts >= fewDrafts && (c.acceptance.at(0) < mostHold || c.rate(gamma) < poor*c.rate(0))
@@ -52,40 +52,6 @@ func (c *Controller) mayRefuse(gamma int) bool {
 // must not make a reply slower than without speculation.
 const margin = 0.02
 
-// best returns the γ from least to Max with the most expected tokens per cost; the smallest one if
-// several are equal. With least 0 it returns 0 unless some γ is better than plain decoding by more
-// than margin.
-func (c *Controller) best(least int) int {
-	best := min(least, c.options.Max)
-	highest := c.rate(best)
-	if best == 0 {
-		highest *= 1 + margin
-	}
-	for gamma := best + 1; gamma <= c.options.Max; gamma++ {
-		if rate := c.rate(gamma); rate > highest {
-			best, highest = gamma, rate
-		}
-	}
-	return best
-}
-
-// weigh computes the expected tokens and costs of every draft length, once per round.
-func (c *Controller) weigh() {
-	r := &c.round
-	r.tokens, r.cost = r.tokens[:0], r.cost[:0]
-	tokens, reach := 1.0, 1.0
-	for gamma := range c.options.Max + 1 {
-		r.tokens = append(r.tokens, tokens)
-		r.cost = append(r.cost, c.costs.of(gamma))
-		reach *= c.acceptance.at(gamma)
-		tokens += reach
-	}
-	r.best = c.best(0)
-}
-
-// rate returns the expected tokens per cost of a round with gamma draft tokens.
-func (c *Controller) rate(gamma int) float64 { return c.round.tokens[gamma] / c.round.cost[gamma] }
-
 // debt returns the cost of what the proposer must read before it can draft. The first reading is
 // free: a proposer that never drafted reads the conversation once for the whole session, so the
 // first reply does not pay for it alone.
@@ -93,12 +59,8 @@ func (c *Controller) debt(o Outlook) float64 {
 	if c.drafts == 0 {
 		return 0
 	}
-	return c.costs.reading(o.Unread)
+	return c.costs().reading(o.Unread)
 }
-
-// doubt is the number of standard errors by which acceptance is lowered where reading must be paid
-// before drafting: the cost of reading is certain, what it brings is not.
-const doubt = 0.25
 
 // usualReply is the assumed length of a reply, in tokens, until one was seen to its end.
 const usualReply = 128
@@ -108,13 +70,11 @@ const usualReply = 128
 // already, the rest is expected to be as long as the mean of whole replies, but not longer than
 // left.
 func (c *Controller) gain(gamma, left int) float64 {
-	tokens, reach := 1.0, 1.0
-	for i := range gamma {
-		reach *= c.acceptance.atLeast(i)
-		tokens += reach
-	}
-	return min(c.lengths.mean, float64(left)) * (c.round.cost[0] - c.round.cost[gamma]/tokens)
+	return min(c.replyTokens.mean, float64(left)) * (1/c.rate(0) - 1/c.rate(gamma))
 }
+
+// rate returns the expected tokens per cost of a round with gamma draft tokens.
+func (c *Controller) rate(gamma int) float64 { return c.round.lengths[gamma].rate() }
 
 // While plain decoding is the best, a draft is tried now and then: the text may have become easier,
 // or the machine free.
@@ -134,9 +94,10 @@ const (
 // than the budget gains per round, the debt grows faster than the budget; the try then comes at the
 // start of a later reply and not in the middle of this one.
 func (c *Controller) off(debt float64, plain Decision) Decision {
-	loss := max(0, debt+c.round.cost[1]-c.round.tokens[1]/c.rate(c.round.best))
+	try := c.round.lengths[1]
+	loss := max(0, debt+try.Cost-try.Tokens/c.rate(c.round.best))
 	if c.saved < loss || c.saved == 0 { // 0: a draft has just run
-		c.saved, c.rest = min(c.saved, loss), decideEvery
+		c.rest = decideEvery
 		return plain
 	}
 	c.saved = 0

@@ -11,18 +11,26 @@ type NominalCosts struct {
 	Read      float64 // one token that the proposer missed and must read before it can draft
 }
 
-// costs is the ledger of measured times: what a round costs, in milliseconds or in nominal units.
+// ledger returns costs that hold these prices, for up to most draft tokens.
+func (n *NominalCosts) ledger(most int) *costs {
+	c := &costs{level: 1, step: price{n.DraftStep, rehearsals}, read: price{n.Read, rehearsals}}
+	for gamma := range most + 1 {
+		c.passes = append(c.passes, price{n.Verify + float64(gamma)*n.VerifyRow, rehearsals})
+	}
+	return c
+}
+
+// costs is a ledger: what the parts of a round cost, in milliseconds or in nominal units.
 //
 // Times change together: other programs use the machine, the clock rate falls, the context grows.
 // A part that has not run for a while has an old price. After the machine became slow, that part
 // would look cheap. So each price is kept as a share of one common level: duration = share · level.
 // The level follows quickly, the shares slowly.
 type costs struct {
-	nominal *NominalCosts
-	level   float64 // 1 at first
-	passes  []price // by draft tokens, that is rows − 1: the pass and everything else but drafting
-	step    price   // drafting one token
-	read    price   // reading one token that the proposer missed
+	level  float64 // 1 at first
+	passes []price // by draft tokens, that is rows − 1: the pass and everything else but drafting
+	step   price   // drafting one token
+	read   price   // reading one token that the proposer missed
 }
 
 // price is the cost of one part of a round.
@@ -75,20 +83,12 @@ func (c *costs) observe(o Observation) {
 func (c *costs) of(gamma int) float64 { return c.steps(gamma) + c.pass(gamma) }
 
 // steps returns the expected cost of n draft steps.
-func (c *costs) steps(n int) float64 {
-	if c.nominal != nil {
-		return float64(n) * c.nominal.DraftStep
-	}
-	return float64(n) * c.step.share * c.level
-}
+func (c *costs) steps(n int) float64 { return float64(n) * c.step.share * c.level }
 
 // reading returns the expected cost of reading tokens that the proposer missed. Before any reading
 // was measured, a token is assumed to cost a draft step, which is the most it can cost.
 func (c *costs) reading(tokens int) float64 {
-	switch {
-	case c.nominal != nil:
-		return float64(tokens) * c.nominal.Read
-	case c.read.samples == 0:
+	if c.read.samples == 0 {
 		return c.steps(tokens)
 	}
 	return float64(tokens) * c.read.share * c.level
@@ -99,9 +99,6 @@ func (c *costs) reading(tokens int) float64 {
 // is the least that it can cost. So it seems worth trying, and is soon measured. More than twice the
 // rows of any measured length are not tried: they could cost too much.
 func (c *costs) pass(gamma int) float64 {
-	if c.nominal != nil {
-		return c.nominal.Verify + float64(gamma)*c.nominal.VerifyRow
-	}
 	for i := min(gamma, len(c.passes)-1); i >= 0; i-- {
 		switch {
 		case c.measured(i) && gamma+1 > 2*(i+1):

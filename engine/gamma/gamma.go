@@ -108,32 +108,33 @@ type Outlook struct {
 // Controller chooses γ for each round with one proposer, and learns from each. Only one goroutine may
 // use it.
 type Controller struct {
-	options    Options
-	acceptance acceptance
-	confidence calibration
-	costs      costs
-	plain      plainRounds
-	window     window
-	reply      tally   // of the current reply
-	recent     tally   // rounds that asked for a draft, newer ones with more weight
-	lengths    rate    // mean tokens of a reply
-	drafts     int     // rounds of replies that drafted
-	saved      float64 // for the next try while drafts do not pay, in units of cost
-	rest       int     // coming rounds that repeat the decision against drafting
-	round      round
+	options     Options
+	acceptance  acceptance
+	confidence  calibration
+	clock       costs  // of measured times
+	nominal     *costs // in place of clock; may be nil
+	plain       plainRounds
+	window      window
+	reply       tally   // of the current reply
+	recent      tally   // rounds that asked for a draft, newer ones with more weight
+	replyTokens rate    // mean length of a reply
+	drafts      int     // rounds of replies that drafted
+	saved       float64 // for the next try while drafts do not pay, in units of cost
+	rest        int     // coming rounds that repeat the decision against drafting
+	round       round
 }
 
 // round is what is known about the current round before it runs.
 type round struct {
 	Decision
-	tokens, cost []float64 // (Max+1) expected, by the number of draft tokens
-	best         int       // the γ with the most tokens per cost
-	reach        float64   // chance that every token drafted so far is accepted
+	lengths []Length // (Max+1)
+	best    int      // the γ with the most tokens per cost; 0 unless another is better by margin
+	reach   float64  // chance that every token drafted so far is accepted
 }
 
 // New returns a controller that has learned nothing.
 func New(o Options) *Controller {
-	c := &Controller{lengths: rate{mean: usualReply}, confidence: calibration{memory: memory}, costs: costs{level: 1}}
+	c := &Controller{replyTokens: rate{mean: usualReply}, confidence: calibration{memory: memory}, clock: costs{level: 1}}
 	c.Configure(o)
 	return c
 }
@@ -143,15 +144,24 @@ func (c *Controller) Configure(o Options) {
 	if o.Rule != c.options.Rule || o.Gamma != c.options.Gamma || o.Max != c.options.Max {
 		c.window.restart(min(o.Gamma, o.Max))
 	}
-	c.options = o
-	c.costs.nominal = o.Nominal
-	c.rest = 0
+	c.options, c.nominal, c.rest = o, nil, 0
+	if o.Nominal != nil {
+		c.nominal = o.Nominal.ledger(max(o.Max, len(c.clock.passes)-1))
+	}
+}
+
+// costs returns the ledger in force.
+func (c *Controller) costs() *costs {
+	if c.nominal != nil {
+		return c.nominal
+	}
+	return &c.clock
 }
 
 // BeginReply starts a new reply and drops what counted for the last one alone.
 func (c *Controller) BeginReply() {
 	if c.reply.tokens > 0 {
-		c.lengths.observe(c.reply.tokens, memory)
+		c.replyTokens.observe(c.reply.tokens, memory)
 	}
 	c.reply, c.rest = tally{}, 0
 	c.acceptance.begin()
@@ -161,10 +171,11 @@ func (c *Controller) BeginReply() {
 func (c *Controller) Next(o Outlook) Decision {
 	if c.rest > 0 {
 		c.rest--
-		c.saved += tryBudget * c.round.cost[0]
+		c.saved += tryBudget * c.round.lengths[0].Cost
 		return c.round.Decision
 	}
-	c.weigh()
+	c.round.lengths = c.costs().lengths(c.round.lengths[:0], c.options.Max, c.acceptance.at)
+	c.round.best = best(c.round.lengths, 0, margin)
 	if c.confidence.memory = memory; o.Lookup {
 		c.confidence.memory = lookupMemory
 	}
@@ -183,18 +194,18 @@ func (c *Controller) Next(o Outlook) Decision {
 		d = Decision{Probe: true, Why: fmt.Sprintf("no plain round for %d: a fresh one to compare with", c.plain.since)}
 	}
 	d.Acceptance = c.acceptance.first(c.options.Max)
-	d.Expected = c.round.tokens[d.Gamma]
+	d.Expected = c.round.lengths[d.Gamma].Tokens
 	c.round.Decision, c.round.reach = d, 1
 	return d
 }
 
 // Rehearse learns costs from a round that was run only to measure them. Its tokens teach nothing
 // about acceptance.
-func (c *Controller) Rehearse(o Observation) { c.costs.observe(o) }
+func (c *Controller) Rehearse(o Observation) { c.clock.observe(o) }
 
 // Observe learns from a finished round.
 func (c *Controller) Observe(o Observation) {
-	c.costs.observe(o)
+	c.clock.observe(o)
 	c.plain.observe(o)
 	c.reply.add(o)
 	if o.Off {

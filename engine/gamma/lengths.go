@@ -2,33 +2,60 @@ package gamma
 
 import "math"
 
-// Length is what rounds of one draft length are expected to bring, by what was measured so far.
+// Length is what rounds of one draft length are expected to bring.
 type Length struct {
 	Tokens   float64 // committed in a round
-	Cost     float64 // of a round, in plain rounds
+	Cost     float64 // of a round
 	Measured bool    // passes over so many rows were timed; else the cost is the least that it can be
 }
 
-// Lengths returns what each draft length is expected to bring, from 0 on, by the measured times, also
-// with nominal costs. It ends before a length whose cost is not known; it is nil before a plain round
-// was timed. The reading of tokens that the proposer missed is left out, as in Speedup.
+// rate returns the expected tokens per cost.
+func (l Length) rate() float64 { return l.Tokens / l.Cost }
+
+// lengths appends the draft lengths 0 to most to list. holds(i) is the chance that draft token i is
+// accepted, given that all before it were.
+func (c *costs) lengths(list []Length, most int, holds func(i int) float64) []Length {
+	tokens, reach := 1.0, 1.0
+	for gamma := range most + 1 {
+		if gamma > 0 {
+			reach *= holds(gamma - 1)
+			tokens += reach
+		}
+		list = append(list, Length{Tokens: tokens, Cost: c.of(gamma), Measured: c.measured(gamma)})
+	}
+	return list
+}
+
+// best returns the index from least on with the most tokens per cost; the smallest one if several
+// are equal. Index 0 gives way only to a length that is better by more than the share margin.
+func best(list []Length, least int, margin float64) int {
+	best := min(least, len(list)-1)
+	highest := list[best].rate()
+	if best == 0 {
+		highest *= 1 + margin
+	}
+	for gamma := best + 1; gamma < len(list); gamma++ {
+		if rate := list[gamma].rate(); rate > highest {
+			best, highest = gamma, rate
+		}
+	}
+	return best
+}
+
+// Lengths returns what each draft length is expected to bring, from 0 on, by measured times, also
+// with nominal costs. Costs are in plain rounds. It ends before a length whose cost is not known; it
+// is nil before a plain round was timed. The reading of tokens that the proposer missed is left out,
+// as in Speedup.
 func (c *Controller) Lengths() []Length {
-	clock := c.costs
-	clock.nominal = nil
-	if !clock.measured(0) || !(clock.of(0) > 0) {
+	if !c.clock.measured(0) || !(c.clock.of(0) > 0) {
 		return nil
 	}
-	plain := clock.of(0)
-	lengths := make([]Length, 0, c.options.Max+1)
-	tokens, reach := 1.0, 1.0
-	for gamma := range c.options.Max + 1 {
-		cost := clock.of(gamma) / plain
-		if math.IsInf(cost, 0) {
-			break
+	list := c.clock.lengths(nil, c.options.Max, c.acceptance.at)
+	plain := list[0].Cost
+	for i := range list {
+		if list[i].Cost /= plain; math.IsInf(list[i].Cost, 0) {
+			return list[:i]
 		}
-		lengths = append(lengths, Length{Tokens: tokens, Cost: cost, Measured: clock.measured(gamma)})
-		reach *= c.acceptance.at(gamma)
-		tokens += reach
 	}
-	return lengths
+	return list
 }

@@ -128,23 +128,6 @@ func TestNothingIsReadForLessThanItGains(t *testing.T) {
 	}
 }
 
-// The lower bound of acceptance is for what must be paid in advance. With nothing to read, a draft
-// goes on as long as its mean is expected to pay.
-func TestDoubtDoesNotEndWhatIsUnderWay(t *testing.T) {
-	c := gamma.New(gamma.Options{Rule: gamma.CostAware, Max: 1, Nominal: &gamma.NominalCosts{DraftStep: 0.25, Verify: 1, VerifyRow: 0.25, Read: 0.05}})
-	c.BeginReply()
-	c.Observe(gamma.Observation{})
-	for range 2 { // two rejections in a row: the estimate is 0.57, its lower bound 0.52
-		c.Observe(gamma.Observation{Drafted: 1, Tested: 1})
-	}
-	if d := c.Next(gamma.Outlook{Left: 100}); d.Gamma != 1 {
-		t.Errorf("γ %d with nothing to read: %s", d.Gamma, d.Why)
-	}
-	if d := c.Next(gamma.Outlook{Unread: 60, Left: 100}); d.Gamma != 0 {
-		t.Errorf("γ %d with 60 tokens to read: %s", d.Gamma, d.Why)
-	}
-}
-
 // Unread tokens make a try expensive. It waits until there is little to read.
 func TestTriesPayForWhatTheyRead(t *testing.T) {
 	tries := func(replies int) (n int) {

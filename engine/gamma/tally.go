@@ -1,5 +1,7 @@
 package gamma
 
+import "math"
+
 // tally books rounds by the number of tokens that they drafted. What they took is reckoned at the
 // prices of now. Measured times would not compare: plain rounds are few, and by the time of the
 // comparison they are old. On a machine that others use too, their load would decide the result.
@@ -37,10 +39,10 @@ func (t *tally) fade() {
 
 // cost returns what the rounds cost at present. Reading is left out: it is paid once and not in
 // every round, and every fixed γ > 0 would have paid for it as well.
-func (t *tally) cost(of func(drafted int) float64) (sum float64) {
+func (t *tally) cost(now *costs) (sum float64) {
 	for drafted, rounds := range t.rounds {
 		if rounds > 0 {
-			sum += rounds * of(drafted)
+			sum += rounds * now.of(drafted)
 		}
 	}
 	return sum
@@ -52,13 +54,11 @@ func (t *tally) cost(of func(drafted int) float64) (sum float64) {
 // of a plain one. estimated is true until replies have had enough rounds of both kinds; until then
 // the price of a plain round may come from passes timed when the session was opened.
 func (c *Controller) Speedup() (times float64, estimated bool) {
-	clock := c.costs
-	clock.nominal = nil
-	if len(clock.passes) == 0 || clock.passes[0].samples == 0 || c.recent.n == 0 {
+	if !c.clock.measured(0) || c.recent.n == 0 {
 		return 0, false
 	}
-	took := c.recent.cost(clock.of) + c.recent.lostMS
-	return c.recent.tokens * clock.of(0) / took, min(c.plain.n, c.recent.n) < plainFewest
+	took := c.recent.cost(&c.clock) + c.recent.lostMS
+	return c.recent.tokens * c.clock.of(0) / took, min(c.plain.n, c.recent.n) < plainFewest
 }
 
 const (
@@ -70,20 +70,17 @@ const (
 // the reply's time that it would have saved. It uses the acceptance seen in this reply and the
 // learned costs. The share is negative if choosing γ each round, or ending drafts early, was faster
 // than any fixed γ. ok is false until the reply has shown enough.
-func (c *Controller) Hindsight() (best int, regret float64, ok bool) {
-	took := c.reply.cost(c.costs.of)
-	if c.reply.n < hindsightRounds || took <= 0 {
+func (c *Controller) Hindsight() (gamma int, regret float64, ok bool) {
+	took := c.reply.cost(c.costs())
+	if c.reply.n < hindsightRounds || took <= 0 || !c.costs().measured(0) {
 		return 0, 0, false
 	}
-	tokens, reach, highest := 1.0, 1.0, 0.0
-	for gamma := range c.options.Max + 1 {
-		if known := c.costs.nominal != nil || c.costs.measured(gamma); known || gamma == 0 {
-			if rate := tokens / c.costs.of(gamma); rate > highest {
-				best, highest = gamma, rate
-			}
+	list := c.costs().lengths(nil, c.options.Max, c.acceptance.shown)
+	for i := range list {
+		if !list[i].Measured {
+			list[i].Cost = math.Inf(1) // so it is never the best: nobody knows what it costs
 		}
-		reach *= c.acceptance.shown(gamma)
-		tokens += reach
 	}
-	return best, 1 - c.reply.tokens/highest/took, true
+	gamma = best(list, 0, 0)
+	return gamma, 1 - c.reply.tokens/list[gamma].rate()/took, true
 }
