@@ -94,7 +94,7 @@ func (r *reply) learn(c *choice, did *round.Result, ev *event.Round) {
 		ev.Lengths = tellLengths(r.learned.gamma.Lengths())
 	}
 	r.session.driver.Watch.Lap(&ev.OtherMS)
-	r.totals.add(ev, len(ev.Committed()), did.Failed != nil)
+	r.totals.add(ev, did.Failed != nil)
 }
 
 // lengthsEvery is the number of rounds after which the expected speed of each draft length is told anew.

@@ -320,6 +320,20 @@ func (r *Round) Committed() []Token {
 	return out
 }
 
+// CommittedCount returns the number of tokens that this round added to the reply.
+func (r *Round) CommittedCount() int {
+	n := 0
+	for i := range r.Draft {
+		if r.Draft[i].Verdict.Committed() {
+			n++
+		}
+	}
+	if r.Commit != nil {
+		n++
+	}
+	return n
+}
+
 // MS is the round's total time in milliseconds.
 func (r *Round) MS() float64 { return r.ReadMS + r.DraftMS + r.VerifyMS + r.SampleMS + r.OtherMS }
 
@@ -329,33 +343,6 @@ type SettingChanged struct {
 	Name  string `json:"name"`
 	From  string `json:"from"`
 	To    string `json:"to"`
-}
-
-// Totals sum up a reply.
-type Totals struct {
-	Tokens         int     `json:"tokens"` // committed, stop token included
-	Rounds         int     `json:"rounds"`
-	PlainRounds    int     `json:"plainRounds"`
-	Drafted        int     `json:"drafted"`
-	Tested         int     `json:"tested"`
-	Accepted       int     `json:"accepted"`
-	PositionTested []int   `json:"positionTested"` // by draft position
-	PositionKept   []int   `json:"positionKept"`
-	PrefillMS      float64 `json:"prefillMS"` // reading the prompt into the target
-	// ReadMS is the time in which the proposer read the prompt and the tokens that it had missed.
-	// It is part of the price of speculation.
-	ReadMS     float64 `json:"readMS,omitempty"`
-	DraftMS    float64 `json:"draftMS"`
-	VerifyMS   float64 `json:"verifyMS"`
-	SampleMS   float64 `json:"sampleMS"`
-	OtherMS    float64 `json:"otherMS"`
-	BytesMoved int64   `json:"bytesMoved"`
-	// Speedup and SpeedupEstimated are those of the last round; zero in a reply without a draft.
-	Speedup          float64 `json:"speedup,omitempty"`
-	SpeedupEstimated bool    `json:"speedupEstimated,omitempty"`
-	// PlainMSPerToken is nil if the reply has had no plain round.
-	PlainMSPerToken *float64 `json:"plainMSPerToken,omitempty"`
-	SpecMSPerToken  *float64 `json:"specMSPerToken,omitempty"`
 }
 
 // ReplyEnded closes a reply.

@@ -87,7 +87,7 @@ func (r Rate) PerSecond() float64 {
 
 // count adds a round to the history and to the running totals of the reply.
 func (s *State) count(e *event.Round, marks []string) {
-	tokens := committed(e)
+	tokens := e.CommittedCount()
 	if len(s.History) >= 2*HistoryLimit {
 		s.History = append(s.History[:0], s.History[len(s.History)-HistoryLimit:]...)
 	}
@@ -97,39 +97,10 @@ func (s *State) count(e *event.Round, marks []string) {
 	})
 	s.Sequence++
 
-	t := &s.Reply.Totals
-	t.Tokens += tokens
-	t.Rounds++
-	if len(e.Draft) == 0 {
-		t.PlainRounds++
-	}
-	t.Drafted += len(e.Draft)
-	t.Tested += e.Tested
-	t.Accepted += e.Accepted
-	t.DraftMS += e.DraftMS
-	t.VerifyMS += e.VerifyMS
-	t.SampleMS += e.SampleMS
-	t.OtherMS += e.OtherMS
-	t.BytesMoved += e.BytesMoved
-	t.PositionTested, t.PositionKept = countPlaces(t.PositionTested, t.PositionKept, e)
+	s.Reply.Totals.Add(e, len(e.Draft) == 0)
 	s.weigh(e)
 	s.Reply.ContextUsed = e.TargetLen
 	if e.Speedup > 0 {
 		s.Reply.Speedup, s.Reply.Estimated = e.Speedup, e.SpeedupEstimated
 	}
-}
-
-// countPlaces counts tested and accepted tokens by their place in the draft. Places after the first
-// rejection are not tested, so the share of a place is conditional on having reached it.
-func countPlaces(tested, kept []int, e *event.Round) (newTested, newKept []int) {
-	for i := 0; i < min(e.Tested, positionLimit); i++ {
-		if i == len(tested) {
-			tested, kept = append(tested, 0), append(kept, 0)
-		}
-		tested[i]++
-		if i < e.Accepted {
-			kept[i]++
-		}
-	}
-	return tested, kept
 }

@@ -14,7 +14,6 @@ const (
 	proposerLimit  = 32 // proposers
 	warningLimit   = 8  // warnings about the model's files
 	markLimit      = 8  // setting changes shown at one round
-	positionLimit  = 64 // draft positions that are counted
 	ruleLimit      = 8  // rules of acceptance that a round is compared by
 
 	earlierLimitBytes = 32 << 20 // text of dropped messages; a file with all of it can still be opened

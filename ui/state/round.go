@@ -47,7 +47,7 @@ func newRound(e *event.Round) Round {
 		DraftWhy: sanitize.Line(e.DraftWhy), DraftStop: sanitize.Line(e.DraftStop),
 		Guidance: e.GuidanceScale,
 		Rule:     sanitize.Line(e.Rule), Lossy: e.Lossy, Rules: safeRules(e.Rules), Constraint: sanitize.Line(e.Constraint),
-		Accepted: e.Accepted, Tested: e.Tested, Committed: committed(e), Temperature: e.Temperature, DraftTemperature: e.DraftTemperature,
+		Accepted: e.Accepted, Tested: e.Tested, Committed: e.CommittedCount(), Temperature: e.Temperature, DraftTemperature: e.DraftTemperature,
 		DraftMS: e.DraftMS, VerifyMS: e.VerifyMS, SampleMS: e.SampleMS, OtherMS: e.OtherMS,
 		BytesMoved: e.BytesMoved, InspectBytes: e.InspectBytes, Syncs: e.Syncs,
 		TargetLen: e.TargetLen, DraftLen: e.DraftLen, ExpectedTokens: e.ExpectedTokens,
@@ -64,19 +64,4 @@ func safeRules(rules []event.RuleOutcome) []event.RuleOutcome {
 		safe = append(safe, event.RuleOutcome{Rule: sanitize.Line(r.Rule), Accepted: r.Accepted, Lossy: r.Lossy})
 	}
 	return safe
-}
-
-// committed counts the tokens that a round added to the reply. It counts the tokens themselves, because
-// the figures in a recording may be wrong.
-func committed(e *event.Round) int {
-	n := 0
-	for i := range e.Draft {
-		if e.Draft[i].Verdict.Committed() {
-			n++
-		}
-	}
-	if e.Commit != nil {
-		n++
-	}
-	return n
 }

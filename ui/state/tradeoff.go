@@ -39,7 +39,7 @@ func (s *State) weigh(e *event.Round) {
 		s.Warmths = append(s.Warmths, Warmth{Temperature: temperature, Proposer: s.Settings.Proposer})
 	}
 	w := &s.Warmths[at]
-	w.Tested, w.Kept = countPlaces(w.Tested, w.Kept, e)
+	w.Tested, w.Kept = e.CountPositions(w.Tested, w.Kept)
 }
 
 // fewestTests is how many first draft tokens must have been tested before a temperature is told.

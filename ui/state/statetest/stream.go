@@ -123,7 +123,7 @@ func (w *writer) writeRound() {
 	}
 	w.length += len(r.Committed())
 	r.TargetLen, r.DraftLen = 38+w.length, 38+w.length
-	w.count(&r)
+	w.totals.Add(&r, len(r.Draft) == 0)
 	w.events = append(w.events, r)
 	w.round++
 }
@@ -206,21 +206,4 @@ func pending(r *event.Round) event.Drafted {
 		d.Tokens = append(d.Tokens, t)
 	}
 	return d
-}
-
-func (w *writer) count(r *event.Round) {
-	t := &w.totals
-	t.Tokens += len(r.Committed())
-	t.Rounds++
-	t.Drafted += len(r.Draft)
-	t.Tested += r.Tested
-	t.Accepted += r.Accepted
-	t.DraftMS += r.DraftMS
-	t.VerifyMS += r.VerifyMS
-	t.SampleMS += r.SampleMS
-	t.OtherMS += r.OtherMS
-	t.BytesMoved += r.BytesMoved
-	if len(r.Draft) == 0 {
-		t.PlainRounds++
-	}
 }

@@ -1,0 +1,68 @@
+package event
+
+// Totals sum up a reply.
+type Totals struct {
+	Tokens         int     `json:"tokens"` // committed, stop token included
+	Rounds         int     `json:"rounds"`
+	PlainRounds    int     `json:"plainRounds"`
+	Drafted        int     `json:"drafted"`
+	Tested         int     `json:"tested"`
+	Accepted       int     `json:"accepted"`
+	PositionTested []int   `json:"positionTested"` // by draft position
+	PositionKept   []int   `json:"positionKept"`
+	PrefillMS      float64 `json:"prefillMS"` // reading the prompt into the target
+	// ReadMS is the time in which the proposer read the prompt and the tokens that it had missed.
+	// It is part of the price of speculation.
+	ReadMS     float64 `json:"readMS,omitempty"`
+	DraftMS    float64 `json:"draftMS"`
+	VerifyMS   float64 `json:"verifyMS"`
+	SampleMS   float64 `json:"sampleMS"`
+	OtherMS    float64 `json:"otherMS"`
+	BytesMoved int64   `json:"bytesMoved"`
+	// Speedup and SpeedupEstimated are those of the last round; zero in a reply without a draft.
+	Speedup          float64 `json:"speedup,omitempty"`
+	SpeedupEstimated bool    `json:"speedupEstimated,omitempty"`
+	// PlainMSPerToken is nil if the reply has had no plain round.
+	PlainMSPerToken *float64 `json:"plainMSPerToken,omitempty"`
+	SpecMSPerToken  *float64 `json:"specMSPerToken,omitempty"`
+}
+
+// maxPositions is the number of draft positions that are counted. No setting allows longer drafts; a
+// wrong recording may hold one.
+const maxPositions = 64
+
+// Add counts a finished round. plain says that the round wanted no draft; a round whose draft failed
+// has no draft either. The speed-up and the times per token stay as they are.
+func (t *Totals) Add(r *Round, plain bool) {
+	t.Tokens += r.CommittedCount()
+	t.Rounds++
+	if plain {
+		t.PlainRounds++
+	}
+	t.Drafted += len(r.Draft)
+	t.Tested += r.Tested
+	t.Accepted += r.Accepted
+	t.PositionTested, t.PositionKept = r.CountPositions(t.PositionTested, t.PositionKept)
+	t.ReadMS += r.ReadMS
+	t.DraftMS += r.DraftMS
+	t.VerifyMS += r.VerifyMS
+	t.SampleMS += r.SampleMS
+	t.OtherMS += r.OtherMS
+	t.BytesMoved += r.BytesMoved
+}
+
+// CountPositions adds a round to counts of tested and kept tokens by draft position, and returns
+// these. Positions after the first rejection are not tested, so the share that is kept at a position
+// is conditional on having reached it.
+func (r *Round) CountPositions(tested, kept []int) (newTested, newKept []int) {
+	for i := range min(r.Tested, maxPositions) {
+		if i == len(tested) {
+			tested, kept = append(tested, 0), append(kept, 0)
+		}
+		tested[i]++
+		if i < r.Accepted {
+			kept[i]++
+		}
+	}
+	return tested, kept
+}
