@@ -24,6 +24,7 @@ type binder struct {
 	file     *weights.File
 	arch     architecture
 	sizes    map[string]int
+	layers   int             // of the model, without heads
 	parts    map[string]bool // values of the tag in that the tensors to collect have
 	bindings []binding
 }
@@ -163,12 +164,22 @@ func (b *binder) leftover() error {
 		bound[binding.tensor] = true
 	}
 	for _, t := range b.file.Tensors() {
-		if !bound[t.Name] {
+		if !bound[t.Name] && !b.isHead(t.Name) {
 			return fmt.Errorf("the tensor %s has no place in a %s model of these hyperparameters: the file is a variant that is not supported",
 				b.file.Called(t.Name), b.arch.name)
 		}
 	}
 	return nil
+}
+
+// isHead reports whether a tensor belongs to a head that predicts further tokens: the layers after
+// the model's (nextn_predict_layers).
+func (b *binder) isHead(tensor string) bool {
+	heads, _, _ := b.file.Uint(b.file.Architecture() + ".nextn_predict_layers")
+	layer, _, ok := splitName(tensor)
+	var i int
+	_, err := fmt.Sscanf(layer, "blk.%d.", &i)
+	return ok && err == nil && heads > 0 && i >= b.layers
 }
 
 // describe sums up the size and type of the weights.

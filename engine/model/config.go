@@ -158,6 +158,8 @@ func readConfig(file *weights.File, arch *architecture) (Config, layout, error) 
 		RopeBase:      m.number("rope.freq_base", 10_000, 1, 1e12),
 		NormEps:       m.number(eps, 0, 1e-12, 0.1),
 	}
+	// The last layers may be heads that predict further tokens. They are not part of the model.
+	c.Layers -= m.optionalCount("nextn_predict_layers", max(c.Layers-1, 0))
 	c.KVHeads = m.countFirst("attention.head_count_kv", c.Heads, mostHeads)
 	c.HeadDim = m.count("attention.key_length", max(c.Dim/c.Heads, 1), maxKeyDim)
 	c.RopeDim = m.count("rope.dimension_count", c.HeadDim, c.HeadDim)

@@ -6,5 +6,12 @@ func mixtures() []architecture {
 	return []architecture{
 		{name: "qwen3moe", neoX: true, has: needs{"qk_norm": required}, experts: experts{some: true, only: true, normed: true}},
 		{name: "qwen2moe", neoX: true, has: needs{"qkv_bias": required, "shared_factor": required}, experts: experts{some: true, only: true, shared: true}},
+		{name: "granitemoe", read: granite, experts: experts{some: true, only: true, normed: true, shared: true}},
+		{name: "ernie4_5-moe", has: needs{"choice_bias": optional}, experts: experts{some: true, only: true, normed: true, shared: true}},
+		{
+			name: "glm4moe", neoX: true, named: map[string]string{"ffn_norm": "post_attention_norm"},
+			has:     needs{"qk_norm": optional, "choice_bias": required},
+			experts: experts{some: true, only: true, sigmoid: true, normed: true, shared: true},
+		},
 	}
 }

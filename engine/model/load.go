@@ -116,7 +116,7 @@ func (c *Config) size(file *weights.File, o Options, shapes []layerShape) error 
 
 // bind finds and checks every tensor.
 func (m *Model) bind(file *weights.File) (*binder, error) {
-	b := &binder{file: file, arch: m.arch, sizes: m.config.sizes(m.arch.qkNorm, m.layers[0].shape)}
+	b := &binder{file: file, arch: m.arch, sizes: m.config.sizes(m.arch.qkNorm, m.layers[0].shape), layers: m.config.Layers}
 	if err := b.collect(&m.parameters, 0); err != nil {
 		return nil, err
 	}

@@ -89,6 +89,13 @@ MODELS = {
     "qwen3moe": ("Qwen3Moe", dict(head_dim=16, **EXPERTS, norm_topk_prob=True)),
     "qwen2moe": ("Qwen2Moe", dict(**EXPERTS, norm_topk_prob=False, shared_expert_intermediate_size=40)),
     "mixtral": ("Mixtral", dict(num_local_experts=6, num_experts_per_tok=2, sliding_window=None)),
+    "granitemoe": ("GraniteMoe", dict(num_local_experts=6, num_experts_per_tok=3, embedding_multiplier=6.0, residual_multiplier=0.25,
+                                      attention_multiplier=0.3, logits_scaling=4.0)),
+    "ernie4_5-moe": ("Ernie4_5_Moe", dict(head_dim=16, moe_intermediate_size=24, moe_num_experts=6, moe_k=3, moe_num_shared_experts=1,
+                                          moe_layer_start_index=1, moe_layer_end_index=3, moe_layer_interval=1, tie_word_embeddings=True)),
+    "glm4moe": ("Glm4Moe", dict(head_dim=16, partial_rotary_factor=0.5, moe_intermediate_size=24, n_routed_experts=6, num_experts_per_tok=3,
+                                n_shared_experts=2, first_k_dense_replace=1, n_group=1, topk_group=1, routed_scaling_factor=1.5,
+                                norm_topk_prob=True, use_qk_norm=True, attention_bias=True)),
     # Families that transformers does not have: another model's weights under their names.
     "internlm2": ("Llama", dict(num_hidden_layers=3)),
     "qwen": ("Qwen2", dict(num_key_value_heads=4)),
@@ -141,6 +148,9 @@ def coarse(model):
             values = values + around
         with torch.no_grad():
             p.copy_(torch.from_numpy(values))
+    for name, buffer in model.named_buffers():
+        if name.endswith("e_score_correction_bias"):
+            buffer.copy_(torch.from_numpy(draw.choice([-0.375, -0.125, 0.125, 0.375], size=tuple(buffer.shape))))
     return model.eval()
 
 
@@ -187,6 +197,8 @@ def convert(model, llama_cpp, folder, out):
         scale_dynamically(instance)
     if "StableLM" in cls.__name__:
         stack_norms(instance)
+    if type(model).__name__ == "Glm4MoeForCausalLM":  # a head after the last layer, as published files have it
+        instance.gguf_writer.add_tensor(f"blk.{model.config.num_hidden_layers}.nextn.enorm.weight", np.ones(model.config.hidden_size, np.float32))
     instance.write()
 
 
