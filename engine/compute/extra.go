@@ -29,4 +29,6 @@ const (
 	GELU                          // x/2·(1+tanh(√(2/π)·(x + 0.044715·x³)))
 	ReLUSquared                   // max(0, x)²
 	Sigmoid                       // σ(x)
+	// ClampedSwiGLU needs y: with g = min(x, 7) and u = y between −7 and 7 it is g·σ(1.702·g)·(u+1).
+	ClampedSwiGLU
 )

@@ -10,6 +10,7 @@ var _ compute.Extra = (*Backend)(nil)
 // activations maps the activations to those of the kernels.
 var activations = map[compute.Activation]cpu.Activation{
 	compute.SiLU: cpu.SiLU, compute.GELU: cpu.GELU, compute.ReLUSquared: cpu.ReLUSquared, compute.Sigmoid: cpu.Sigmoid,
+	compute.ClampedSwiGLU: cpu.ClampedSwiGLU,
 }
 
 // Scale multiplies each number by factor.
@@ -33,6 +34,7 @@ func (b *Backend) LayerNorm(dst, x compute.Buffer, m int, w compute.Vector, grou
 // Activate applies an activation to x, and multiplies with y unless it is nil.
 func (b *Backend) Activate(x, y compute.Buffer, m int, f compute.Activation) error {
 	data, xb := queuedRows(x, 0, m)
+	require(y != nil || f != compute.ClampedSwiGLU, "Activate without the numbers that the activation gates")
 	op := rowOperation{run: activateRow, parts: xb.cols, count: m, x: data, cols: xb.cols, activation: activations[f]}
 	if y != nil {
 		factors, yb := queuedRows(y, 0, m)
@@ -58,6 +60,10 @@ func layerNormRow(op *rowOperation, i int, c columns) {
 
 func activateRow(op *rowOperation, i int, c columns) {
 	x := op.rowX(i, c)
+	if op.activation == cpu.ClampedSwiGLU {
+		cpu.GateClamped(x, op.rowY(i, c))
+		return
+	}
 	cpu.Activate(x, op.activation)
 	if op.y != nil {
 		cpu.Times(x, op.rowY(i, c))

@@ -1,5 +1,7 @@
 package model
 
+import "specula/engine/compute"
+
 // mixtures lists the families whose feed-forward networks are mixtures of experts. Mixtral is one of
 // llama's files.
 func mixtures() []architecture {
@@ -8,6 +10,13 @@ func mixtures() []architecture {
 		{name: "qwen2moe", neoX: true, has: needs{"qkv_bias": required, "shared_factor": required}, experts: experts{some: true, only: true, shared: true}},
 		{name: "granitemoe", read: granite, experts: experts{some: true, only: true, normed: true, shared: true}},
 		{name: "ernie4_5-moe", has: needs{"choice_bias": optional}, experts: experts{some: true, only: true, normed: true, shared: true}},
+		{
+			name: "gpt-oss", neoX: true, named: map[string]string{"ffn_norm": "post_attention_norm"}, activation: compute.ClampedSwiGLU,
+			has:     needs{"qkv_bias": required, "sinks": required, "expert_bias": required},
+			windows: windows{some: true, fullEvery: 2},
+			experts: experts{some: true, only: true, normed: true},
+			read:    func(_ *metadata, c *Config) { c.Scaling.Unrounded = true },
+		},
 		{
 			name: "glm4moe", neoX: true, named: map[string]string{"ffn_norm": "post_attention_norm"},
 			has:     needs{"qk_norm": optional, "choice_bias": required},

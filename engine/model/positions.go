@@ -18,6 +18,7 @@ type Scaling struct {
 	Original  int     // the context length before, in tokens
 	BetaFast  float64 // YaRN: frequencies that turn more often than this in Original tokens stay
 	BetaSlow  float64 // YaRN: those that turn less often are divided by Factor
+	Unrounded bool    // YaRN: the first and last frequency that change in part need not be whole
 	Magnitude float64 // factor of cosine and sine; 0: 1
 }
 
@@ -156,7 +157,11 @@ func (s Scaling) kept(i int, base float64, dim int) float64 {
 	pair := func(turns float64) float64 {
 		return float64(dim) * math.Log(float64(s.Original)/(turns*2*math.Pi)) / (2 * math.Log(base))
 	}
-	low, high := max(math.Floor(pair(s.BetaFast)), 0), min(math.Ceil(pair(s.BetaSlow)), float64(dim-1))
+	low, high := pair(s.BetaFast), pair(s.BetaSlow)
+	if !s.Unrounded {
+		low, high = math.Floor(low), math.Ceil(high)
+	}
+	low, high = max(low, 0), min(high, float64(dim-1))
 	return 1 - min(max((float64(i)-low)/max(high-low, 0.001), 0), 1)
 }
 

@@ -5,10 +5,11 @@ type Activation int
 
 // The activations that models use.
 const (
-	SiLU        Activation = iota // x·σ(x), σ(x) = 1/(1+exp(−x))
-	GELU                          // x·σ(2u), u = √(2/π)·(x + 0.044715·x³), which is x/2·(1+tanh(u))
-	ReLUSquared                   // max(0, x)²
-	Sigmoid                       // σ(x)
+	SiLU          Activation = iota // x·σ(x), σ(x) = 1/(1+exp(−x))
+	GELU                            // x·σ(2u), u = √(2/π)·(x + 0.044715·x³), which is x/2·(1+tanh(u))
+	ReLUSquared                     // max(0, x)²
+	Sigmoid                         // σ(x)
+	ClampedSwiGLU                   // of two numbers: see GateClamped
 )
 
 // Activate replaces each x by the activation of x. Sources: Hendrycks and Gimpel, Gaussian Error

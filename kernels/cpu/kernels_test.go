@@ -98,6 +98,25 @@ func TestSwiGLU(t *testing.T) {
 	}
 }
 
+func TestGateClamped(t *testing.T) {
+	onEveryLevel(t, func(t *testing.T) {
+		var gate, up []float32
+		var want []float64
+		for _, g := range []float32{0, 1, -1, 6.99, 7, 8, 1e30, -20, -1e4, 1e-30} {
+			for _, u := range []float32{0, 1, -1, 7, -7, 9, -1e9} {
+				gate, up, want = append(gate, g), append(up, u), append(want, ref.ClampedSwiGLU(float64(g), float64(u)))
+			}
+		}
+		cpu.GateClamped(gate, up)
+		within(t, "clamped SwiGLU", gate, want, 1e-6)
+		nan := float32(math.NaN())
+		poisoned := []float32{nan, 1}
+		if cpu.GateClamped(poisoned, []float32{1, nan}); poisoned[0] == poisoned[0] || poisoned[1] == poisoned[1] {
+			t.Errorf("a NaN became %v", poisoned)
+		}
+	})
+}
+
 func TestAdd(t *testing.T) {
 	x := []float32{1, 2}
 	cpu.Add(x, []float32{10, 20})

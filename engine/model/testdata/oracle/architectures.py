@@ -89,6 +89,8 @@ MODELS = {
     "qwen3moe": ("Qwen3Moe", dict(head_dim=16, **EXPERTS, norm_topk_prob=True)),
     "qwen2moe": ("Qwen2Moe", dict(**EXPERTS, norm_topk_prob=False, shared_expert_intermediate_size=40)),
     "mixtral": ("Mixtral", dict(num_local_experts=6, num_experts_per_tok=2, sliding_window=None)),
+    "gpt-oss": ("GptOss", dict(head_dim=16, num_local_experts=6, num_experts_per_tok=3, sliding_window=WINDOW, layer_types=alternate(4, 2),
+                               rope_parameters=dict(YARN, truncate=False))),
     "granitemoe": ("GraniteMoe", dict(num_local_experts=6, num_experts_per_tok=3, embedding_multiplier=6.0, residual_multiplier=0.25,
                                       attention_multiplier=0.3, logits_scaling=4.0)),
     "ernie4_5-moe": ("Ernie4_5_Moe", dict(head_dim=16, moe_intermediate_size=24, moe_num_experts=6, moe_k=3, moe_num_shared_experts=1,
