@@ -157,6 +157,14 @@ func TestRecogniseSaysWhatAFileIs(t *testing.T) {
 	}
 }
 
+// experts is header with so many experts, of which a row uses some; used may be nil.
+func experts(count uint32, used any) func() *gguf.Builder {
+	if n, ok := used.(int); ok {
+		used = uint32(n)
+	}
+	return header(map[string]any{"expert_count": count, "expert_used_count": used})
+}
+
 func TestLoadRefuses(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -181,7 +189,17 @@ func TestLoadRefuses(t *testing.T) {
 		{"yarn by nothing", header(map[string]any{"rope.scaling.type": "yarn"}), model.Options{}, []string{`"llama.rope.scaling.factor" is missing`, "1 to 1e+06"}},
 		{"yarn by less than 1", header(map[string]any{"rope.scaling.type": "yarn", "rope.scaling.factor": float32(0.5)}), model.Options{}, []string{`rope.scaling.factor" is 0.5`}},
 		{"longrope without its factors", header(map[string]any{"rope.scaling.type": "longrope"}), model.Options{}, []string{"longrope", `"rope_factors_long.weight" is missing`}},
-		{"experts", header(map[string]any{"expert_count": uint32(8)}), model.Options{}, []string{"expert_count", "mixtures"}},
+		{"experts where a family has none", qwen2(func(b *gguf.Builder, _ *tiny) { b.Set("qwen2.expert_count", uint32(8)) }), model.Options{},
+			[]string{`"qwen2.expert_count" is 8`, "mixture"}},
+		{"experts of which nobody says how many are used", experts(8, nil), model.Options{}, []string{"expert_used_count", "missing"}},
+		{"more experts in use than there are", experts(8, 9), model.Options{}, []string{"expert_used_count", "1 to 8"}},
+		{"more experts in use than a kernel takes", experts(100, 65), model.Options{}, []string{"expert_used_count", "1 to 64"}},
+		{"too many experts", experts(1<<20, 2), model.Options{}, []string{"expert_count", "1 to 4096"}},
+		{"experts without a router", func() *gguf.Builder { return set("expert_count", uint32(8))().Set("llama.expert_used_count", uint32(2)) }, model.Options{}, []string{`"blk.0.ffn_gate_inp.weight" is missing`, "8 × "}},
+		{"experts in groups", header(map[string]any{"expert_count": uint32(8), "expert_used_count": uint32(2), "expert_group_count": uint32(4)}),
+			model.Options{}, []string{"expert_group_count", "groups"}},
+		{"an unknown router", header(map[string]any{"expert_count": uint32(8), "expert_used_count": uint32(2), "expert_gating_func": uint32(4)}),
+			model.Options{}, []string{"expert_gating_func", "1 to 3"}},
 		{"an encoder", header(map[string]any{"attention.causal": false}), model.Options{}, []string{"causal"}},
 		{"missing tensors", header(nil), model.Options{}, []string{`"token_embd.weight" is missing`, "llama model"}},
 		{"a longer context than trained", set("general", uint32(1)), model.Options{MaxTokens: 601}, []string{"601 tokens", "1 to 600"}},
