@@ -195,7 +195,9 @@ func TestLoadRefuses(t *testing.T) {
 		{"more experts in use than there are", experts(8, 9), model.Options{}, []string{"expert_used_count", "1 to 8"}},
 		{"more experts in use than a kernel takes", experts(100, 65), model.Options{}, []string{"expert_used_count", "1 to 64"}},
 		{"too many experts", experts(1<<20, 2), model.Options{}, []string{"expert_count", "1 to 4096"}},
-		{"experts without a router", func() *gguf.Builder { return set("expert_count", uint32(8))().Set("llama.expert_used_count", uint32(2)) }, model.Options{}, []string{`"blk.0.ffn_gate_inp.weight" is missing`, "8 × "}},
+		{"experts without a router", func() *gguf.Builder {
+			return set("expert_count", uint32(8))().Set("llama.expert_used_count", uint32(2))
+		}, model.Options{}, []string{`"blk.0.ffn_gate_inp.weight" is missing`, "8 × "}},
 		{"experts in groups", header(map[string]any{"expert_count": uint32(8), "expert_used_count": uint32(2), "expert_group_count": uint32(4)}),
 			model.Options{}, []string{"expert_group_count", "groups"}},
 		{"an unknown router", header(map[string]any{"expert_count": uint32(8), "expert_used_count": uint32(2), "expert_gating_func": uint32(4)}),
