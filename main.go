@@ -38,7 +38,7 @@ var defaultConfig []byte
 func main() { os.Exit(program().Run(context.Background(), os.Args[1:])) }
 
 func program() *cli.Program {
-	a := &app.App{Version: version(), OpenGPU: gpu.Open, Now: time.Now}
+	a := &app.App{Version: version(), OpenGPU: gpu.Open, Now: time.Now, Getenv: os.Getenv}
 	return &cli.Program{
 		Version: a.Version, DefaultConfig: defaultConfig, PromptSets: assets.SetNames(), WeightTypes: random.Types(), Now: a.Now,
 		Terminal: cli.Terminal{

@@ -16,6 +16,8 @@ import (
 // vocabulary is not the target's.
 func (e *Engine) Agreement(ctx context.Context, talks []agreement.Talk, temperatures []float64, progress func(done, total int)) (*agreement.Report, error) {
 	switch {
+	case e.target == nil:
+		return nil, errOnServer
 	case e.draft == nil:
 		return nil, fmt.Errorf("there is no draft model to compare with the target: %s", e.ready.DraftRefused)
 	case e.lexicon != nil:
@@ -32,7 +34,7 @@ func (e *Engine) Agreement(ctx context.Context, talks []agreement.Talk, temperat
 	}
 	pair := agreement.Pair{
 		Target: e.target, Draft: e.draft, Rows: config.MaxGamma + 1,
-		Vocab: min(e.tokens.VocabSize(), e.target.Config().Vocab, e.draft.Config().Vocab),
+		Vocab: min(e.tokens.VocabSize(), e.shape.Vocab, e.draft.Config().Vocab),
 	}
 	return agreement.Measure(ctx, pair, list, temperatures, progress)
 }

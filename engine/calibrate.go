@@ -52,11 +52,11 @@ func (s *Session) calibrate(ctx context.Context) (err error) {
 	// drafts look cheap.
 	for run := range calibrationRuns {
 		for _, rows := range calibrationRows() {
-			for _, params := range []sample.Params{{TopP: 1}, {Temperature: 1, TopP: 1}} {
+			for _, params := range s.rehearsedParams() {
 				if (run > 0 || rows > 1) && s.engine.options.Now().After(deadline) {
 					return nil
 				}
-				drafted := min(rows, s.target.Cache.Cap()) - 1
+				drafted := min(rows, s.target.Cap()) - 1
 				in := round.Input{Terms: spec.Terms{Params: params, Uniforms: sample.NewPhilox(0, 0)}}
 				in.Ask = spec.Ask{Gamma: drafted, Params: params, Uniforms: in.Terms.Uniforms, Trust: 1, OnDevice: s.engine.draftsStay()}
 				if err := s.rehearse(ctx, proposer, traits, &in); err != nil {
@@ -66,6 +66,16 @@ func (s *Session) calibrate(ctx context.Context) (err error) {
 		}
 	}
 	return nil
+}
+
+// rehearsedParams are the filters under which costs are measured: one for each path. A round on a server
+// is a request, whatever is asked; the cheapest stands for all.
+func (s *Session) rehearsedParams() []sample.Params {
+	greedy := sample.Params{TopP: 1}
+	if s.engine.target == nil {
+		return []sample.Params{greedy}
+	}
+	return []sample.Params{greedy, {Temperature: 1, TopP: 1}}
 }
 
 // rehearse runs one round over meaningless tokens and notes what it cost. Its verdicts mean nothing, so no token counts as tested.
@@ -93,10 +103,39 @@ func (s *Session) rehearse(ctx context.Context, p spec.Proposer, traits spec.Tra
 	if err := driver.Verify(ctx, in, &did); err != nil {
 		return err
 	}
+	if in.Ask.Gamma == 0 && s.engine.target == nil {
+		if err := s.rehearseStream(ctx, *in, &did); err != nil {
+			return err
+		}
+	}
 	path := did.Outcome.Path
+	if s.engine.target == nil {
+		path = spec.Greedy
+	}
 	s.costs[path] = append(s.costs[path], gamma.Observation{Drafted: in.Ask.Gamma, Read: did.Read,
-		ReadMS: did.Times.Read, DraftMS: did.Times.Draft, VerifyMS: did.Verify + did.Sample})
+		ReadMS: did.Times.Read, DraftMS: did.Times.Draft, VerifyMS: did.Pass.Price(did.Verify + did.Sample)})
+	s.target.Rest()
 	return s.target.Truncate(0)
+}
+
+// rehearsedStream is how many more tokens of a server's stream are rehearsed.
+const rehearsedStream = 3
+
+// rehearseStream goes on without a draft: the first token of a stream waits for the request, and the pace of
+// those after it is what speculation has to beat (round.Pass.PriceMS).
+func (s *Session) rehearseStream(ctx context.Context, in round.Input, did *round.Result) error {
+	for range rehearsedStream {
+		if s.isStop(did.Outcome.Commit.ID) {
+			break
+		}
+		in.Last = did.Outcome.Commit.ID
+		*did = round.Result{}
+		s.driver.Watch.Skip()
+		if err := s.driver.Verify(ctx, &in, did); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // forgetContext gives a draft model something to read before the next draft.

@@ -65,7 +65,7 @@ func (r *reply) rollBack(c *choice, ev *event.Round) error {
 			return err
 		}
 	}
-	ev.TargetLen, ev.DraftLen = s.target.Cache.Len(), r.cached
+	ev.TargetLen, ev.DraftLen = s.target.Len(), r.cached
 	return nil
 }
 
@@ -77,6 +77,7 @@ func (r *reply) learn(c *choice, did *round.Result, ev *event.Round) {
 		Drafted: len(ev.Draft), Tested: ev.Tested, Accepted: ev.Accepted, Chances: r.chances(ev), Confidence: did.Draft.Confidence,
 		Pending: did.Draft.Pending, Read: ev.Read, ReadMS: ev.ReadMS, DraftMS: ev.DraftMS, VerifyMS: ev.VerifyMS + ev.SampleMS + ev.OtherMS,
 	}
+	o.VerifyMS = did.Pass.Price(o.VerifyMS)
 	switch {
 	case did.Failed != nil:
 		o.Tested = 1

@@ -63,7 +63,10 @@ func (d *drafter) why(e *Engine) string {
 			return e.ready.DraftRefused
 		}
 	case spec.FromLayers:
-		if n := e.target.Config().Layers; len(model.MiddleLayers(n)) == 0 {
+		if e.target == nil {
+			return "the target is on a server: its layers are not here"
+		}
+		if n := e.shape.Layers; len(model.MiddleLayers(n)) == 0 {
 			return fmt.Sprintf("the target has %d layers, too few to leave any out", n)
 		}
 	case spec.FromHeads:
@@ -188,7 +191,7 @@ func buildCombined(s *Session, c config.Speculation) (spec.Proposer, error) {
 
 func buildSkip(s *Session, c config.Speculation) (spec.Proposer, error) {
 	e := s.engine
-	layers, err := skippedLayers(c.SkipLayers, e.target.Config().Layers)
+	layers, err := skippedLayers(c.SkipLayers, e.shape.Layers)
 	if err != nil {
 		return nil, err
 	}
@@ -204,7 +207,7 @@ func buildSkip(s *Session, c config.Speculation) (spec.Proposer, error) {
 }
 
 func skipParameters(e *Engine, c config.Speculation) int64 {
-	target := e.target.Config()
+	target := e.shape
 	layers, err := skippedLayers(c.SkipLayers, target.Layers)
 	if err != nil {
 		return target.Parameters

@@ -15,11 +15,14 @@ import (
 // and whether speculation gains; see package doctor. It empties the caches, writes replies of its
 // own and leaves the settings as they were.
 func (s *Session) Examine(ctx context.Context, o doctor.Options, progress func(what string)) (*doctor.Report, error) {
+	if s.engine.target == nil {
+		return nil, errOnServer
+	}
 	c := s.Settings()
 	if len(o.Prompts) == 0 {
 		return nil, errors.New("there are no prompts to examine with")
 	}
-	prompt, _, err := s.engine.fit(ctx, []chat.Message{{Role: "user", Content: o.Prompts[0]}}, c, s.target.Cache.Cap())
+	prompt, _, err := s.engine.fit(ctx, []chat.Message{{Role: "user", Content: o.Prompts[0]}}, c, s.target.Cap())
 	if err != nil {
 		return nil, err
 	}

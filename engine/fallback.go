@@ -9,7 +9,6 @@ import (
 	"specula/engine/compute"
 	"specula/engine/event"
 	"specula/engine/gamma"
-	"specula/engine/round"
 	"specula/engine/spec"
 )
 
@@ -69,7 +68,7 @@ func (r *reply) fallBack(ctx context.Context, cause error, written int) error {
 
 // moveTo takes the models of another engine. It frees what the session holds on the failed device, as far as that is possible.
 func (s *Session) moveTo(e *Engine) error {
-	target, err := round.NewLocal(e.target)
+	target, err := e.newTarget()
 	if err != nil {
 		return fmt.Errorf("allocating the target's cache: %w", err)
 	}

@@ -62,7 +62,7 @@ func (r *reply) follow(ctx context.Context, p spec.Proposer) error {
 	known, err := r.open(p, r.context)
 	if err == nil && r.heads != nil {
 		// The target reads again, with a tap, what it has read without one.
-		err = r.prefill(ctx, min(known, r.session.target.Cache.Len()))
+		err = r.prefill(ctx, min(known, r.session.target.Len()))
 	}
 	return err
 }

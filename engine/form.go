@@ -53,7 +53,7 @@ func (r *reply) bound(ctx context.Context) {
 
 // roomInContext is how many more tokens every cache can take.
 func (r *reply) roomInContext() int {
-	return r.session.target.Cache.Cap() - max(len(r.context), r.companionLen())
+	return r.session.target.Cap() - max(len(r.context), r.companionLen())
 }
 
 // checkRoom returns an error if the shortest reply that fits the constraint has more tokens than

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -12,6 +13,8 @@ import (
 
 // guided reports whether guidance is on.
 func guided(c config.Config) bool { return c.Guidance.Scale != 1 }
+
+var errGuidanceRemote = errors.New("guidance reads the reply twice in one pass, which needs the target on this machine: set guidance.scale to 1")
 
 // guidedGamma is the longest draft under guidance, because a guided pass has two rows for each token.
 const guidedGamma = (config.MaxGamma+1)/2 - 1
@@ -31,8 +34,12 @@ func (r *reply) followNegative(ctx context.Context) error {
 	}
 	s := r.session
 	if s.companion == nil {
+		local, here := s.target.(*round.Local)
+		if !here {
+			return errGuidanceRemote
+		}
 		var err error
-		if s.companion, err = round.NewGuided(s.target); err != nil {
+		if s.companion, err = round.NewGuided(local); err != nil {
 			return err
 		}
 	}
@@ -42,7 +49,7 @@ func (r *reply) followNegative(ctx context.Context) error {
 			return err
 		}
 	}
-	if n, room := r.companionLen(), s.target.Cache.Cap(); n > room {
+	if n, room := r.companionLen(), s.target.Cap(); n > room {
 		return fmt.Errorf("the negative prompt and the reply have %d tokens and the context holds %d: shorten guidance.negative, or set guidance.scale to 1",
 			n, room)
 	}
@@ -61,7 +68,7 @@ func (s *Session) negativePrompt(ctx context.Context, messages []chat.Message, c
 	if c.Guidance.Negative == "" {
 		messages = []chat.Message{{Role: "user"}}
 	}
-	tokens, _, err := s.engine.fit(ctx, messages, c, s.target.Cache.Cap())
+	tokens, _, err := s.engine.fit(ctx, messages, c, s.target.Cap())
 	if err != nil {
 		return nil, fmt.Errorf("the prompt with guidance.negative: %w", err)
 	}

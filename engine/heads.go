@@ -23,6 +23,9 @@ import (
 // be chosen. If heads that the setting names do not fit, no built-in heads take their place.
 func (e *Engine) loadHeads(ctx context.Context, emit func(event.Event)) error {
 	e.heads, e.headsRefused = map[string]*model.Head{}, map[string]string{}
+	if e.target == nil {
+		return nil
+	}
 	if path := e.options.Config.Model.Heads; path != "" {
 		file, err := safetensors.Open(ctx, path, func(done, total int64) {
 			emit(event.Loading{What: "heads", Name: path, DoneBytes: done, TotalBytes: total})
@@ -90,6 +93,8 @@ func (e *Engine) describeHeads() string {
 func (e *Engine) noHeads(name string) string {
 	path := e.options.Config.Model.Heads
 	switch {
+	case e.target == nil:
+		return "the target is on a server: its hidden states are not here"
 	case e.heads[name] != nil:
 		return ""
 	case e.headsRefused[name] != "":
@@ -131,7 +136,7 @@ func (s *Session) rehearseHeads(ctx context.Context, heads spec.HiddenReader) er
 	target := s.engine.target
 	target.Attach(heads.Tap())
 	defer target.Attach(nil)
-	if _, err := target.Prefill(ctx, s.target.Cache, make([]int32, 1), nil); err != nil {
+	if err := s.target.Prefill(ctx, make([]int32, 1), nil); err != nil {
 		return err
 	}
 	if _, err := heads.Begin(make([]int32, 2)); err != nil {
@@ -161,16 +166,15 @@ func (r *reply) reusable(tokens []int32) (int, error) {
 // read lets the target read the context from token at on, without the last token. If heads follow
 // the reply, it gives them the hidden states of each pass.
 func (r *reply) read(ctx context.Context, at int, progress func(done, total int)) error {
-	target, cache, rest := r.session.engine.target, r.session.target.Cache, r.context[at:len(r.context)-1]
+	target, rest := r.session.engine.target, r.context[at:len(r.context)-1]
 	if r.heads == nil || r.follows("") {
-		_, err := target.Prefill(ctx, cache, rest, progress)
-		return err
+		return r.session.target.Prefill(ctx, rest, progress)
 	}
 	defer target.Attach(nil)
 	for done := 0; done < len(rest); {
 		piece := rest[done:min(done+target.Config().PrefillRows, len(rest))]
 		target.Attach(r.heads.Tap())
-		if _, err := target.Prefill(ctx, cache, piece, nil); err != nil {
+		if err := r.session.target.Prefill(ctx, piece, nil); err != nil {
 			return err
 		}
 		if err := r.heads.Take(ctx, at+done, len(piece)); err != nil {
@@ -185,6 +189,9 @@ func (r *reply) read(ctx context.Context, at int, progress func(done, total int)
 // attach sets a tap for a round's proposer if it reads hidden states. The returned function removes it.
 func (r *reply) attach(p spec.Proposer) (detach func()) {
 	target := r.session.engine.target
+	if target == nil {
+		return func() {}
+	}
 	if p != nil && r.heads != nil {
 		target.Attach(r.heads.Tap())
 	}

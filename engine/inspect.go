@@ -31,7 +31,7 @@ func (r *reply) inspect(in *round.Input, did *round.Result, ev *event.Round) err
 		return fmt.Errorf("inspecting a round: %w", err)
 	}
 	for i, rule := range spec.Rules {
-		if len(draft.Tokens) > 0 {
+		if len(draft.Tokens) > 0 && seen.Kept != nil {
 			ev.Rules = append(ev.Rules, event.RuleOutcome{Rule: string(rule.Rule), Accepted: seen.Kept[i], Lossy: rule.Lossy()})
 		}
 	}

@@ -48,6 +48,8 @@ func (s *Session) rehearsed(k kind) []gamma.Observation {
 	switch {
 	case k.guided:
 		return nil
+	case s.engine.target == nil:
+		return s.costs[spec.Greedy]
 	case k.path != spec.Fallback:
 		return s.costs[k.path]
 	case k.greedy:
@@ -102,13 +104,17 @@ const (
 	nominalVerifyRow = 0.15 // what one more row of a target pass costs, in passes of one row
 	nominalRead      = 0.15 // what reading a token that the draft missed costs, in draft steps: many are read at once
 	nominalLookup    = 0.001
+	nominalUnknown   = 0.1 // a draft step, if the size of the target is not known
 )
 
 // nominalCosts estimates costs from the sizes of the models, in target passes of one row.
 func (e *Engine) nominalCosts(c config.Speculation) *gamma.NominalCosts {
 	n := &gamma.NominalCosts{DraftStep: nominalLookup, Verify: 1, VerifyRow: nominalVerifyRow}
 	if read := e.draftParameters(c); read > 0 {
-		n.DraftStep = float64(read) / float64(e.target.Config().Parameters)
+		n.DraftStep = nominalUnknown
+		if e.shape.Parameters > 0 {
+			n.DraftStep = float64(read) / float64(e.shape.Parameters)
+		}
 		n.Read = nominalRead * n.DraftStep
 	}
 	return n

@@ -52,6 +52,7 @@ type Options struct {
 	Target    Source
 	Draft     Source       // none: no draft model
 	Heads     []HeadSource // made for Target; those that the settings name come before them
+	Remote    Remote       // the server that the target is on; nil: Target is loaded here, else only its vocabulary is read
 	Backend   compute.Backend
 	DeviceWhy string // why this device was chosen, in words
 	// DraftBackend is where the draft model computes; nil: where the target does.
@@ -67,7 +68,8 @@ type Options struct {
 // it at a time. After a failure of its device, another engine may take its place (next).
 type Engine struct {
 	options   Options
-	target    *model.Model
+	target    *model.Model // nil: it is on a server
+	shape     model.Config // of the target; of one on a server only what is known of it
 	draft     *model.Model // nil: none, or refused
 	lexicon   *lexicon     // nil: target and draft have the same vocabulary
 	translate string       // how a draft of another vocabulary is used: "tokens" or "text"
@@ -91,7 +93,7 @@ type Engine struct {
 func Load(ctx context.Context, o Options, emit func(event.Event)) (*Engine, error) {
 	began := o.Now()
 	e := &Engine{options: o}
-	file, err := open(ctx, "target", o.Target, emit)
+	file, err := e.openTarget(ctx, emit)
 	if err != nil {
 		return nil, err
 	}
@@ -106,12 +108,8 @@ func Load(ctx context.Context, o Options, emit func(event.Event)) (*Engine, erro
 	for _, id := range e.tokens.StopTokens() {
 		e.stops[id] = true
 	}
-	if e.target, err = model.Load(ctx, o.Backend, file, e.modelOptions(o.Backend, o.Config.Context.Length), nil); err != nil {
-		return nil, loadError("target", o.Target, err)
-	}
-	e.ready = event.Ready{
-		Version: o.Version, Target: describe(o.Target, file, e.target),
-		Device: o.describeDevices(), DeviceWhy: o.DeviceWhy, DeviceDetail: o.Backend.Info().Detail,
+	if err := e.loadTarget(ctx, file); err != nil {
+		return nil, err
 	}
 	language.tell(&e.ready)
 	if err := e.loadDraft(ctx, emit); err != nil {
@@ -120,7 +118,7 @@ func Load(ctx context.Context, o Options, emit func(event.Event)) (*Engine, erro
 	if err := e.loadHeads(ctx, emit); err != nil {
 		return nil, err
 	}
-	if _, err := skippedLayers(o.Config.Speculation.SkipLayers, e.target.Config().Layers); err != nil {
+	if _, err := skippedLayers(o.Config.Speculation.SkipLayers, e.shape.Layers); err != nil {
 		return nil, err
 	}
 	e.ready.Proposers = e.describeProposers()
@@ -129,6 +127,23 @@ func Load(ctx context.Context, o Options, emit func(event.Event)) (*Engine, erro
 	e.ready.LoadMS = milliseconds(o.Now().Sub(began))
 	emit(e.ready)
 	return e, nil
+}
+
+// loadTarget loads the weights of a target on this machine, and describes it.
+func (e *Engine) loadTarget(ctx context.Context, file *weights.File) (err error) {
+	o := e.options
+	if o.Remote != nil {
+		return e.describeRemote(ctx)
+	}
+	if e.target, err = model.Load(ctx, o.Backend, file, e.modelOptions(o.Backend, o.Config.Context.Length), nil); err != nil {
+		return loadError("target", o.Target, err)
+	}
+	e.shape = e.target.Config()
+	e.ready = event.Ready{
+		Version: o.Version, Target: describe(o.Target, file, e.target),
+		Device: o.describeDevices(), DeviceWhy: o.DeviceWhy, DeviceDetail: o.Backend.Info().Detail,
+	}
+	return nil
 }
 
 // loadDraft loads the draft model, or notes why none is used.
@@ -160,9 +175,9 @@ func (e *Engine) loadDraft(ctx context.Context, emit func(event.Event)) error {
 		e.translate, e.ready.DraftTranslated = e.lexicon.way(o.Config.Model.Translate)
 	}
 	backend := o.draftBackend()
-	options := e.modelOptions(backend, shorter(e.target.Config().MaxTokens, file))
-	if backend == o.Backend {
-		options.Reserved = e.target.Config().CacheBytes // which a session reserves when both are loaded
+	options := e.modelOptions(backend, shorter(e.shape.MaxTokens, file))
+	if backend == o.Backend && e.target != nil {
+		options.Reserved = e.shape.CacheBytes // which a session reserves when both are loaded
 	}
 	if e.draft, err = model.Load(ctx, backend, file, options, nil); err != nil {
 		return loadError("draft", o.Draft, err)

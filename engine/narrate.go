@@ -49,6 +49,9 @@ func (r *reply) narrate(c *choice, in *round.Input, did *round.Result, ev *event
 		Rule: string(terms.Rule), Lossy: terms.Rule.Lossy() && terms.Params.Temperature > 0,
 		Accepted: outcome.Accepted, Tested: outcome.Tested, BytesMoved: did.BytesMoved, Syncs: did.Syncs,
 	}
+	if outcome.Path == spec.Drawn {
+		ev.Rule, ev.Lossy = string(spec.ExactMatch), false // whatever rule the settings name, the draws of the server decide
+	}
 	if did.Pass.Host != round.NoReason {
 		ev.Path = string(spec.Fallback)
 	}
@@ -100,6 +103,9 @@ func draftWhy(c *choice, did *round.Result) string {
 
 // pathWhy says why a round is verified as it is.
 func (r *reply) pathWhy(t *spec.Terms, did *round.Result) string {
+	if did.Pass.Why != "" {
+		return did.Pass.Why
+	}
 	switch did.Pass.Host {
 	case round.NotForIt:
 		return fmt.Sprintf("the device cannot judge %d draft tokens at temperature %g", len(did.Draft.Tokens), t.Params.Temperature)

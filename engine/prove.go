@@ -27,6 +27,9 @@ type ProofOptions struct {
 // settings in force; see package proof. Afterwards the settings are as before. If there is no
 // error, the session has forgotten the conversation.
 func (s *Session) VerifyDist(ctx context.Context, o ProofOptions, progress func(done, total int)) (*proof.Report, error) {
+	if s.engine.target == nil {
+		return nil, errOnServer
+	}
 	before := s.Settings()
 	c := s.resolve(before)
 	p := &prover{session: s, before: before, config: c, request: Request{Messages: []chat.Message{{Role: "user", Content: o.Prompt}}}}
@@ -77,7 +80,7 @@ type prover struct {
 func (p *prover) open(ctx context.Context) (err error) {
 	s, c := p.session, p.config
 	e := s.engine
-	if p.prompt, _, err = e.fit(ctx, p.request.Messages, c, s.target.Cache.Cap()); err != nil {
+	if p.prompt, _, err = e.fit(ctx, p.request.Messages, c, s.target.Cap()); err != nil {
 		return err
 	}
 	words := shape.NewVocabulary(e.tokens)
@@ -92,13 +95,13 @@ func (p *prover) open(ctx context.Context) (err error) {
 		return fmt.Errorf("the form of the reply: %w", err)
 	}
 	p.target.model = e.target
-	room := s.target.Cache.Cap() - len(p.prompt)
+	room := s.target.Cap() - len(p.prompt)
 	if guided(c) {
 		if p.negative, err = s.negativePrompt(ctx, p.request.Messages, c); err != nil {
 			return err
 		}
 		p.beside.model = e.target
-		room = min(room, s.target.Cache.Cap()-len(p.negative))
+		room = min(room, s.target.Cap()-len(p.negative))
 	}
 	if form != nil {
 		form.Bound(ctx, min(c.Sampling.MaxTokens, room))

@@ -103,6 +103,7 @@ func (r *reply) run(ctx context.Context) {
 // pass wrote must never be used again.
 func (r *reply) settle(healthy bool) {
 	s := r.session
+	s.target.Rest()
 	if r.context == nil {
 		return // refused before anything was computed
 	}
@@ -112,7 +113,7 @@ func (r *reply) settle(healthy bool) {
 		return
 	}
 	s.corpus.Add(r.context)
-	if keep := min(s.target.Cache.Len(), max(len(r.context)-1, 0)); s.target.Truncate(keep) == nil {
+	if keep := min(s.target.Len(), max(len(r.context)-1, 0)); s.target.Truncate(keep) == nil {
 		s.cached = append(s.cached[:0], r.context[:keep]...)
 	}
 }
@@ -149,7 +150,7 @@ func (r *reply) begin(ctx context.Context) error {
 	if r.request.Drafts != "" {
 		asked.Speculation.Drafts = r.request.Drafts
 	}
-	tokens, dropped, errFit := r.session.engine.fit(ctx, r.request.Messages, asked, s.target.Cache.Cap())
+	tokens, dropped, errFit := r.session.engine.fit(ctx, r.request.Messages, asked, s.target.Cap())
 	s.forgive(len(tokens), asked)
 	c := r.resolved(asked)
 	r.config = c
@@ -162,7 +163,7 @@ func (r *reply) begin(ctx context.Context) error {
 	}
 	r.uniforms = sample.NewPhilox(uint64(seed), 0)
 	errForm := s.takeForm(ctx, c.Constraint)
-	errPlan := r.drafted.follow(c.Speculation.Drafts, r.session.engine.target.Config().Vocab)
+	errPlan := r.drafted.follow(c.Speculation.Drafts, r.session.engine.shape.Vocab)
 	_, errShape := s.reshape(c)
 	if err := s.prepareProposers(c); err != nil {
 		return err
@@ -176,7 +177,7 @@ func (r *reply) begin(ctx context.Context) error {
 		}
 	}
 	started := event.ReplyStarted{
-		Reply: r.session.replies, PromptTokens: len(tokens), ContextTokens: s.target.Cache.Cap(), DroppedTurns: dropped,
+		Reply: r.session.replies, PromptTokens: len(tokens), ContextTokens: s.target.Cap(), DroppedTurns: dropped,
 		Settings: asked.Shown(seed), Config: r.recipe(asked, seed),
 	}
 	if n := len(r.request.Messages); n > 0 {
@@ -288,7 +289,7 @@ func (r *reply) full() string {
 		return endStop
 	case r.written() >= r.config.Sampling.MaxTokens:
 		return endLength
-	case len(r.context) >= r.session.target.Cache.Cap(), r.companionLen() >= r.session.target.Cache.Cap():
+	case len(r.context) >= r.session.target.Cap(), r.companionLen() >= r.session.target.Cap():
 		return endContext
 	}
 	return ""

@@ -198,7 +198,7 @@ func judgesUnseen(in *round.Input) bool {
 
 // draftsStay reports whether drafts can stay on the target's device.
 func (e *Engine) draftsStay() bool {
-	return e.target.Feeds() && (e.draft == nil || e.target.Shares(e.draft))
+	return e.target != nil && e.target.Feeds() && (e.draft == nil || e.target.Shares(e.draft))
 }
 
 // draft asks the proposer for a draft. If it has none, the round goes on without.
@@ -228,7 +228,7 @@ func (r *reply) verify(ctx context.Context, c *choice, in *round.Input, did *rou
 	if err := driver.Verify(ctx, in, did); err != nil {
 		return err
 	}
-	if in.Ask.Look && did.Outcome.Path != spec.Greedy {
+	if in.Ask.Look && did.Outcome.Path != spec.Greedy && did.Outcome.Path != spec.Drawn {
 		if err := r.learned.sharpness.look(driver.Verifier, did.Pass.Scores, did.Draft); err != nil {
 			return fmt.Errorf("comparing draft and target: %w", err)
 		}
@@ -251,7 +251,7 @@ func (r *reply) confidenceIsCheap() bool { return r.config.Sampling.Temperature 
 // isLarge reports whether a pass over so many parameters takes much longer than a softmax over the vocabulary.
 func (e *Engine) isLarge(parameters int64) bool {
 	const parametersPerWeight = 1000
-	return parameters >= parametersPerWeight*int64(e.target.Config().Vocab)
+	return parameters >= parametersPerWeight*int64(e.shape.Vocab)
 }
 
 // terms are the conditions under which the next round of this reply is judged.

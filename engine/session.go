@@ -20,8 +20,8 @@ type Session struct {
 	engine    *Engine
 	loaded    *Engine // the one that the session began with, whose vocabulary is that of all that may follow it; never changes
 	control   *control
-	target    *round.Local  // with its cache
-	cached    []int32       // the tokens whose keys and values the cache holds, (Cache.Len())
+	target    round.Cached  // with its cache
+	cached    []int32       // the tokens whose keys and values the cache holds, (target.Len())
 	companion *round.Guided // the target under guidance; nil until that was asked for
 	driver    round.Driver
 	isStop    func(id int32) bool               // whether a token ends a reply
@@ -48,7 +48,7 @@ type Session struct {
 // quarter of a second it begins no further measurement, but it always times one plain pass for each
 // path.
 func (e *Engine) NewSession(ctx context.Context) (*Session, error) {
-	target, err := round.NewLocal(e.target)
+	target, err := e.newTarget()
 	if err != nil {
 		return nil, fmt.Errorf("allocating the target's cache: %w", err)
 	}

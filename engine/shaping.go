@@ -46,7 +46,7 @@ func (s *Session) reshape(c config.Config) (changed bool, err error) {
 
 // check refuses a change of settings that these models cannot follow, before it is in force.
 func (e *Engine) check(from, to config.Config) error {
-	if _, err := skippedLayers(to.Speculation.SkipLayers, e.target.Config().Layers); err != nil {
+	if _, err := skippedLayers(to.Speculation.SkipLayers, e.shape.Layers); err != nil {
 		return err
 	}
 	var errShape, errForm error

@@ -10,6 +10,7 @@ import (
 
 	"specula/engine/compute"
 	"specula/engine/event"
+	"specula/engine/round"
 	"specula/tokenizer/chat"
 )
 
@@ -18,7 +19,11 @@ import (
 // passes. It returns at how many positions of the reply the scores were compared, and at how many
 // of these their bits differ. It empties the caches before and after.
 func (s *Session) CompareWithDecoding(ctx context.Context, prompt string, rounds []event.Round) (compared, differ int, err error) {
-	tokens, _, err := s.engine.fit(ctx, []chat.Message{{Role: "user", Content: prompt}}, s.Settings(), s.target.Cache.Cap())
+	local, here := s.target.(*round.Local)
+	if !here {
+		return 0, 0, errOnServer
+	}
+	tokens, _, err := s.engine.fit(ctx, []chat.Message{{Role: "user", Content: prompt}}, s.Settings(), local.Cap())
 	if err == nil {
 		err = s.empty()
 	}
@@ -27,13 +32,13 @@ func (s *Session) CompareWithDecoding(ctx context.Context, prompt string, rounds
 	}
 	defer func() { err = errors.Join(err, s.empty()) }()
 	last := len(tokens) - 1
-	if _, err := s.engine.target.Prefill(ctx, s.target.Cache, tokens[:last], nil); err != nil {
+	if _, err := local.Model.Prefill(ctx, local.Cache, tokens[:last], nil); err != nil {
 		return 0, 0, fmt.Errorf("comparing verification with decoding: reading the prompt: %w", err)
 	}
-	p := passes{session: s, base: last, from: tokens[last], row: make([]float32, s.engine.target.Config().Vocab)}
+	p := passes{local: local, base: last, from: tokens[last], row: make([]float32, s.engine.shape.Vocab)}
 	decoded, err := p.decode(ctx, rounds)
 	if err == nil {
-		err = s.target.Cache.Truncate(last)
+		err = local.Truncate(last)
 	}
 	if err != nil {
 		return 0, 0, fmt.Errorf("comparing verification with decoding: %w", err)
@@ -46,11 +51,11 @@ func (s *Session) CompareWithDecoding(ctx context.Context, prompt string, rounds
 
 // passes run over a reply after a prompt of base+1 tokens, of which all but the last are in the cache.
 type passes struct {
-	session *Session
-	base    int
-	from    int32 // the prompt's last token
-	row     []float32
-	bits    []byte
+	local *round.Local
+	base  int
+	from  int32 // the prompt's last token
+	row   []float32
+	bits  []byte
 }
 
 // fingerprint stands for the bits of a row of scores: rows of a whole reply would take gigabytes.
@@ -77,7 +82,7 @@ func (p *passes) decode(ctx context.Context, rounds []event.Round) (list []finge
 	at := p.from
 	for i := range rounds {
 		for _, token := range rounds[i].Committed() {
-			logits, err := p.session.engine.target.Forward(ctx, p.session.target.Cache, []int32{at})
+			logits, err := p.local.Model.Forward(ctx, p.local.Cache, []int32{at})
 			if err != nil {
 				return nil, err
 			}
@@ -103,7 +108,7 @@ func (p *passes) verify(ctx context.Context, rounds []event.Round, decoded []fin
 		for _, token := range rounds[i].Draft {
 			rows = append(rows, token.ID)
 		}
-		logits, err := p.session.engine.target.Forward(ctx, p.session.target.Cache, rows)
+		logits, err := p.local.Model.Forward(ctx, p.local.Cache, rows)
 		if err != nil {
 			return compared, differ, fmt.Errorf("round %d: %w", rounds[i].Index, err)
 		}
@@ -118,7 +123,7 @@ func (p *passes) verify(ctx context.Context, rounds []event.Round, decoded []fin
 			compared++
 		}
 		at = committed[len(committed)-1].ID
-		if err := p.session.target.Cache.Truncate(p.base + compared); err != nil {
+		if err := p.local.Truncate(p.base + compared); err != nil {
 			return compared, differ, err
 		}
 	}

@@ -20,6 +20,7 @@ import (
 	"specula/engine/config"
 	"specula/engine/event"
 	"specula/engine/host"
+	"specula/engine/remote"
 )
 
 // App holds what comes from outside.
@@ -27,6 +28,7 @@ type App struct {
 	Version string
 	OpenGPU host.OpenGPU
 	Now     func() time.Time
+	Getenv  func(string) string // nil: there is no environment
 }
 
 // Report is the result of a measurement or an examination.
@@ -61,7 +63,7 @@ func (a *App) open(ctx context.Context, c config.Config, why string, emit func(e
 	if err != nil {
 		return nil, err
 	}
-	target, draft := models(c.Model)
+	target, draft := models(c)
 	o := engine.Options{
 		Version: a.Version, Config: c, Target: target, Draft: draft,
 		Backend: d.Target, DeviceWhy: d.Why, DraftBackend: d.Draft, Fallback: d.Fallback,
@@ -70,10 +72,17 @@ func (a *App) open(ctx context.Context, c config.Config, why string, emit func(e
 	if why != "" {
 		o.DeviceWhy = why
 	}
-	if c.Model.Target == "" {
+	if c.Model.Target == "" && c.Remote.URL == "" {
 		for _, h := range assets.Heads() {
 			o.Heads = append(o.Heads, engine.HeadSource(h))
 		}
+	}
+	var server *remote.Server
+	if c.Remote.URL != "" {
+		if server, err = a.connect(ctx, c.Remote); err != nil {
+			return nil, errors.Join(err, d.Close())
+		}
+		o.Remote = server
 	}
 	e, err := engine.Load(ctx, o, emit)
 	if err != nil {
@@ -92,7 +101,11 @@ func (a *App) silently(ctx context.Context, c config.Config) (*Conversation, err
 }
 
 // models says which files, or which models inside the program, are target and draft.
-func models(c config.Model) (target, draft engine.Source) {
+func models(all config.Config) (target, draft engine.Source) {
+	c := all.Model
+	if all.Remote.URL != "" {
+		c.Target = all.Remote.Vocabulary
+	}
 	target, draft = engine.Source{Path: c.Target}, engine.Source{Path: c.Draft}
 	if c.Target == "" {
 		target = engine.Source{Name: "demo target", Embedded: assets.Target()}

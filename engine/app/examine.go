@@ -90,7 +90,7 @@ func (a *App) EvalPair(ctx context.Context, o PairOptions, progress func(done, t
 		subject.Agreement = func(ctx context.Context, talks []agreement.Talk, temperatures []float64) (*agreement.Report, error) {
 			return c.engine.Agreement(ctx, talks, temperatures, nil)
 		}
-		subject.Steps = func(ctx context.Context) (speed.Steps, error) { return a.timeSteps(ctx, o.Config.Model) }
+		subject.Steps = func(ctx context.Context) (speed.Steps, error) { return a.timeSteps(ctx, o.Config) }
 	}
 	r, err := pair.Run(ctx, subject, options, progress)
 	if err != nil {

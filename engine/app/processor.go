@@ -47,7 +47,7 @@ const kernelCache = 256
 
 // Kernels times the matrix products of the target on the CPU.
 func (a *App) Kernels(ctx context.Context, c config.Config) (Report, error) {
-	target, _ := models(c.Model)
+	target, _ := models(c)
 	m, backend, err := loadOnCPU(ctx, target, c.Device.Threads, kernelCache)
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func (a *App) Kernels(ctx context.Context, c config.Config) (Report, error) {
 }
 
 // timeSteps times a decoding step of target and draft on one core.
-func (a *App) timeSteps(ctx context.Context, c config.Model) (speed.Steps, error) {
+func (a *App) timeSteps(ctx context.Context, c config.Config) (speed.Steps, error) {
 	var both [2]*model.Model
 	target, draft := models(c)
 	for i, source := range []engine.Source{target, draft} {

@@ -19,6 +19,7 @@ type Config struct {
 	Speculation Speculation
 	Context     Context
 	Device      Device
+	Remote      Remote
 	UI          UI
 }
 
@@ -122,6 +123,17 @@ type Device struct {
 	PollMS  int    // how long an idle thread polls before it sleeps, in milliseconds
 
 	Activations string // q8, f32: how activations are multiplied with quantised weights
+}
+
+// Remote says which server has the target.
+type Remote struct {
+	URL         string  // empty: the target is on this machine
+	Model       string  // empty: the server's only one
+	Vocabulary  string  // path of a GGUF file with the vocabulary of the server's model; empty: that of the embedded pair
+	Key         string  // where the server's key is: the name of an environment variable, or @FILE
+	CA          string  // file of certificates that may sign the server's; empty: those of the system
+	Certificate string  // file with the client's certificate and private key; empty: none
+	Timeout     float64 // seconds for one request
 }
 
 // UI holds what concerns the screen alone.

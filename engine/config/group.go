@@ -14,6 +14,7 @@ func Groups() []Group {
 		{"speculation", []string{"speculation"}},
 		{"form of the reply", []string{"constraint"}},
 		{"device", []string{"device"}},
+		{"a server", []string{"remote"}},
 		{"screen", []string{"ui"}},
 	}
 }

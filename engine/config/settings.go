@@ -221,6 +221,29 @@ var table = []Setting{
 		Doc:   "activations that meet quantised weights: rounded to 8 bits, or f32 as they are: nearer to the file, much slower, processor only",
 		field: func(c *Config) any { return &c.Device.Activations }},
 
+	{Name: "remote.url", Flag: "remote", Kind: Text, Default: "", Applies: NextStart,
+		Example: "http://127.0.0.1:8080",
+		Doc:     "address of a llama-server or vLLM that has the target; drafts are made here, and it scores them; empty for a target on this machine",
+		field:   func(c *Config) any { return &c.Remote.URL }},
+	{Name: "remote.model", Flag: "model", Kind: Text, Default: "", Applies: NextStart,
+		Doc:   "which of the server's models is the target; empty for its only one",
+		field: func(c *Config) any { return &c.Remote.Model }},
+	{Name: "remote.vocabulary", Flag: "vocabulary", Kind: Text, Default: "", Applies: NextStart,
+		Doc:   "GGUF file or folder whose vocabulary and chat template the server's model has; only its header is read; empty for the embedded pair's",
+		field: func(c *Config) any { return &c.Remote.Vocabulary }},
+	{Name: "remote.key", Flag: "key-from", Kind: Text, Default: "SPECULA_KEY", Applies: NextStart,
+		Doc:   "where the server's key is: the name of an environment variable, or @FILE; never the key itself",
+		field: func(c *Config) any { return &c.Remote.Key }, read: checkKey},
+	{Name: "remote.ca", Flag: "remote-ca", Kind: Text, Default: "", Applies: NextStart,
+		Doc:   "PEM file of certificates that may sign the server's; empty for those of the system",
+		field: func(c *Config) any { return &c.Remote.CA }},
+	{Name: "remote.certificate", Flag: "remote-certificate", Kind: Text, Default: "", Applies: NextStart,
+		Doc:   "PEM file with a certificate and its private key, by which this program shows the server who it is; empty for none",
+		field: func(c *Config) any { return &c.Remote.Certificate }},
+	{Name: "remote.timeout", Flag: "remote-timeout", Kind: Float, Min: 1, Max: 3600, Default: "120", Applies: NextStart,
+		Doc:   "seconds that one request to the server may take, and that a server is waited for which loads its model",
+		field: func(c *Config) any { return &c.Remote.Timeout }},
+
 	{Name: "ui.theme", Flag: "theme", Slash: "theme", Kind: Choice, Choices: []string{"auto", "dark", "light", "mono"}, Default: "auto", Applies: NextRound,
 		Doc:   "colours; auto asks the terminal for its background",
 		field: func(c *Config) any { return &c.UI.Theme }},
@@ -265,6 +288,17 @@ var (
 	devicePattern      = regexp.MustCompile(`^(auto|cpu|cuda(:[0-9]{1,3})?)$`)
 	draftDevicePattern = regexp.MustCompile(`^(same|cpu|cuda(:[0-9]{1,3})?)$`)
 )
+
+// keyPattern is a name of an environment variable, or @FILE. It has no room for what keys look like.
+var keyPattern = regexp.MustCompile(`^(|@.+|[A-Z][A-Z0-9_]{0,63})$`)
+
+// checkKey does not repeat what was given: it may be a key.
+func checkKey(v string) error {
+	if !keyPattern.MatchString(v) {
+		return errors.New("allowed is the name of an environment variable in capitals, or @FILE; what was given is not shown, since it may be a key")
+	}
+	return nil
+}
 
 func checkDraftDevice(v string) error {
 	if !draftDevicePattern.MatchString(v) {

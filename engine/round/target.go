@@ -18,6 +18,19 @@ type Target interface {
 	Truncate(n int) error
 }
 
+// Cached is a Target with what a session asks of its cache.
+type Cached interface {
+	Target
+	Len() int // tokens in the cache
+	Cap() int // the most that it may hold
+	// Prefill reads tokens into the cache and tells progress, which may be nil, how many are done. After
+	// an error the cache keeps what was read.
+	Prefill(ctx context.Context, ids []int32, progress func(done, total int)) error
+	// Rest says that no round follows for now: a reply has ended.
+	Rest()
+	Close() error
+}
+
 // Scores are the target's rows for a draft, with a count of what crossed from the device.
 type Scores interface {
 	spec.Rows
@@ -33,6 +46,20 @@ type Pass struct {
 	OnDevice bool
 	MS       float64
 	Host     HostReason
+	// Why says in words how the pass was decided, if that depends on more than the settings; Advice is
+	// what the user should be told once.
+	Why, Advice string
+	// PriceMS is what a pass like this one costs where many follow each other; 0: what it took. The
+	// first token of a server's stream waits for the request, and others come two at a time.
+	PriceMS float64
+}
+
+// Price is what a round costs that took so many milliseconds but for drafting.
+func (p *Pass) Price(ms float64) float64 {
+	if p.PriceMS > 0 {
+		return p.PriceMS
+	}
+	return ms
 }
 
 // HostReason says why the host judges a draft although there is a device that can judge.
@@ -64,6 +91,21 @@ func NewLocal(m *model.Model) (*Local, error) {
 
 // Truncate cuts the cache back.
 func (l *Local) Truncate(n int) error { return l.Cache.Truncate(n) }
+
+// Len is the number of tokens in the cache.
+func (l *Local) Len() int { return l.Cache.Len() }
+
+// Cap is the most that it may hold.
+func (l *Local) Cap() int { return l.Cache.Cap() }
+
+// Rest has nothing to do.
+func (l *Local) Rest() {}
+
+// Prefill reads tokens into the cache.
+func (l *Local) Prefill(ctx context.Context, ids []int32, progress func(done, total int)) error {
+	_, err := l.Model.Prefill(ctx, l.Cache, ids, progress)
+	return err
+}
 
 // Close frees the cache.
 func (l *Local) Close() error {

@@ -20,7 +20,7 @@ type Inspection struct {
 	P, Q []float64 // (len(draft)), Unknown where there is no row, or a one-hot one
 	// Kept is how many draft tokens each of Rules would have kept, with the same scores and
 	// uniforms.
-	Kept []int // (len(Rules))
+	Kept []int // (len(Rules)); nil where the target drew by itself (Drawer)
 }
 
 // Inspect collects up to n candidates of each model and position, and judges the draft by all
@@ -35,6 +35,10 @@ func (v *Verifier) Inspect(n int, target Rows, draft Draft, terms Terms) (Inspec
 		Q:      slices.Repeat([]float64{Unknown}, len(draft.Tokens)),
 	}
 	v.fit(target.Vocab())
+	_, drawn := target.(Drawer)
+	if drawn { // what it drew from is not known: show the plain softmax
+		terms.Params, terms.Shapers = sample.Params{Temperature: 1, TopP: 1}, nil
+	}
 	p, err := v.predict(Fallback, target, draft.Tokens, terms) // whichever path decided, this needs whole rows
 	if err != nil {
 		return in, err
@@ -52,7 +56,7 @@ func (v *Verifier) Inspect(n int, target Rows, draft Draft, terms Terms) (Inspec
 		if i == len(draft.Tokens) {
 			break
 		}
-		if err == nil && row.P != nil {
+		if err == nil && row.P != nil && !drawn {
 			in.P[i] = row.Prob(draft.Tokens[i])
 		}
 		if q := draft.Q[i]; i < len(draft.Logits) && !q.IsElsewhere() {
@@ -62,7 +66,9 @@ func (v *Verifier) Inspect(n int, target Rows, draft Draft, terms Terms) (Inspec
 			}
 		}
 	}
-	in.Kept = others.kept()
+	if !drawn {
+		in.Kept = others.kept()
+	}
 	return in, nil
 }
 

@@ -11,6 +11,9 @@ const (
 	Stochastic Path = "stochastic"
 	// Fallback reads whole rows and judges them on the host.
 	Fallback Path = "fallback"
+	// Drawn compares the draft with tokens that the target, a server, drew by itself at each place. No
+	// settings of a reply ask for it: the pass says so (Drawer).
+	Drawn Path = "drawn"
 )
 
 // Eligible returns the cheapest path that is exact under these terms.

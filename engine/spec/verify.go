@@ -17,6 +17,14 @@ type Rows interface {
 	Row(i int, dst []float32) error
 }
 
+// Drawer are the Rows of a target that drew a token by itself at each place, after the tokens before it.
+// A draft token stays iff it is that one. So the text is what the target draws, whatever the draft is.
+// The rows are there to be shown; the draws decide.
+type Drawer interface {
+	Rows
+	Draws() []int32 // (Rows)
+}
+
 // Terms are the settings and the state that a round is judged by.
 type Terms struct {
 	Params sample.Params
@@ -130,6 +138,11 @@ func (v *Verifier) Verify(target Rows, draft Draft, terms Terms) (Outcome, error
 	if made, ok := target.(Decided); ok && out.Path == Stochastic {
 		f := foreseen{decision: made.Decision()}
 		return out, f.repeat(&evidence{draft: draft, terms: terms, judged: out.Draft}, &out)
+	}
+	if made, ok := target.(Drawer); ok {
+		out.Path = Drawn
+		v.argmaxes = argmaxes{v: v, target: target, best: made.Draws()}
+		return out, decide(&v.argmaxes, &v.same, &evidence{draft: draft, terms: terms, judged: out.Draft}, &out)
 	}
 	v.fit(target.Vocab())
 	v.sampler.Use(target)

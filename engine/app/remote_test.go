@@ -1,0 +1,275 @@
+package app
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"specula/assets"
+	"specula/engine/config"
+	"specula/engine/event"
+	"specula/engine/host"
+	"specula/engine/model"
+	"specula/engine/remote/imitation"
+	"specula/engine/weights"
+	"specula/tokenizer"
+)
+
+// pairServer imitates a llama-server that has the embedded target: its scores are those of the model here.
+func pairServer(t *testing.T) *imitation.Server {
+	t.Helper()
+	file, err := weights.Parse("target", assets.Target())
+	if err != nil {
+		t.Fatal(err)
+	}
+	backend := host.New(1)
+	t.Cleanup(func() { _ = backend.Close() })
+	m, err := model.Load(t.Context(), backend, file, model.Options{MaxTokens: 512, MaxRows: 1, PrefillRows: 64}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, err := file.TokenizerSpec()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tokens, err := tokenizer.New(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache, err := m.NewCache()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cache.Close() })
+	var held []int32
+	row := make([]float32, m.Config().Vocab)
+	return &imitation.Server{Model: "demo target", Context: 512, Slots: 9, Bytes: tokens.Bytes,
+		Stops: func(id int32) bool { return slices.Contains(tokens.StopTokens(), id) },
+		Scores: func(ids []int32) []float32 {
+			if len(ids) == 0 {
+				return row
+			}
+			keep := 0
+			for keep < min(len(held), len(ids)-1) && held[keep] == ids[keep] {
+				keep++
+			}
+			if err := cache.Truncate(keep); err != nil {
+				t.Error(err)
+			}
+			logits, err := m.Prefill(context.Background(), cache, ids[keep:], nil)
+			if err == nil {
+				err = logits.Row(0, row)
+			}
+			if err != nil {
+				t.Error(err)
+			}
+			held = slices.Clone(ids)
+			return row
+		},
+		Tokenize: func(text string, special bool) []int32 {
+			return tokens.EncodeSegments([]tokenizer.Segment{{Text: text, Special: special}})
+		}}
+}
+
+// ended writes one reply and returns its end, and the rounds.
+func ended(t *testing.T, c *Conversation, prompt string) (end event.ReplyEnded, rounds []event.Round) {
+	t.Helper()
+	for e := range c.Reply(t.Context(), prompt) {
+		switch e := e.(type) {
+		case event.Failed:
+			t.Fatal(e.Error)
+		case event.Round:
+			rounds = append(rounds, e)
+		case event.ReplyEnded:
+			end = e
+		}
+	}
+	return end, rounds
+}
+
+func opened(t *testing.T, values ...string) *Conversation {
+	t.Helper()
+	c := config.Default()
+	c.Device.Device = "cpu"
+	for pair := range slices.Chunk(values, 2) {
+		if err := c.Set(pair[0], pair[1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a := &App{Now: time.Now, Getenv: func(string) string { return "" }}
+	conversation, err := a.silently(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conversation.Close() })
+	return conversation
+}
+
+// At temperature 0, drafts scored by a server give the target's text, whoever drafts and how much. Every
+// rejected token is told with what was written instead, and the totals count round trips as time.
+func TestGreedyTextOverAServerIsTheTargets(t *testing.T) {
+	listener := httptest.NewServer(pairServer(t))
+	defer listener.Close()
+	prompts := []string{"What is speculative decoding?", "Repeat after me: one two three one two three one two three"}
+	set := []string{"temperature", "0", "max-tokens", "40"}
+	here := opened(t, set...)
+	var want []event.ReplyEnded
+	for _, p := range prompts {
+		end, _ := ended(t, here, p)
+		want = append(want, end)
+	}
+	drafted := 0
+	for _, proposer := range []string{"draft", "ngram", "suffix"} {
+		for _, gamma := range []int{1, 4, 8} {
+			there := opened(t, append(set, "remote", listener.URL, "proposer", proposer, "gamma-rule", "fixed", "gamma", strconv.Itoa(gamma))...)
+			for i, p := range prompts {
+				got, rounds := ended(t, there, p)
+				if !slices.Equal(got.IDs, want[i].IDs) || got.Reason != want[i].Reason {
+					t.Errorf("%s, γ %d: %q, want %q", proposer, gamma, got.Text, want[i].Text)
+				}
+				drafted += got.Totals.Accepted
+				if rounds[0].BytesMoved == 0 {
+					t.Errorf("%s, γ %d: no bytes were counted", proposer, gamma)
+				}
+			}
+		}
+	}
+	if drafted < 100 {
+		t.Errorf("only %d draft tokens were accepted in all", drafted)
+	}
+}
+
+// With a top-k, p and q of each draft token are known, and the inspector has candidates of both models.
+func TestProbabilitiesOverAServerAreReal(t *testing.T) {
+	listener := httptest.NewServer(pairServer(t))
+	defer listener.Close()
+	there := opened(t, "remote", listener.URL, "top-k", "20", "temperature", "1", "max-tokens", "30", "gamma-rule", "fixed")
+	_, rounds := ended(t, there, "Tell me a story.")
+	tested := 0
+	for _, r := range rounds {
+		for _, token := range r.Draft[:r.Tested] {
+			tested++
+			if token.P == nil || token.Q == nil || token.U == nil || (*token.U**token.Q < *token.P) != token.Verdict.Committed() {
+				t.Fatalf("round %d: %+v", r.Index, token)
+			}
+		}
+	}
+	if tested < 10 {
+		t.Errorf("only %d tokens were tested", tested)
+	}
+}
+
+// A server with another vocabulary is refused before anything is sent to it.
+func TestAnotherVocabularyIsRefused(t *testing.T) {
+	imitated := pairServer(t)
+	tokenize := imitated.Tokenize
+	imitated.Tokenize = func(text string, special bool) []int32 { return append(tokenize(text, special), 5) }
+	listener := httptest.NewServer(imitated)
+	defer listener.Close()
+	c := config.Default()
+	c.Remote.URL, c.Device.Device = listener.URL, "cpu"
+	_, err := (&App{Now: time.Now}).silently(t.Context(), c)
+	if err == nil || !strings.Contains(err.Error(), "--vocabulary") {
+		t.Error(err)
+	}
+}
+
+// The key comes from the environment or a file, and is never part of a message.
+func TestKeysComeFromOutside(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(file, []byte("sk-1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a := &App{Getenv: func(name string) string { return map[string]string{"SPECULA_KEY": "sk-2"}[name] }}
+	for from, want := range map[string]string{"SPECULA_KEY": "sk-2", "@" + file: "sk-1", "OTHER": "", "": ""} {
+		if got, err := a.key(from); got != want || err != nil {
+			t.Errorf("%q: %q, %v", from, got, err)
+		}
+	}
+	if _, err := a.key("@/absent"); err == nil {
+		t.Error("a key file that is absent")
+	}
+	c := config.Default()
+	if err := c.Set("remote.key", "sk-abcdef"); err == nil || strings.Contains(err.Error(), "abcdef") {
+		t.Errorf("a key in place of its name: %v", err)
+	}
+}
+
+// llamaServer is where make bench-peer builds llama-server; LLAMA_SERVER names another one.
+func llamaServer() string {
+	if path := os.Getenv("LLAMA_SERVER"); path != "" {
+		return path
+	}
+	return filepath.Join("..", "..", ".peer", "llama.cpp", "build", "bin", "llama-server")
+}
+
+// The same with a real llama-server, where it was built: its own greedy text is the one over the network.
+func TestGreedyTextOverARealServer(t *testing.T) {
+	path := llamaServer()
+	if _, err := exec.LookPath(path); err != nil {
+		t.Skip("SKIPPED: there is no llama-server; make bench-peer builds one, and LLAMA_SERVER names one")
+	}
+	url := startReal(t, path)
+	set := []string{"remote", url, "temperature", "0", "max-tokens", "40", "gamma-rule", "fixed"}
+	plain := opened(t, append(set, "speculate", "off")...)
+	drafting := opened(t, set...)
+	for _, prompt := range []string{"What is speculative decoding?", "Tell me a story.", "How do I stop a reply?"} {
+		want, _ := ended(t, plain, prompt) // the server's own stream
+		got, _ := ended(t, drafting, prompt)
+		if !slices.Equal(got.IDs, want.IDs) {
+			t.Errorf("%q: %q, want the server's own %q", prompt, got.Text, want.Text)
+		}
+		if got.Totals.Accepted == 0 {
+			t.Errorf("%q: no draft token was accepted", prompt)
+		}
+	}
+}
+
+// startReal starts a llama-server with the embedded target, and returns its address once it listens.
+func startReal(t *testing.T, path string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "target.gguf")
+	if err := os.WriteFile(file, assets.Target(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := free.Addr().String()
+	_ = free.Close()
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := exec.CommandContext(t.Context(), path, "-m", file, "--host", "127.0.0.1", "--port", port, "-t", "1", "--poll", "0",
+		"-c", "4096", "-np", "6", "-sps", "0.01", "--slots", "--props", "--no-ui")
+	server.Env = append(os.Environ(), "LD_LIBRARY_PATH="+filepath.Dir(path))
+	log, err := server.StderrPipe()
+	if err == nil {
+		err = server.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Process.Kill(); _ = server.Wait() })
+	lines := bufio.NewScanner(log)
+	for lines.Scan() {
+		if strings.Contains(lines.Text(), "listening on") {
+			go func() { _, _ = io.Copy(io.Discard, log) }() // or the server would wait for a reader
+			return "http://" + address
+		}
+	}
+	t.Fatal("the server ended before it listened")
+	return ""
+}

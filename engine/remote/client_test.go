@@ -1,0 +1,348 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"specula/engine/remote/imitation"
+	"specula/engine/sample"
+	"specula/engine/spec"
+)
+
+const secret = "sk-very-secret-1234"
+
+// small is a server of a few tokens, whose likeliest next token is the one after the last.
+func small() *imitation.Server {
+	return &imitation.Server{Model: "small", Context: 40, Slots: 4, Key: secret,
+		Scores: func(ids []int32) []float32 {
+			scores := make([]float32, 10)
+			if len(ids) > 0 {
+				scores[(ids[len(ids)-1]+1)%10] = 5
+			}
+			return scores
+		},
+		Tokenize: func(text string, _ bool) []int32 { return []int32{int32(len(text) % 10)} }}
+}
+
+func ask(t *testing.T, o Options, h http.Handler) (*Server, error) {
+	t.Helper()
+	o.URL, o.Limit, o.Now, o.transport = "http://server/v1/", time.Hour, time.Now, direct{h}
+	return Connect(t.Context(), o)
+}
+
+func mustAsk(t *testing.T, imitated *imitation.Server) *Target {
+	t.Helper()
+	s, err := ask(t, Options{Key: secret}, imitated)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.NewTarget(10)
+}
+
+func score(target *Target, last int32, p sample.Params, draft ...int32) ([]int32, error) {
+	d := spec.CertainDraft(draft)
+	pass, err := target.Score(context.Background(), last, &d, &spec.Terms{Params: p})
+	if err != nil {
+		return nil, err
+	}
+	if drawn, ok := pass.Scores.(spec.Drawer); ok {
+		return drawn.Draws(), nil
+	}
+	best := make([]int32, len(draft)+1)
+	return best, pass.Argmax(best)
+}
+
+func TestKindsAreToldByTheirAnswers(t *testing.T) {
+	for owner, want := range map[string]Kind{"llamacpp": Llama, "vllm": VLLM, "sglang": SGLang, "library": Ollama, "organization_owner": LMStudio, "me": Other} {
+		h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			switch r.URL.Path {
+			case "/v1/models":
+				fmt.Fprintf(w, `{"data":[{"id":"m","owned_by":%q}]}`, owner)
+			case "/props":
+				fmt.Fprint(w, `{"default_generation_settings":{"n_ctx":77},"total_slots":3}`)
+			default:
+				w.WriteHeader(http.StatusNotImplemented)
+			}
+		})
+		s, err := ask(t, Options{}, h)
+		if err != nil || s.Kind() != want {
+			t.Errorf("owned by %s: %v, %v", owner, s, err)
+		}
+		if err == nil && want == Llama && (s.context != 77 || s.slots != 3) {
+			t.Errorf("llama-server: context %d, %d slots", s.context, s.slots)
+		}
+	}
+}
+
+// The server's best tokens decide at temperature 0, whatever order its answers come in.
+func TestScoreIsTheRowAfterEachDraftToken(t *testing.T) {
+	for _, vllm := range []bool{false, true} {
+		imitated := small()
+		imitated.VLLM = vllm
+		target := mustAsk(t, imitated)
+		if err := target.Prefill(t.Context(), []int32{1, 2, 3}, nil); err != nil {
+			t.Fatal(err)
+		}
+		got, err := score(target, 4, sample.Params{TopP: 1}, 5, 7, 8)
+		if err != nil || !slices.Equal(got, []int32{5, 6, 8, 9}) {
+			t.Errorf("vLLM %v: best tokens %v, %v", vllm, got, err)
+		}
+		if target.Len() != 7 {
+			t.Errorf("holds %d tokens, want 7", target.Len())
+		}
+	}
+}
+
+// Rounds without a draft come from one stream, cut anywhere, and a draft ends it.
+func TestPlainRoundsComeFromOneStream(t *testing.T) {
+	for piece := range 40 {
+		imitated := small()
+		imitated.Piece = piece
+		target := mustAsk(t, imitated)
+		last := int32(3)
+		for range 5 {
+			got, err := score(target, last, sample.Params{TopP: 1})
+			if err != nil || len(got) != 1 || got[0] != (last+1)%10 {
+				t.Fatalf("pieces of %d: after %d came %v, %v", piece, last, got, err)
+			}
+			last = got[0]
+		}
+		if imitated.Streams != 1 {
+			t.Errorf("pieces of %d: %d streams", piece, imitated.Streams)
+		}
+		if got, err := score(target, last, sample.Params{TopP: 1}, 9); err != nil || !slices.Equal(got, []int32{9, 0}) {
+			t.Errorf("after a stream: %v, %v", got, err)
+		}
+	}
+}
+
+// A row that ends inside a character has no log-probabilities, so a safe token is asked for.
+func TestTokensInsideCharactersHaveRows(t *testing.T) {
+	imitated := small()
+	imitated.Bytes = func(id int32) []byte {
+		if id == 0 {
+			return []byte("a")
+		}
+		return []byte{0xE2}
+	}
+	if got, err := score(mustAsk(t, imitated), 4, sample.Params{TopP: 1}, 5); err != nil || !slices.Equal(got, []int32{5, 6}) {
+		t.Errorf("best tokens %v, %v", got, err)
+	}
+}
+
+// vLLM allows 20 log-probabilities unless it is told otherwise.
+func TestShorterRowsWhereTheServerRefusesLongOnes(t *testing.T) {
+	imitated := small()
+	imitated.VLLM, imitated.MostRow = true, 3
+	target := mustAsk(t, imitated)
+	if got, err := score(target, 4, sample.Params{TopP: 1}, 5); err != nil || !slices.Equal(got, []int32{5, 6}) {
+		t.Errorf("best tokens %v, %v", got, err)
+	}
+	if target.server.mostRow > 3 {
+		t.Errorf("still asks for %d", target.server.mostRow)
+	}
+}
+
+// trouble answers the n-th scoring request in place of the server.
+func trouble(s *imitation.Server, answer func(w http.ResponseWriter, n int) bool) {
+	n := 0
+	s.Trouble = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path != "/completion" {
+			return false
+		}
+		n++
+		return answer(w, n)
+	}
+}
+
+// Each fault has a message that says what happened, and no message holds the key.
+func TestFaultsInPlainWords(t *testing.T) {
+	status := func(code int, body string) func(http.ResponseWriter, int) bool {
+		return func(w http.ResponseWriter, _ int) bool {
+			w.WriteHeader(code)
+			fmt.Fprint(w, body)
+			return true
+		}
+	}
+	row := `[{"index":0,"model":"small","tokens":[1],"completion_probabilities":[{"id":1,"logprob":-0.1,"top_logprobs":[%s]}]},{"index":1,"model":"small","tokens":[1],"completion_probabilities":[{"id":1,"logprob":-0.1,"top_logprobs":[{"id":1,"logprob":-0.1},{"id":2,"logprob":-3}]}]}]`
+	for _, c := range []struct {
+		name   string
+		answer func(http.ResponseWriter, int) bool
+		want   string
+	}{
+		{"wrong key", status(401, `{"error":{"message":"Invalid API Key `+secret+`","type":"authentication_error","code":401}}`), "refuses the key (it says: Invalid API Key [key])"},
+		{"vLLM's wrong key", status(401, `{"error":"Unauthorized"}`), "refuses the key (it says: Unauthorized)"},
+		{"no such model", status(404, `{"error":{"message":"model not found","code":404}}`), "no model"},
+		{"loading for ever", status(503, `{"error":{"message":"Loading model","type":"unavailable_error","code":503}}`), "not ready (it says: Loading model)"},
+		{"too many requests", status(429, `{}`), "too many requests"},
+		{"context", status(400, `{"error":{"code":400,"message":"request (3000 tokens) exceeds","type":"exceed_context_size_error","n_prompt_tokens":3000,"n_ctx":2048}}`), "longer than the server's context"},
+		{"redirect", status(302, ``), "another address"},
+		{"dead engine", status(500, `{"error":{"message":"EngineCore encountered an issue","code":500}}`), "failed with status 500"},
+		{"an error inside success", status(200, `{"error":{"message":"it broke `+secret+`","code":500}}`), "the server failed: it broke"},
+		{"no JSON", status(200, `<html>`), "cannot be read"},
+		{"half an answer", status(200, `[{"index":0,"mod`), "cannot be read"},
+		{"an answer missing", status(200, `[{"index":0,"model":"small"}]`), "2 places were asked for, 1 came"},
+		{"another model", status(200, `[{"index":0,"model":"other"},{"index":1,"model":"other"}]`), `answers as model "other"`},
+		{"no log-probabilities", status(200, `[{"index":0,"model":"small","tokens":[1]},{"index":1,"model":"small","tokens":[2]}]`), "no log-probabilities"},
+		{"probabilities above 1", status(200, fmt.Sprintf(row, `{"id":1,"logprob":0},{"id":2,"logprob":0}`)), "add up to 2"},
+		{"a token twice", status(200, fmt.Sprintf(row, `{"id":1,"logprob":-1},{"id":1,"logprob":-1}`)), "twice in its row"},
+		{"memory that nobody wrote", status(200, fmt.Sprintf(row, `{"id":400499552,"logprob":-1}`)), "not among 10"},
+	} {
+		imitated := small()
+		trouble(imitated, c.answer)
+		target := mustAsk(t, imitated)
+		target.server.options.Wait = waits(3)
+		_, err := score(target, 4, sample.Params{TopP: 1}, 5)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want %q", c.name, err, c.want)
+			continue
+		}
+		if strings.Contains(err.Error(), secret) {
+			t.Errorf("%s: the key is in the error", c.name)
+		}
+		if target.Len() != 0 {
+			t.Errorf("%s: %d tokens are held after the fault", c.name, target.Len())
+		}
+	}
+}
+
+// waits lets a request be repeated n times, and then says that time is over.
+func waits(n int) func(context.Context, time.Duration) error {
+	return func(context.Context, time.Duration) error {
+		if n--; n < 0 {
+			return errTooSlow
+		}
+		return nil
+	}
+}
+
+func TestABusyServerIsAskedAgain(t *testing.T) {
+	imitated := small()
+	var paused time.Duration
+	trouble(imitated, func(w http.ResponseWriter, n int) bool {
+		if n > 2 {
+			return false
+		}
+		w.Header().Set("Retry-After", "7")
+		w.WriteHeader(http.StatusTooManyRequests)
+		return true
+	})
+	target := mustAsk(t, imitated)
+	target.server.options.Wait = func(_ context.Context, d time.Duration) error {
+		paused += d
+		return nil
+	}
+	if got, err := score(target, 4, sample.Params{TopP: 1}, 5); err != nil || !slices.Equal(got, []int32{5, 6}) || paused != 14*time.Second {
+		t.Errorf("best tokens %v, %v after a pause of %v", got, err, paused)
+	}
+}
+
+// A stream that ends is a whole one only if the server says so: [DONE] comes after an error as well.
+func TestAStreamThatBreaksOffIsNoReply(t *testing.T) {
+	token := `data: {"index":0,"tokens":[4],"model":"small","stop":false,"timings":{"predicted_n":1}}` + "\n\n"
+	for _, c := range []struct{ name, body, want string }{
+		{"cut", token, "in the middle"},
+		{"cut inside an event", token + `data: {"index":0,"tok`, "cannot be read"},
+		{"an error, then done", token + `data: {"error":{"message":"EngineCore encountered an issue","code":500}}` + "\n\ndata: [DONE]\n\n", "EngineCore"},
+		{"done at once", token + "data: [DONE]\n\n", "in the middle"},
+		{"an endless line", token + "data: " + strings.Repeat("x", mostLine+1), "cannot be read"},
+	} {
+		imitated := small()
+		trouble(imitated, func(w http.ResponseWriter, _ int) bool {
+			_, _ = io.WriteString(w, c.body)
+			return true
+		})
+		target := mustAsk(t, imitated)
+		if got, err := score(target, 3, sample.Params{TopP: 1}); err != nil || got[0] != 4 {
+			t.Fatalf("%s: the first token: %v, %v", c.name, got, err)
+		}
+		if _, err := score(target, 4, sample.Params{TopP: 1}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want %q", c.name, err, c.want)
+		}
+	}
+}
+
+func TestAddresses(t *testing.T) {
+	for text, want := range map[string]string{"host:80": "http://host:80", "http://h/v1": "http://h", "https://h/llm/v1/?x=1": "https://h/llm"} {
+		if got, err := address(text); got != want || err != nil {
+			t.Errorf("%s: %s, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"http://me:" + secret + "@h", "ftp://h", "http://", "http://h:" + secret} {
+		if _, err := address(text); err == nil || strings.Contains(err.Error(), secret) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// endless never stops sending.
+type endless struct{}
+
+func (endless) RoundTrip(r *http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: 200, Request: r, Body: io.NopCloser(io.MultiReader(strings.NewReader(`{"data":["`), forever{}))}, nil
+}
+
+type forever struct{}
+
+func (forever) Read(p []byte) (int, error) {
+	copy(p, bytes.Repeat([]byte("a"), len(p)))
+	return len(p), nil
+}
+
+func TestAnAnswerHasABound(t *testing.T) {
+	_, err := Connect(t.Context(), Options{URL: "http://h", Limit: time.Hour, Now: time.Now, transport: endless{}})
+	if err == nil || !strings.Contains(err.Error(), "longer than 64 MiB") {
+		t.Error(err)
+	}
+}
+
+// A cancelled reply ends at once with the reason, not with words about the network.
+func TestCancel(t *testing.T) {
+	target := mustAsk(t, small())
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	target.server.http.Transport = http.DefaultTransport
+	d := spec.CertainDraft([]int32{5})
+	if _, err := target.Score(ctx, 4, &d, &spec.Terms{Params: sample.Params{TopP: 1}}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// Settings that no row of a large vocabulary decides are left to the server's draws, or refused.
+func TestWaysFollowTheSettings(t *testing.T) {
+	s := &Server{kind: Llama, mostRow: mostRow, firstRow: firstRow}
+	const large = 150_000
+	for _, c := range []struct {
+		p     sample.Params
+		vocab int
+		drawn bool
+		row   int
+	}{
+		{sample.Params{TopP: 1}, large, false, shownRow},
+		{sample.Params{Temperature: 0.7, TopK: 20, TopP: 0.9}, large, false, 20 + shownRow},
+		{sample.Params{Temperature: 0.7, TopP: 1}, large, true, shownRow},
+		{sample.Params{Temperature: 0.7, TopP: 0.9}, large, true, shownRow},
+		{sample.Params{Temperature: 0.7, TopP: 0.9}, 4096, false, firstRow},
+		{sample.Params{Temperature: 0.7, TopP: 1}, 4096, true, shownRow},
+	} {
+		w, err := s.plan(&spec.Terms{Params: c.p}, c.vocab)
+		if err != nil || w.drawn != c.drawn || w.row != c.row || w.why == "" {
+			t.Errorf("%+v, %d tokens: %+v, %v", c.p, c.vocab, w, err)
+		}
+	}
+	if _, err := s.plan(&spec.Terms{Params: sample.Params{Temperature: 0.7, TopP: 1}, Rule: spec.TypicalLossy}, large); err == nil {
+		t.Error("a lossy rule has no probabilities to go by")
+	}
+	vllm := &Server{kind: VLLM, mostRow: 20}
+	if _, err := vllm.plan(&spec.Terms{Params: sample.Params{Temperature: 0.7, TopP: 0.9, MinP: 0.1}}, large); err == nil {
+		t.Error("vLLM has another order of filters")
+	}
+}

@@ -1,0 +1,60 @@
+package remote
+
+import (
+	"fmt"
+
+	"specula/engine/sample"
+	"specula/engine/spec"
+)
+
+// Sizes of rows, in tokens.
+const (
+	shownRow = 8    // enough for the inspector's candidates
+	firstRow = 64   // what filters without top-k ask for first
+	smallAll = 8192 // a vocabulary up to here may be asked for whole: about 90 bytes a token and row
+	mostRow  = 8192
+	growth   = 8 // a row that does not decide is asked for again, so many times as long
+)
+
+// way is how a round is decided.
+type way struct {
+	drawn bool   // the server draws; else rows decide
+	row   int    // tokens of a row to ask for
+	why   string // in words, for the screen
+}
+
+// plan chooses the way for the settings of a round. It must depend on the settings alone: a choice by
+// what a draft holds would favour some tokens. An error says which setting no server can do exactly.
+func (s *Server) plan(t *spec.Terms, vocab int) (way, error) {
+	all := vocab <= min(smallAll, s.mostRow)
+	p := t.Params
+	switch {
+	case len(t.Shapers) > 0:
+		if !all {
+			return way{}, fmt.Errorf("%s change the scores of all %d tokens, and the server sends at most %d of a row: turn them off, or use a target on this machine",
+				sample.Listed(t.Shapers.Names()), vocab, min(smallAll, s.mostRow))
+		}
+		return way{row: vocab, why: "the server's whole rows, since scores are changed here"}, nil
+	case p.Temperature == 0:
+		return way{row: s.atMost(vocab, max(shownRow, t.Logprobs+2)), why: "temperature 0: the server's best token after each draft token decides"}, nil
+	case p.TopK > 0 && p.TopK < vocab && p.TopK+shownRow <= s.mostRow:
+		return way{row: s.atMost(vocab, max(p.TopK+shownRow, t.Logprobs+2)), why: fmt.Sprintf("the server's %d likeliest tokens of each row decide top-k %d", p.TopK, p.TopK)}, nil
+	case all && (p.TopP < 1 || p.MinP > 0):
+		return way{row: s.atMost(vocab, s.firstRow), why: "the server's likeliest tokens decide, more are asked for where they do not"}, nil
+	case all && t.RuleNeedsRows():
+		return way{row: vocab, why: "the server's whole rows, which the rule " + string(t.Rule) + " needs without a top-k"}, nil
+	}
+	why := "the server draws by itself, since only whole rows would decide these settings: a draft token stays iff it is the one drawn. With a top-k, p and q are known"
+	if s.kind == VLLM && p.MinP > 0 && (p.TopP < 1 || p.TopK > 0) {
+		return way{}, fmt.Errorf("vLLM applies min-p before top-k and top-p: use min-p alone, or a top-k up to %d", s.mostRow-shownRow)
+	}
+	if p.TemperatureLast && s.kind == VLLM && p.Temperature != 1 {
+		return way{}, fmt.Errorf("vLLM applies the temperature first: turn sampling.temperature_last off, or set a top-k up to %d", s.mostRow-shownRow)
+	}
+	if t.Rule.Lossy() {
+		return way{}, fmt.Errorf("the rule %s needs probabilities that the server cannot give under these settings: choose another, or set top-k", t.Rule)
+	}
+	return way{drawn: true, row: s.atMost(vocab, max(shownRow, t.Logprobs)), why: why}, nil
+}
+
+func (s *Server) atMost(vocab, n int) int { return min(n, vocab, s.mostRow) }

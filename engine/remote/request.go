@@ -1,0 +1,261 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Bounds on what a server may send and on how long it may take.
+const (
+	mostBytes   = 64 << 20 // of one answer
+	mostWords   = 400      // bytes of a server's own message that are shown
+	mostHeaders = 64 << 10
+	// idleTime is shorter than the 5 s after which llama-server closes an idle connection: a request on a
+	// connection that is being closed would fail.
+	idleTime = 4 * time.Second
+	// mostRepeats is how often a request is repeated that the server was too busy for. Requests here
+	// change nothing on the server, so each may be repeated.
+	mostRepeats = 5
+	mostPause   = 30 * time.Second // before a repetition, whatever Retry-After says
+	loadPause   = 500 * time.Millisecond
+)
+
+// client makes the HTTP client. Proxies come from the environment, as for every program in Go.
+func (o *Options) client() (*http.Client, error) {
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if o.CA != "" {
+		pem, err := os.ReadFile(o.CA)
+		if err != nil {
+			return nil, fmt.Errorf("reading the certificates of remote.ca: %w", err)
+		}
+		config.RootCAs = x509.NewCertPool()
+		if !config.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("remote.ca: %s holds no certificate in PEM", o.CA)
+		}
+	}
+	if o.Certificate != "" {
+		pair, err := tls.LoadX509KeyPair(o.Certificate, o.Certificate)
+		if err != nil {
+			return nil, fmt.Errorf("reading certificate and private key of remote.certificate, both in one file in PEM: %w", err)
+		}
+		config.Certificates = []tls.Certificate{pair}
+	}
+	transport := o.transport
+	if transport == nil {
+		transport = &http.Transport{
+			Proxy: http.ProxyFromEnvironment, TLSClientConfig: config, ForceAttemptHTTP2: true,
+			IdleConnTimeout: idleTime, MaxIdleConnsPerHost: 2, MaxResponseHeaderBytes: mostHeaders,
+		}
+	}
+	return &http.Client{
+		Transport: transport,
+		// Another address would get the conversation.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}, nil
+}
+
+// errTooSlow ends a request that took longer than Options.Limit.
+var errTooSlow = errors.New("the server did not answer in time")
+
+// post sends a question in JSON and reads the answer into out.
+func (s *Server) post(ctx context.Context, path string, question, out any) error {
+	body, err := json.Marshal(question)
+	if err != nil {
+		return err
+	}
+	return s.ask(ctx, http.MethodPost, path, body, out)
+}
+
+func (s *Server) get(ctx context.Context, path string, out any) error {
+	return s.ask(ctx, http.MethodGet, path, nil, out)
+}
+
+// ask sends a request, and repeats it while the server says that it is loading or busy.
+func (s *Server) ask(ctx context.Context, method, path string, body []byte, out any) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, s.options.Limit, errTooSlow)
+	defer cancel()
+	for repeats := 0; ; repeats++ {
+		err := s.once(ctx, method, path, body, out)
+		var refused *Refused
+		if !errors.As(err, &refused) || refused.again == 0 || !refused.loading && repeats >= mostRepeats {
+			return err
+		}
+		if s.options.Wait(ctx, refused.again) != nil {
+			return err // which says more than that time is over
+		}
+	}
+}
+
+func (s *Server) once(ctx context.Context, method, path string, body []byte, out any) error {
+	answer, err := s.send(ctx, method, path, body)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(answer.Body, mostBytes+1))
+	s.moved += int64(len(text))
+	switch {
+	case err != nil:
+		return s.lost(ctx, err)
+	case len(text) > mostBytes:
+		return fmt.Errorf("the answer of %s is longer than %d MiB", path, mostBytes>>20)
+	case answer.StatusCode != http.StatusOK:
+		return s.refusal(answer, text)
+	}
+	if raw, ok := out.(*[]byte); ok {
+		*raw = text
+		return nil
+	}
+	if failed := inside(text); failed != "" {
+		return &Refused{Status: answer.StatusCode, words: "the server failed: " + s.shown(failed)}
+	}
+	if err := json.Unmarshal(text, out); err != nil {
+		return fmt.Errorf("the answer of %s cannot be read: %w", path, err)
+	}
+	return nil
+}
+
+// send sends a request and returns when the headers of the answer are there.
+func (s *Server) send(ctx context.Context, method, path string, body []byte) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, method, s.base+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	request.Header["Idempotency-Key"] = nil // net/http then sends it again on a connection that the server had closed
+	request.Header.Set("User-Agent", "specula")
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	if s.options.Key != "" {
+		request.Header.Set("Authorization", "Bearer "+s.options.Key)
+	}
+	s.moved += int64(len(body))
+	s.trips++
+	answer, err := s.http.Do(request)
+	if err != nil {
+		return nil, s.lost(ctx, err)
+	}
+	return answer, nil
+}
+
+// lost says in words why there is no answer.
+func (s *Server) lost(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil {
+		if errors.Is(cause, errTooSlow) {
+			return fmt.Errorf("%w: %v at %s; raise remote.timeout, or look whether the server is busy", errTooSlow, s.options.Limit, s.base)
+		}
+		return cause
+	}
+	return fmt.Errorf("no answer from %s: %w; is the server running, and is the address right?", s.base, err)
+}
+
+// Refused is an answer that is no success.
+type Refused struct {
+	Status  int
+	Type    string // the server's word for it
+	param   string // the field of the request that it refuses
+	words   string
+	again   time.Duration // repeat after this time; 0: do not
+	loading bool          // the model is being loaded
+}
+
+func (r *Refused) Error() string { return r.words }
+
+// failure is the error in an answer: an object, or with vLLM a text.
+type failure struct {
+	Message string `json:"message"`
+	Type    string `json:"type"`
+	Param   string `json:"param"`
+	Prompt  int    `json:"n_prompt_tokens"`
+	Context int    `json:"n_ctx"`
+}
+
+// UnmarshalJSON takes both forms.
+func (f *failure) UnmarshalJSON(text []byte) error {
+	if len(text) > 0 && text[0] == '"' {
+		return json.Unmarshal(text, &f.Message)
+	}
+	type plain failure
+	return json.Unmarshal(text, (*plain)(f))
+}
+
+// inside returns the message of an error inside an answer that claims success.
+func inside(text []byte) string {
+	var in struct {
+		Error *failure `json:"error"`
+	}
+	if !bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) || json.Unmarshal(text, &in) != nil || in.Error == nil {
+		return ""
+	}
+	if in.Error.Message == "" {
+		return "it does not say why"
+	}
+	return in.Error.Message
+}
+
+// refusal puts a status and its body into words that say what to do.
+func (s *Server) refusal(answer *http.Response, text []byte) error {
+	var in struct {
+		Error failure `json:"error"`
+	}
+	_ = json.Unmarshal(text, &in) // some answers are no JSON: then only the status is known
+	f := in.Error
+	r := &Refused{Status: answer.StatusCode, Type: f.Type, param: f.Param}
+	said := ""
+	if f.Message != "" {
+		said = fmt.Sprintf(" (it says: %s)", s.shown(f.Message))
+	}
+	switch {
+	case r.Status == http.StatusUnauthorized || r.Status == http.StatusForbidden:
+		r.words = "the server refuses the key" + said + ": put the right one into the environment variable or the file that remote.key names"
+	case r.Status == http.StatusTooManyRequests:
+		r.again = pause(answer.Header.Get("Retry-After"), time.Second)
+		r.words = "the server has too many requests" + said + ": try again later"
+	case r.Status == http.StatusServiceUnavailable:
+		r.again, r.loading = pause(answer.Header.Get("Retry-After"), loadPause), true
+		r.words = "the server is not ready" + said + ": it may be loading its model; try again later"
+	case f.Type == "exceed_context_size_error" || f.Param == "input_tokens":
+		r.words = "the conversation is longer than the server's context" + said + ": start a new chat, or start the server with a longer one"
+	case r.Status == http.StatusNotFound:
+		r.words = fmt.Sprintf("the server has no %s, or no model %q%s", answer.Request.URL.Path, s.model, said)
+	case r.Status >= 300 && r.Status < 400:
+		r.words = "the server sends to another address, which is not followed: write that address into remote.url"
+	case r.Status >= 500:
+		r.words = fmt.Sprintf("the server failed with status %d%s: look into its log", r.Status, said)
+	default:
+		r.words = fmt.Sprintf("the server refuses the request with status %d%s", r.Status, said)
+	}
+	return r
+}
+
+// shown is a server's own message, bounded, on one line and without the key, which some servers repeat.
+func (s *Server) shown(text string) string {
+	if s.options.Key != "" {
+		text = strings.ReplaceAll(text, s.options.Key, "[key]")
+	}
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) > mostWords {
+		text = strings.ToValidUTF8(text[:mostWords], "") + " …"
+	}
+	return text
+}
+
+// pause reads the header Retry-After, in seconds.
+func pause(after string, otherwise time.Duration) time.Duration {
+	seconds, err := strconv.ParseFloat(after, 64)
+	if err != nil || !(seconds >= 0) {
+		return otherwise
+	}
+	return max(time.Millisecond, min(mostPause, time.Duration(min(seconds, 1e6)*float64(time.Second))))
+}

@@ -1,0 +1,171 @@
+package remote
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"specula/engine/sample"
+)
+
+// entry is one token of a row.
+type entry struct {
+	id      int32
+	logProb float64 // natural logarithm, at temperature 1, over the whole vocabulary
+}
+
+// row is what a server tells of the token after one prefix: its likeliest tokens, best first, among
+// equals the lowest id first. own may be beyond them.
+type row struct {
+	top   []entry
+	vocab int
+	own   *entry // a token whose log-probability was told although it is not among the likeliest; nil: none
+}
+
+// newRow checks what a server sent and orders it.
+func newRow(top []entry, vocab int) (row, error) {
+	if len(top) == 0 {
+		return row{}, fmt.Errorf("%w: the server sent no log-probabilities for a place", errFalse)
+	}
+	slices.SortFunc(top, func(a, b entry) int {
+		switch {
+		case a.logProb > b.logProb:
+			return -1
+		case a.logProb < b.logProb:
+			return 1
+		}
+		return int(a.id) - int(b.id)
+	})
+	sum, seen := 0.0, make(map[int32]bool, len(top))
+	for _, e := range top {
+		if e.id < 0 || int(e.id) >= vocab || seen[e.id] {
+			return row{}, fmt.Errorf("%w: token %d, which is twice in its row or not among %d", errFalse, e.id, vocab)
+		}
+		if !(e.logProb <= slack) {
+			return row{}, fmt.Errorf("%w: the log-probability of token %d is %v", errFalse, e.id, e.logProb)
+		}
+		seen[e.id] = true
+		sum += math.Exp(e.logProb)
+	}
+	if sum > 1+massSlack {
+		return row{}, fmt.Errorf("%w: probabilities of %d tokens add up to %v", errFalse, len(top), sum)
+	}
+	return row{top: top, vocab: vocab}, nil
+}
+
+const (
+	slack     = 1e-3 // a log-probability may be above 0 by this, because of rounding
+	massSlack = 1e-2
+)
+
+func (r *row) whole() bool { return len(r.top) == r.vocab }
+
+// rest is the mass of the tokens that the row does not name.
+func (r *row) rest() float64 {
+	if r.whole() {
+		return 0
+	}
+	sum := 0.0
+	for _, e := range r.top {
+		sum += math.Exp(e.logProb)
+	}
+	most := math.Exp(r.last()) * float64(r.vocab-len(r.top)) // none of them is above the last
+	return max(0, min(1-sum, most))
+}
+
+func (r *row) last() float64 { return r.top[len(r.top)-1].logProb }
+
+// fill writes one score for each id of the vocabulary. The mass of tokens that the row does not name is
+// shared out evenly. If the row decides the filters, how it is shared out changes nothing.
+func (r *row) fill(dst []float32) {
+	even := math.Inf(-1)
+	if rest := r.rest(); rest > 0 {
+		even = math.Log(rest / float64(r.vocab-len(r.top)))
+	}
+	for i := range dst {
+		dst[i] = float32(even)
+	}
+	for _, e := range r.top {
+		dst[e.id] = float32(e.logProb)
+	}
+	if r.own != nil {
+		dst[r.own.id] = float32(r.own.logProb)
+	}
+}
+
+// forgetRest takes the mass away that fill gave to tokens without a name.
+func (r *row) forgetRest(dst []float32) {
+	named := map[int32]bool{}
+	for _, e := range r.top {
+		named[e.id] = true
+	}
+	for i := range dst {
+		if !named[int32(i)] {
+			dst[i] = float32(math.Inf(-1))
+		}
+	}
+}
+
+// decides reports whether the row determines the distribution that is drawn from under p: whether it
+// would be the same however the tokens that are not named share their mass.
+func (r *row) decides(p sample.Params) bool {
+	switch {
+	case r.whole():
+		return true
+	case p.Temperature == 0:
+		return r.apart(1)
+	case p.TopK > 0:
+		return r.apart(p.TopK) // what comes after works on the K that are left
+	case p.TopP < 1:
+		return r.nucleusIsKnown(p)
+	case p.MinP > 0:
+		temperature := p.Temperature
+		if p.TemperatureLast {
+			temperature = 1
+		}
+		return math.Exp((r.last()-r.top[0].logProb)/temperature) < p.MinP*(1-relative)
+	}
+	return false
+}
+
+// apart reports whether the row names the n likeliest tokens for sure: a token that it does not name
+// may be as likely as the last one, and have a lower id.
+func (r *row) apart(n int) bool { return n < len(r.top) && r.top[n-1].logProb > r.last() }
+
+// relative is how far the sums of a row may be from the server's, because its numbers are rounded.
+const relative = 1e-5
+
+// nucleusIsKnown reports whether top-p keeps the same tokens whatever the total mass is, between its
+// least and its most. With weights p^(1/T), the mass of the n tokens that are not named, which
+// together have the probability m and at most c each, is between n·(m/n)^(1/T), if all are equal, and
+// m·c^(1/T−1), if as many as possible have c. For T > 1 it is the other way round.
+func (r *row) nucleusIsKnown(p sample.Params) bool {
+	power := 1 / p.Temperature
+	if p.TemperatureLast {
+		power = 1
+	}
+	known := 0.0
+	for _, e := range r.top {
+		known += math.Exp(power * e.logProb)
+	}
+	m, n, c := r.rest(), float64(r.vocab-len(r.top)), math.Exp(r.last())
+	low, high := 0.0, 0.0
+	if m > 0 {
+		low, high = n*math.Pow(m/n, power), m*math.Pow(c, power-1)
+	}
+	low, high = min(low, high), max(low, high)
+	few, sure := r.nucleus(p.TopP*(known+low)*(1-relative), power)
+	many, sureToo := r.nucleus(p.TopP*(known+high)*(1+relative), power)
+	return sure && sureToo && few == many && r.apart(few)
+}
+
+// nucleus returns how many of the best tokens reach a mass; ok is false if those of the row do not.
+func (r *row) nucleus(mass, power float64) (n int, ok bool) {
+	sum := 0.0
+	for i, e := range r.top {
+		if sum += math.Exp(power * e.logProb); sum >= mass {
+			return i + 1, true
+		}
+	}
+	return len(r.top), false
+}

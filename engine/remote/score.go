@@ -1,0 +1,308 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"specula/engine/sample"
+)
+
+// errFalse is wrapped by errors about answers that cannot be true.
+var errFalse = errors.New("the server's answer is wrong")
+
+// place is what a server says of the token after one prefix.
+type place struct {
+	top    []entry
+	drawn  int32 // the token that it drew; -1 if it does not say
+	own    *entry
+	cached int // tokens of the prefix that it had in its cache
+	read   int // tokens that it computed
+}
+
+// rows asks for the k likeliest tokens after each prefix, in one request.
+func (s *Server) rows(ctx context.Context, prefixes [][]int32, k int) ([]place, error) {
+	return s.places(ctx, prefixes, k, nil)
+}
+
+// draws asks for one token after each prefix, drawn by the server under p, and the k likeliest ones. No
+// seed is sent: llama-server would give every prefix of a request the same random numbers.
+func (s *Server) draws(ctx context.Context, prefixes [][]int32, k int, p sample.Params) ([]place, error) {
+	return s.places(ctx, prefixes, k, &p)
+}
+
+// places asks both kinds of questions; without params, for rows alone. A server that refuses rows so
+// long is asked for shorter ones from then on.
+func (s *Server) places(ctx context.Context, prefixes [][]int32, k int, p *sample.Params) ([]place, error) {
+	for {
+		k = min(k, s.mostRow)
+		list, err := s.oncePlaces(ctx, prefixes, k, p)
+		var refused *Refused
+		if errors.As(err, &refused) && refused.Status == http.StatusBadRequest && refused.param == "logprobs" && k > 1 {
+			s.mostRow = k / 2
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(list) != len(prefixes) {
+			return nil, fmt.Errorf("%w: %d places were asked for, %d came", errFalse, len(prefixes), len(list))
+		}
+		return list, nil
+	}
+}
+
+func (s *Server) oncePlaces(ctx context.Context, prefixes [][]int32, k int, p *sample.Params) ([]place, error) {
+	if s.kind == VLLM {
+		return s.vllmPlaces(ctx, prefixes, k, p)
+	}
+	return s.llamaPlaces(ctx, prefixes, k, p)
+}
+
+// llamaQuestion is the body of llama-server's /completion.
+type llamaQuestion struct {
+	Prompt       any      `json:"prompt"`
+	Tokens       int      `json:"n_predict"`
+	Row          int      `json:"n_probs"`
+	Temperature  float64  `json:"temperature"`
+	TopK         int      `json:"top_k"`
+	TopP         float64  `json:"top_p"`
+	MinP         float64  `json:"min_p"`
+	Samplers     []string `json:"samplers"`
+	Bias         [][2]any `json:"logit_bias"`
+	Cache        bool     `json:"cache_prompt"`
+	ReturnTokens bool     `json:"return_tokens"`
+	Stream       bool     `json:"stream,omitempty"`
+	Timings      bool     `json:"timings_per_token,omitempty"`
+	Fields       []string `json:"response_fields,omitempty"`
+}
+
+// llamaAnswer is an answer of /completion, or one piece of a stream.
+type llamaAnswer struct {
+	Index  int       `json:"index"`
+	Tokens []int32   `json:"tokens"`
+	Stop   bool      `json:"stop"`
+	Model  string    `json:"model"`
+	Why    string    `json:"stop_type"`
+	Places []llamaAt `json:"completion_probabilities"`
+	Timing timings   `json:"timings"`
+}
+
+type llamaAt struct {
+	llamaEntry
+	Top []llamaEntry `json:"top_logprobs"`
+}
+
+type llamaEntry struct {
+	ID      int32   `json:"id"`
+	LogProb float64 `json:"logprob"`
+}
+
+// timings are llama-server's counts of one request.
+type timings struct {
+	Cached   int     `json:"cache_n"`
+	Read     int     `json:"prompt_n"`
+	Written  int     `json:"predicted_n"`
+	MS       float64 `json:"predicted_ms"`
+	PromptMS float64 `json:"prompt_ms"`
+	Drafted  int     `json:"draft_n"`
+	Accepted int     `json:"draft_n_accepted"`
+}
+
+// safeBias is added to the score of a token that is whole characters, so that the server draws it:
+// after a token that ends inside a character, llama-server leaves out the log-probabilities. Those
+// that it tells are from before the bias.
+const safeBias = 1000
+
+func (s *Server) llamaPlaces(ctx context.Context, prefixes [][]int32, k int, p *sample.Params) ([]place, error) {
+	q := llamaQuestion{Prompt: prefixes, Tokens: 1, Row: k, TopP: 1, Cache: true, ReturnTokens: true, Samplers: []string{"temperature"},
+		Bias: [][2]any{{s.safe, safeBias}}, Fields: []string{"index", "tokens", "model", "completion_probabilities", "timings"}}
+	if p != nil {
+		q.Bias = [][2]any{}
+		q.sample(*p)
+	}
+	var body []byte
+	if err := s.post(ctx, "/completion", q, &body); err != nil {
+		return nil, err
+	}
+	answers, err := s.readAnswers(body)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(answers, func(a, b llamaAnswer) int { return a.Index - b.Index })
+	list := make([]place, len(answers))
+	for i, a := range answers {
+		if a.Index != i {
+			return nil, fmt.Errorf("%w: place %d is missing", errFalse, i)
+		}
+		if err := s.same(a.Model); err != nil {
+			return nil, err
+		}
+		if list[i], err = a.place(); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// sample asks the server to draw as the settings of a reply say, and by no other filter of its own.
+func (q *llamaQuestion) sample(p sample.Params) {
+	q.Temperature, q.TopK, q.TopP, q.MinP = p.Temperature, p.TopK, p.TopP, p.MinP
+	q.Samplers = nil
+	for _, f := range []struct {
+		name string
+		on   bool
+	}{{"temperature", !p.TemperatureLast}, {"top_k", p.TopK > 0}, {"top_p", p.TopP < 1}, {"min_p", p.MinP > 0}, {"temperature", p.TemperatureLast}} {
+		if f.on {
+			q.Samplers = append(q.Samplers, f.name)
+		}
+	}
+}
+
+// readAnswers reads a list of answers; one alone may come without a list.
+func (s *Server) readAnswers(body []byte) (list []llamaAnswer, err error) {
+	if bytes.HasPrefix(bytes.TrimSpace(body), []byte("[")) {
+		err = json.Unmarshal(body, &list)
+	} else if failed := inside(body); failed != "" {
+		return nil, &Refused{Status: http.StatusOK, words: "the server failed: " + s.shown(failed)}
+	} else {
+		list = make([]llamaAnswer, 1)
+		err = json.Unmarshal(body, &list[0])
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the answer of /completion cannot be read: %w", err)
+	}
+	return list, nil
+}
+
+// place reads the first token of an answer.
+func (a *llamaAnswer) place() (place, error) {
+	p := place{drawn: -1, cached: a.Timing.Cached, read: a.Timing.Read}
+	if len(a.Tokens) > 0 {
+		p.drawn = a.Tokens[0]
+	}
+	if len(a.Places) == 0 {
+		return p, nil // the token ends inside a character
+	}
+	at := a.Places[0]
+	known := false
+	for _, e := range at.Top {
+		p.top = append(p.top, entry{e.ID, e.LogProb})
+		known = known || e.ID == at.ID
+	}
+	if !known && len(at.Top) > 0 {
+		p.own = &entry{at.ID, at.LogProb}
+	}
+	return p, nil
+}
+
+// vllmQuestion is the body of vLLM's /v1/completions. Every filter is sent, because a model's own
+// generation_config.json would set the others.
+type vllmQuestion struct {
+	Model       string    `json:"model"`
+	Prompt      [][]int32 `json:"prompt"`
+	Tokens      int       `json:"max_tokens"`
+	Row         int       `json:"logprobs"`
+	Temperature float64   `json:"temperature"`
+	TopK        int       `json:"top_k"`
+	TopP        float64   `json:"top_p"`
+	MinP        float64   `json:"min_p"`
+	Repetition  float64   `json:"repetition_penalty"`
+	Presence    float64   `json:"presence_penalty"`
+	Frequency   float64   `json:"frequency_penalty"`
+	AsIDs       bool      `json:"return_tokens_as_token_ids"`
+	ReturnIDs   bool      `json:"return_token_ids"`
+	IgnoreEnd   bool      `json:"ignore_eos"`
+	AddSpecial  bool      `json:"add_special_tokens"`
+}
+
+func (s *Server) vllmPlaces(ctx context.Context, prefixes [][]int32, k int, p *sample.Params) ([]place, error) {
+	q := vllmQuestion{Model: s.model, Prompt: prefixes, Tokens: 1, Row: k, TopP: 1, Repetition: 1, AsIDs: true, ReturnIDs: true, IgnoreEnd: true}
+	if p != nil {
+		q.Temperature, q.TopK, q.TopP, q.MinP = p.Temperature, p.TopK, p.TopP, p.MinP
+	}
+	var answer struct {
+		Model   string `json:"model"`
+		Choices []struct {
+			Index    int     `json:"index"`
+			IDs      []int32 `json:"token_ids"`
+			LogProbs struct {
+				Top []map[string]float64 `json:"top_logprobs"`
+			} `json:"logprobs"`
+		} `json:"choices"`
+		Usage struct {
+			Prompt  int `json:"prompt_tokens"`
+			Details struct {
+				Cached int `json:"cached_tokens"`
+			} `json:"prompt_tokens_details"`
+		} `json:"usage"`
+	}
+	if err := s.post(ctx, "/v1/completions", q, &answer); err != nil {
+		return nil, err
+	}
+	if err := s.same(answer.Model); err != nil {
+		return nil, err
+	}
+	list := make([]place, len(answer.Choices))
+	for i := range list {
+		list[i].drawn = -2
+	}
+	for _, c := range answer.Choices {
+		if c.Index < 0 || c.Index >= len(list) || list[c.Index].drawn != -2 {
+			return nil, fmt.Errorf("%w: place %d of %d, or twice the same", errFalse, c.Index, len(list))
+		}
+		at := &list[c.Index]
+		at.drawn = -1
+		if len(c.IDs) > 0 {
+			at.drawn = c.IDs[0]
+		}
+		if len(c.LogProbs.Top) == 0 {
+			continue
+		}
+		for key, logProb := range c.LogProbs.Top[0] {
+			id, err := strconv.ParseInt(strings.TrimPrefix(key, "token_id:"), 10, 32)
+			if err != nil {
+				return nil, fmt.Errorf("%w: a log-probability belongs to no token id", errFalse)
+			}
+			at.top = append(at.top, entry{int32(id), logProb})
+		}
+		at.limit(k)
+	}
+	if len(list) > 0 { // counted for the whole request
+		list[0].cached, list[0].read = answer.Usage.Details.Cached, answer.Usage.Prompt-answer.Usage.Details.Cached
+	}
+	return list, nil
+}
+
+// limit sets a token aside that vLLM adds to the k likeliest because it was drawn.
+func (p *place) limit(k int) {
+	if len(p.top) <= k {
+		return
+	}
+	i := slices.IndexFunc(p.top, func(e entry) bool { return e.id == p.drawn })
+	if i < 0 {
+		return
+	}
+	least := true
+	for _, e := range p.top {
+		least = least && e.logProb >= p.top[i].logProb
+	}
+	if least {
+		own := p.top[i]
+		p.own, p.top = &own, slices.Delete(p.top, i, i+1)
+	}
+}
+
+// same notices that another model has taken the place of the one that the conversation began with.
+func (s *Server) same(model string) error {
+	if model != "" && model != s.model {
+		return fmt.Errorf("the server now answers as model %q, not as %q: start again", s.shown(model), s.shown(s.model))
+	}
+	return nil
+}

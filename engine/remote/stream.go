@@ -1,0 +1,196 @@
+package remote
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+
+	"specula/engine/round"
+	"specula/engine/spec"
+)
+
+// Bounds on a stream of events.
+const (
+	mostLine = 4 << 20 // bytes of one event
+	readSize = 32 << 10
+)
+
+// events reads server-sent events (WHATWG HTML, §9.2), as far as serving engines use them: lines of
+// «data: », each one event.
+type events struct{ lines *bufio.Scanner }
+
+func newEvents(r io.Reader) events {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(make([]byte, 0, readSize), mostLine)
+	return events{lines}
+}
+
+// errDone is the end of a stream as the server marks it. It does not mean success: see stream.next.
+var errDone = errors.New("[DONE]")
+
+// next returns the data of the next event, errDone, or io.EOF if the stream breaks off.
+func (e events) next() ([]byte, error) {
+	for e.lines.Scan() {
+		data, ok := bytes.CutPrefix(e.lines.Bytes(), []byte("data:"))
+		if !ok {
+			continue // comments, names of events and the empty lines between them
+		}
+		if data = bytes.TrimSpace(data); bytes.Equal(data, []byte("[DONE]")) {
+			return nil, errDone
+		}
+		if len(data) > 0 {
+			return data, nil
+		}
+	}
+	if err := e.lines.Err(); err != nil {
+		return nil, fmt.Errorf("an event of the stream cannot be read: %w", err)
+	}
+	return nil, io.EOF
+}
+
+// stream is a plain reply that the server writes by itself, one token after the other. Rounds without
+// a draft take their tokens from it, so they do not wait for a round trip each.
+type stream struct {
+	events
+	cancel context.CancelFunc
+	answer *http.Response
+	at     []int32 // prompt and the tokens that were taken
+	way    way
+	terms  drawTerms
+	ended  bool
+	steady float64 // milliseconds between two tokens, as the server counts them; 0: unknown
+}
+
+// drawTerms are the settings that a stream is written under.
+type drawTerms struct {
+	temperature, topP, minP float64
+	topK                    int
+	last                    bool
+}
+
+func termsOf(t *spec.Terms) drawTerms {
+	p := t.Params
+	return drawTerms{p.Temperature, p.TopP, p.MinP, p.TopK, p.TemperatureLast}
+}
+
+// streamTokens is how many tokens a stream is asked for. A reply that goes on plain asks again.
+const streamTokens = 64
+
+// streams reports whether rounds without a draft may come from a stream: the server draws every
+// token, so its settings must be those of the reply.
+func (s *Server) streams(t *spec.Terms) bool {
+	return s.kind == Llama && len(t.Shapers) == 0 && !t.Mixed
+}
+
+// fromStream takes the next token of a stream that stands after all.
+func (t *Target) fromStream(ctx context.Context, all []int32, w way, terms *spec.Terms) (round.Pass, error) {
+	if st := t.stream; st == nil || st.ended || !slices.Equal(st.at, all) || st.terms != termsOf(terms) {
+		t.endStream()
+		if err := t.openStream(ctx, all, w, terms); err != nil {
+			return round.Pass{}, err
+		}
+	}
+	st, before := t.stream, t.server.count()
+	w.drawn = true
+	answer, err := st.next(ctx, t.server)
+	if err != nil {
+		t.endStream()
+		return round.Pass{}, err
+	}
+	at, err := answer.place()
+	if err != nil {
+		return round.Pass{}, err
+	}
+	t.scores = scores{target: t, ctx: ctx, way: w, params: terms.Params, prefixes: [][]int32{all}, places: []place{at}, rows: make([]row, 1), before: before}
+	if at.drawn < 0 || int(at.drawn) >= t.vocab {
+		return round.Pass{}, fmt.Errorf("%w: it does not say which token it wrote", errFalse)
+	}
+	if len(at.top) > 0 {
+		if err := t.scores.take(0, at); err != nil {
+			return round.Pass{}, err
+		}
+	}
+	pass := round.Pass{Scores: drawnScores{&t.scores}, Why: "no draft: the next token of the server's own stream"}
+	st.at, t.held = append(st.at, at.drawn), all
+	if n := answer.Timing.Written; n > 1 {
+		st.steady = answer.Timing.MS / float64(n-1) // the first token's time is not in MS
+	}
+	pass.PriceMS = st.steady
+	return pass, nil
+}
+
+func (t *Target) openStream(ctx context.Context, all []int32, w way, terms *spec.Terms) error {
+	q := llamaQuestion{Prompt: all, Tokens: min(streamTokens, t.Cap()-len(all)), Row: w.row, TopP: 1, Cache: true, ReturnTokens: true,
+		Samplers: []string{"temperature"}, Bias: [][2]any{}, Stream: true, Timings: true}
+	q.sample(terms.Params)
+	if !w.drawn {
+		q.Row = min(q.Row, shownRow+terms.Logprobs)
+	}
+	body, err := json.Marshal(q)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	answer, err := t.server.send(ctx, http.MethodPost, "/completion", body)
+	if err != nil {
+		cancel()
+		return err
+	}
+	if answer.StatusCode != http.StatusOK {
+		defer cancel()
+		defer answer.Body.Close()
+		text, _ := io.ReadAll(io.LimitReader(answer.Body, mostLine)) // without a body, the status says it
+		return t.server.refusal(answer, text)
+	}
+	steady := 0.0
+	if t.stream != nil {
+		steady = t.stream.steady
+	}
+	t.stream = &stream{events: newEvents(answer.Body), cancel: cancel, answer: answer, at: slices.Clone(all), way: w, terms: termsOf(terms), steady: steady}
+	return nil
+}
+
+// next reads the next token. A stream that ends without saying why has broken off.
+func (st *stream) next(ctx context.Context, s *Server) (*llamaAnswer, error) {
+	for {
+		data, err := st.events.next()
+		switch {
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case errors.Is(err, io.EOF), errors.Is(err, errDone):
+			return nil, errors.New("the server ended its stream in the middle of the reply: look into its log")
+		case err != nil:
+			return nil, err
+		}
+		s.moved += int64(len(data))
+		if failed := inside(data); failed != "" {
+			return nil, &Refused{Status: st.answer.StatusCode, words: "the server failed in the middle of the reply: " + s.shown(failed)}
+		}
+		var a llamaAnswer
+		if err := json.Unmarshal(data, &a); err != nil {
+			return nil, fmt.Errorf("a piece of the stream cannot be read: %w", err)
+		}
+		st.ended = a.Stop
+		if len(a.Tokens) > 0 {
+			return &a, nil
+		}
+		if a.Stop {
+			return nil, errors.New("the server ended the reply without a token: its context may be full")
+		}
+	}
+}
+
+// endStream cancels what the server still writes, which frees its slot.
+func (t *Target) endStream() {
+	if t.stream != nil && t.stream.answer != nil {
+		t.stream.cancel()
+		t.stream.answer.Body.Close()
+		t.stream = &stream{steady: t.stream.steady, ended: true}
+	}
+}

@@ -1,0 +1,76 @@
+package remote
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"specula/tokenizer"
+)
+
+// Agree checks that a vocabulary of this machine is the server's: it has the same tokens for a few
+// texts of many kinds, and for control tokens. Prompts travel as ids, so with another vocabulary the
+// model would read nonsense.
+func (s *Server) Agree(ctx context.Context, t *tokenizer.Tokenizer) error {
+	if s.vocab > 0 && s.vocab < t.VocabSize() {
+		return fmt.Errorf("the vocabulary here has %d tokens and the server's %d: name the file of the server's model by --vocabulary", t.VocabSize(), s.vocab)
+	}
+	if s.vocab == 0 {
+		s.vocab = t.VocabSize()
+	}
+	for _, text := range probes() {
+		theirs, err := s.tokenize(ctx, text, false)
+		if err != nil {
+			return fmt.Errorf("comparing vocabularies: %w", err)
+		}
+		if mine := t.EncodeNext(text); !slices.Equal(mine, theirs) && !slices.Equal(t.Encode(text), theirs) {
+			return fmt.Errorf("the server has other tokens than the vocabulary here: %q is %v there and %v here; name the file of the server's model by --vocabulary", text, theirs, mine)
+		}
+	}
+	for id, seen := int32(0), 0; int(id) < t.VocabSize() && seen < mostControls; id++ {
+		if !t.IsControl(id) {
+			continue
+		}
+		seen++
+		theirs, err := s.tokenize(ctx, t.Token(id), true)
+		if err != nil {
+			return fmt.Errorf("comparing control tokens: %w", err)
+		}
+		if !slices.Contains(theirs, id) {
+			return fmt.Errorf("the server has no control token %q with the id %d, but the vocabulary here has: name the file of the server's model by --vocabulary", t.Token(id), id)
+		}
+	}
+	return s.chooseSafe(t)
+}
+
+// mostControls are compared; a vocabulary may have hundreds that stand for nothing.
+const mostControls = 6
+
+// probes are texts in which vocabularies and their splits into words differ.
+func probes() []string {
+	return []string{"Hello, world!", "The quick brown fox doesn't jump over 1234567 lazy dogs.",
+		"for i := range 10 {\n\tfmt.Println(i)\n}\n\n", "Grüße aus Köln – naïve café", "日本語の文章。 Привет"}
+}
+
+func (s *Server) tokenize(ctx context.Context, text string, special bool) ([]int32, error) {
+	var answer struct {
+		Tokens []int32 `json:"tokens"`
+	}
+	if s.kind == VLLM {
+		err := s.post(ctx, "/tokenize", map[string]any{"model": s.model, "prompt": text, "add_special_tokens": false}, &answer)
+		return answer.Tokens, err
+	}
+	err := s.post(ctx, "/tokenize", map[string]any{"content": text, "add_special": false, "parse_special": special}, &answer)
+	return answer.Tokens, err
+}
+
+// chooseSafe finds a token that is whole characters.
+func (s *Server) chooseSafe(t *tokenizer.Tokenizer) error {
+	for _, text := range []string{"a", "the", "1", "."} {
+		if ids := t.EncodeNext(text); len(ids) == 1 && string(t.Bytes(ids[0])) == text {
+			s.safe = ids[0]
+			return nil
+		}
+	}
+	return fmt.Errorf("the vocabulary has no token for a single letter, which asking llama-server for scores needs")
+}

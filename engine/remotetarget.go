@@ -1,0 +1,78 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"specula/engine/event"
+	"specula/engine/model"
+	"specula/engine/remote"
+	"specula/engine/round"
+	"specula/engine/weights"
+	"specula/tokenizer"
+)
+
+// Remote is a server that has the target: a *remote.Server. The model's vocabulary and chat template
+// are read here, so that the conversation travels as ids.
+type Remote interface {
+	// Agree returns an error if the server's vocabulary is another one.
+	Agree(ctx context.Context, t *tokenizer.Tokenizer) error
+	Describe() remote.Description
+	NewTarget(vocab int) *remote.Target
+}
+
+// errOnServer says that something needs the weights of the target.
+var errOnServer = errors.New("the target is on a server: this needs one on this machine, so leave remote.url empty")
+
+// openTarget opens the target's file; of a target on a server only the header, for its vocabulary.
+func (e *Engine) openTarget(ctx context.Context, emit func(event.Event)) (*weights.File, error) {
+	o := e.options
+	if o.Remote == nil || o.Target.Embedded != nil {
+		return open(ctx, "target", o.Target, emit)
+	}
+	file, err := model.OpenHeader(ctx, o.Target.Path)
+	if err != nil {
+		return nil, loadError("vocabulary of the target", o.Target, err)
+	}
+	return file, nil
+}
+
+// describeRemote checks that the server's vocabulary is the one that was read, and describes its model.
+func (e *Engine) describeRemote(ctx context.Context) error {
+	o := e.options
+	if err := o.Remote.Agree(ctx, e.tokens); err != nil {
+		return err
+	}
+	d := o.Remote.Describe()
+	e.shape = model.Config{Vocab: d.Vocab, MaxTokens: d.Context, Parameters: d.Parameters}
+	e.ready = event.Ready{
+		Version: o.Version, Device: fmt.Sprintf("%s at %s", d.Kind, d.Address), DeviceWhy: "remote.url names it", DeviceDetail: describeServer(d),
+		Target: event.Model{Name: d.Model, Path: d.Address, WeightType: d.WeightType, Parameters: d.Parameters, WeightBytes: d.Bytes,
+			VocabSize: d.Vocab, ContextLength: d.Context},
+	}
+	if !o.Draft.none() {
+		e.ready.Device += "; draft on " + o.draftBackend().Info().Kind
+	}
+	return nil
+}
+
+// describeServer says what else is known of a server.
+func describeServer(d remote.Description) string {
+	text := "scores drafts that are made here: one request a round"
+	if d.Slots > 0 {
+		text += fmt.Sprintf("; %d sequences at the same time, enough for drafts of %d tokens", d.Slots, d.Slots-1)
+	}
+	if d.Speculates {
+		text += "; it speculates by itself, too, which does not change its scores"
+	}
+	return text
+}
+
+// newTarget makes the target of a session.
+func (e *Engine) newTarget() (round.Cached, error) {
+	if e.options.Remote != nil {
+		return e.options.Remote.NewTarget(e.shape.Vocab), nil
+	}
+	return round.NewLocal(e.target)
+}
