@@ -76,6 +76,9 @@ func TestKindsAreToldByTheirAnswers(t *testing.T) {
 		if err != nil || s.Kind() != want {
 			t.Errorf("owned by %s: %v, %v", owner, s, err)
 		}
+		if err == nil && want != Llama && want != VLLM && s.Agree(t.Context(), nil) == nil {
+			t.Errorf("owned by %s: it cannot score drafts", owner)
+		}
 		if err == nil && want == Llama && (s.context != 77 || s.slots != 3) {
 			t.Errorf("llama-server: context %d, %d slots", s.context, s.slots)
 		}

@@ -12,6 +12,9 @@ import (
 // texts of many kinds, and for control tokens. Prompts travel as ids, so with another vocabulary the
 // model would read nonsense.
 func (s *Server) Agree(ctx context.Context, t *tokenizer.Tokenizer) error {
+	if !s.kind.scores() {
+		return fmt.Errorf("%s at %s cannot score drafts that are made here: use %s or %s", s.kind, s.base, Llama, VLLM)
+	}
 	if s.vocab > 0 && s.vocab < t.VocabSize() {
 		return fmt.Errorf("the vocabulary here has %d tokens and the server's %d: name the file of the server's model by --vocabulary", t.VocabSize(), s.vocab)
 	}
