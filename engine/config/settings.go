@@ -222,9 +222,8 @@ var table = []Setting{
 		field: func(c *Config) any { return &c.Device.Activations }},
 
 	{Name: "remote.url", Flag: "remote", Kind: Text, Default: "", Applies: NextStart,
-		Example: "http://127.0.0.1:8080",
-		Doc:     "address of a llama-server or vLLM that has the target; drafts are made here, and it scores them; empty for a target on this machine",
-		field:   func(c *Config) any { return &c.Remote.URL }},
+		Doc:   "address of a llama-server or vLLM that has the target; drafts are made here, and it scores them; empty for a target on this machine",
+		field: func(c *Config) any { return &c.Remote.URL }},
 	{Name: "remote.model", Flag: "model", Kind: Text, Default: "", Applies: NextStart,
 		Doc:   "which of the server's models is the target; empty for its only one",
 		field: func(c *Config) any { return &c.Remote.Model }},
