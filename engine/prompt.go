@@ -67,7 +67,7 @@ func (e *Engine) spelled(tokens []int32) string {
 
 // fit returns the tokens of a conversation after the system prompt of c, fewer than contextTokens,
 // and how many of the oldest turns it dropped for that. It drops turns only if context.overflow is
-// drop-oldest. If the shortest form is still too long, fit returns the tokens of that form and an
+// drop-oldest. If the shortest prompt is still too long, fit returns its tokens and an
 // error with the figures.
 func (e *Engine) fit(ctx context.Context, messages []chat.Message, c config.Config, contextTokens int) (tokens []int32, dropped int, err error) {
 	template, err := e.template.Think(c.Model.Think)

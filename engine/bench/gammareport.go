@@ -8,7 +8,7 @@ import (
 	"text/tabwriter"
 )
 
-// GammaReport is the result of CompareGammas. Its JSON form is stable: fields may be added, not
+// GammaReport is the result of CompareGammas. Its JSON is stable: fields may be added, not
 // changed.
 type GammaReport struct {
 	Gammas    []int       `json:"gammas"`

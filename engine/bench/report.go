@@ -10,7 +10,7 @@ import (
 	"specula/engine/event"
 )
 
-// Report is the result of Run. Its JSON form is stable: fields may be added, not changed.
+// Report is the result of Run. Its JSON is stable: fields may be added, not changed.
 type Report struct {
 	Prompts    int        `json:"prompts"`
 	GenTokens  int        `json:"genTokens"`

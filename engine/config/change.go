@@ -79,7 +79,7 @@ func (c *Config) assignAll(values []Value) error {
 	return nil
 }
 
-// Get returns a setting's value in the form that Set takes. The error is an *UnknownError.
+// Get returns a setting's value as text, as Set takes it. The error is an *UnknownError.
 func (c *Config) Get(name string) (string, error) {
 	s, ok := Lookup(name)
 	if !ok {
@@ -89,7 +89,7 @@ func (c *Config) Get(name string) (string, error) {
 }
 
 // Recipe returns the settings that a reply is written with: each setting that is not at its
-// default, by full name, in the form that Set takes. It leaves out
+// default, by full name, as Set takes them. It leaves out
 //
 //   - settings that concern only the screen,
 //   - speculation.drafts, because what rounds draft is known only after the reply,

@@ -45,7 +45,7 @@ type Setting struct {
 	OpenMin bool     // Min itself is not allowed
 	OpenMax bool     // Max itself is not allowed
 	Choices []string // the values of a Choice
-	Default string   // in the form that Set takes
+	Default string   // as Set takes it
 	Applies Applies
 
 	field    func(*Config) any // returns a pointer to the field
@@ -104,7 +104,7 @@ func (s Setting) refuse(got string) error {
 	return &ValueError{Setting: s.Name, Got: got, Allowed: article + s.Allowed()}
 }
 
-// parse reads a value in the form in which it is typed in a flag or a slash command.
+// parse reads a value as it is typed in a flag or a slash command.
 func (s Setting) parse(text string) (any, error) {
 	switch s.Kind {
 	case Bool:

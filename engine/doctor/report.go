@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Report is the result of Run. Its JSON form is stable: fields may be added, never changed.
+// Report is the result of Run. Its JSON is stable: fields may be added, never changed.
 type Report struct {
 	Target      string      `json:"target"`
 	Draft       string      `json:"draft,omitempty"`

@@ -173,7 +173,7 @@ type Token struct {
 	ID  int32  `json:"id"`
 	Raw []byte `json:"raw"` // the token's bytes; may end inside a UTF-8 sequence
 	// For a committed token, the text that it completed in the reply, which may be empty. For
-	// others, a readable form.
+	// others, a readable text.
 	Text string `json:"text"`
 	// P and Q are the target's and the draft's probability of this token, U is the uniform random
 	// number it was tested with. A pointer is nil if there is no such number, e.g. U at
@@ -353,8 +353,8 @@ type ReplyEnded struct {
 	IDs    []int32 `json:"ids"`
 	Totals Totals  `json:"totals"`
 	Tail   string  `json:"tail,omitempty"` // text that the decoder held back, after the last token's
-	// Drafts says what each round of a sampled reply drafted, in the form that the setting
-	// speculation.drafts takes. With it and the settings that the reply began with, the same reply
+	// Drafts says what each round of a sampled reply drafted, as the setting speculation.drafts
+	// takes it. With it and the settings that the reply began with, the same reply
 	// can be written again.
 	Drafts string `json:"drafts,omitempty"`
 }

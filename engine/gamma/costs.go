@@ -13,7 +13,7 @@ type NominalCosts struct {
 
 // ledger returns costs that hold these prices, for up to most draft tokens.
 func (n *NominalCosts) ledger(most int) *costs {
-	c := &costs{level: 1, step: price{n.DraftStep, rehearsals}, read: price{n.Read, rehearsals}}
+	c := &costs{load: 1, step: price{n.DraftStep, rehearsals}, read: price{n.Read, rehearsals}}
 	for gamma := range most + 1 {
 		c.passes = append(c.passes, price{n.Verify + float64(gamma)*n.VerifyRow, rehearsals})
 	}
@@ -24,10 +24,10 @@ func (n *NominalCosts) ledger(most int) *costs {
 //
 // Times change together: other programs use the machine, the clock rate falls, the context grows.
 // A part that has not run for a while has an old price. After the machine became slow, that part
-// would look cheap. So each price is kept as a share of one common level: duration = share · level.
-// The level follows quickly, the shares slowly.
+// would look cheap. So a price is kept for an unloaded machine, and one load multiplies all of them:
+// duration = base · load. The load follows quickly, the bases slowly.
 type costs struct {
-	level  float64 // 1 at first
+	load   float64 // how slow the machine is; 1 at first
 	passes []price // by draft tokens, that is rows − 1: the pass and everything else but drafting
 	step   price   // drafting one token
 	read   price   // reading one token that the proposer missed
@@ -35,17 +35,17 @@ type costs struct {
 
 // price is the cost of one part of a round.
 type price struct {
-	share   float64 // milliseconds at level 1
+	base    float64 // milliseconds at load 1
 	samples int
 }
 
 const (
-	// rehearsals is the number of samples up to which a share is the smallest of them, because
+	// rehearsals is the number of samples up to which a base is the smallest of them, because
 	// disturbances only add time. After that they count together as one sample of a running mean,
 	// because samples in quick succession were disturbed together.
 	rehearsals = 3
-	// levelGain is how much of a surprise the level takes: it follows within about 15 rounds.
-	levelGain = 0.07
+	// loadGain is how much of a surprise the load takes: it follows within about 15 rounds.
+	loadGain = 0.07
 	// mostSurprise bounds the relative surprise of one sample, because machines stall.
 	mostSurprise = 0.25
 )
@@ -53,16 +53,16 @@ const (
 // take learns from a duration of x milliseconds.
 func (c *costs) take(p *price, x float64) {
 	p.samples++
-	share := x / c.level
+	base := x / c.load
 	switch {
 	case p.samples == 1:
-		p.share = share
+		p.base = base
 	case p.samples <= rehearsals:
-		p.share = min(p.share, share)
-	case p.share > 0:
-		surprise := max(-mostSurprise, min(mostSurprise, share/p.share-1))
-		c.level *= 1 + levelGain*surprise
-		p.share *= 1 + surprise/min(float64(p.samples-rehearsals+1), memory)
+		p.base = min(p.base, base)
+	case p.base > 0:
+		surprise := max(-mostSurprise, min(mostSurprise, base/p.base-1))
+		c.load *= 1 + loadGain*surprise
+		p.base *= 1 + surprise/min(float64(p.samples-rehearsals+1), memory)
 	}
 }
 
@@ -83,7 +83,7 @@ func (c *costs) observe(o Observation) {
 func (c *costs) of(gamma int) float64 { return c.steps(gamma) + c.pass(gamma) }
 
 // steps returns the expected cost of n draft steps.
-func (c *costs) steps(n int) float64 { return float64(n) * c.step.share * c.level }
+func (c *costs) steps(n int) float64 { return float64(n) * c.step.base * c.load }
 
 // reading returns the expected cost of reading tokens that the proposer missed. Before any reading
 // was measured, a token is assumed to cost a draft step, which is the most it can cost.
@@ -91,7 +91,7 @@ func (c *costs) reading(tokens int) float64 {
 	if c.read.samples == 0 {
 		return c.steps(tokens)
 	}
-	return float64(tokens) * c.read.share * c.level
+	return float64(tokens) * c.read.base * c.load
 }
 
 // pass returns the expected cost of a round without its drafting, for gamma draft tokens, that is
@@ -104,7 +104,7 @@ func (c *costs) pass(gamma int) float64 {
 		case c.measured(i) && gamma+1 > 2*(i+1):
 			return math.Inf(1)
 		case c.measured(i):
-			return c.least(i) * c.level
+			return c.least(i) * c.load
 		}
 	}
 	return 1 // nothing is known, so there is nothing to compare with
@@ -116,13 +116,13 @@ func (c *costs) measured(gamma int) bool {
 	return gamma < len(c.passes) && (c.passes[gamma].samples > 1 || gamma == 0 && c.passes[0].samples == 1)
 }
 
-// least returns the share of a measured length, or that of a longer one if it is lower. More rows
+// least returns the base of a measured length, or that of a longer one if it is lower. More rows
 // never cost less, so a cheaper longer pass shows that the samples of the shorter one were disturbed.
 func (c *costs) least(gamma int) float64 {
-	least := c.passes[gamma].share
+	least := c.passes[gamma].base
 	for _, p := range c.passes[gamma+1:] {
 		if p.samples > 0 {
-			least = min(least, p.share)
+			least = min(least, p.base)
 		}
 	}
 	return least

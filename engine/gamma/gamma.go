@@ -134,7 +134,7 @@ type round struct {
 
 // New returns a controller that has learned nothing.
 func New(o Options) *Controller {
-	c := &Controller{replyTokens: rate{mean: usualReply}, confidence: calibration{memory: memory}, clock: costs{level: 1}}
+	c := &Controller{replyTokens: rate{mean: usualReply}, confidence: calibration{memory: memory}, clock: costs{load: 1}}
 	c.Configure(o)
 	return c
 }

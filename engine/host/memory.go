@@ -9,7 +9,7 @@ import (
 	"specula/kernels/format"
 )
 
-// matrix is a weight matrix in one of two forms: floating-point numbers as they are in the file, or
+// matrix is a weight matrix in one of two layouts: floating-point numbers as they are in the file, or
 // quantised numbers repacked into panels. Of a mixture it has such a matrix for each expert, and
 // panels and data are those of the first.
 type matrix struct {

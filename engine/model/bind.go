@@ -211,7 +211,7 @@ func (b *binder) take(ctx context.Context, backend compute.Backend, total int64,
 		}
 		weigher, ok := backend.(weigher)
 		copied := ok && weigher.MatrixBytes(binding.weight) > 0 && binding.field.Type() == reflect.TypeFor[compute.Matrix]()
-		if copied { // the backend makes a copy in a form of its own
+		if copied { // the backend makes a copy in a layout of its own
 			binding.weight.Done = func(from, to int) { b.file.ReleasePart(binding.tensor, binding.at+from, binding.at+to) }
 		}
 		taken, err := takeIn(ctx, backend, binding)

@@ -24,7 +24,7 @@ const defaultMaxRows = 32
 // Load checks the hyperparameters and tensors of a file and whether the memory is enough. Only then
 // does it load the weights. It tells progress, which may be nil, how many bytes of weights are
 // done. The model borrows the file's data for its whole life. Weights that the backend keeps in a
-// form of its own are an exception: their bytes in the file are released. So a file can be loaded
+// layout of its own are an exception: their bytes in the file are released. So a file can be loaded
 // only once. If the memory is not enough, the error wraps compute.ErrOutOfMemory.
 func Load(ctx context.Context, backend compute.Backend, file *weights.File, o Options, progress func(done, total int64)) (*Model, error) {
 	m, err := load(ctx, backend, file, o, progress)

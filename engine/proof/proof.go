@@ -103,8 +103,8 @@ func Run(ctx context.Context, s Subject, o Options, progress func(done, total in
 }
 
 // try lets one contestant write for this many seconds, but at least one reply, with seeds from
-// first on. It judges the replies at a level: the probability of a false alarm.
-func (s *Subject) try(ctx context.Context, c Contestant, o Options, first uint64, seconds, level float64) (Case, error) {
+// first on. falseAlarm is the probability that it finds a fault where there is none.
+func (s *Subject) try(ctx context.Context, c Contestant, o Options, first uint64, seconds, falseAlarm float64) (Case, error) {
 	limited, cancel := context.WithTimeout(ctx, time.Duration(seconds*float64(time.Second)))
 	defer cancel()
 	most := o.Replies
@@ -125,5 +125,5 @@ func (s *Subject) try(ctx context.Context, c Contestant, o Options, first uint64
 			return Case{}, err
 		}
 	}
-	return s.conclude(c, j, level), ctx.Err()
+	return s.conclude(c, j, falseAlarm), ctx.Err()
 }

@@ -14,7 +14,7 @@ const (
 	Unavailable Verdict = "unavailable" // the proposer cannot be used
 )
 
-// Report is the result of Run. Its JSON form is stable: fields may be added, but not changed.
+// Report is the result of Run. Its JSON is stable: fields may be added, but not changed.
 type Report struct {
 	// Filled in by the caller.
 	Prompt string `json:"prompt"`
@@ -57,16 +57,16 @@ type Case struct {
 	Notices float64 `json:"notices"`
 }
 
-// conclude judges a case at a level, the probability of a false alarm.
-func (s *Subject) conclude(c Contestant, j *Judge, level float64) Case {
+// conclude judges a case. falseAlarm is the probability that it finds a fault where there is none.
+func (s *Subject) conclude(c Contestant, j *Judge, falseAlarm float64) Case {
 	out := Case{Proposer: c.Proposer, Rule: string(c.Rule), Lossy: c.Rule.Lossy() && s.Params.Temperature > 0, Replies: j.replies, Tokens: j.tokens,
-		Drafted: j.drafted, Tested: j.tested, Accepted: j.accepted, Notices: j.notices(level), Verdict: Same}
+		Drafted: j.drafted, Tested: j.tested, Accepted: j.accepted, Notices: j.notices(falseAlarm), Verdict: Same}
 	worst, tests := j.worst()
 	out.SmallestP, out.Worst, out.Tests = worst.P, worst.Name, tests
 	if s.Params.Temperature == 0 {
 		out.Notices = 0
 	}
-	fault := j.Fault(level)
+	fault := j.Fault(falseAlarm)
 	switch {
 	case out.Lossy && fault == "":
 		out.Verdict, out.Why = Changed, "expected to differ; no difference was found here"

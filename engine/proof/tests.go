@@ -70,13 +70,13 @@ func independent(pairs []pair) (p float64) {
 	return stat.Tail(chi2, freedom)
 }
 
-// Fault says what is wrong, or "". level is the probability of a false alarm of all tests together.
-func (j *Judge) Fault(level float64) string {
+// Fault says what is wrong, or "". falseAlarm is the probability that any of the tests finds a fault where there is none.
+func (j *Judge) Fault(falseAlarm float64) string {
 	if j.fault != "" {
 		return j.fault
 	}
 	worst, _ := j.worst()
-	if worst.P < level/float64(mostTests) {
+	if worst.P < falseAlarm/float64(mostTests) {
 		return fmt.Sprintf("%s: p = %.1e", worst.Name, worst.P)
 	}
 	return ""
@@ -85,9 +85,8 @@ func (j *Judge) Fault(level float64) string {
 // notices returns the size of the smallest fault that a test of all tokens would notice with
 // probability certainty. The fault is to accept a share of the tested draft tokens without a test;
 // notices returns this share, or 1 if no such fault would be noticed. The values of the draft
-// tokens show how the fault would look. level is the probability of a false alarm of all tests
-// together.
-func (j *Judge) notices(level float64) float64 {
+// tokens show how the fault would look. falseAlarm is as in Fault.
+func (j *Judge) notices(falseAlarm float64) float64 {
 	best := 1.0
 	for o, x := range j.drafts {
 		if len(x) < fewest {
@@ -100,7 +99,7 @@ func (j *Judge) notices(level float64) float64 {
 			continue
 		}
 		tokens := float64(len(j.singles["all tokens"][o]))
-		share := math.Sqrt(stat.Noticed(cells-1, stat.Limit(level/float64(mostTests)), certainty) / (tokens * apart))
+		share := math.Sqrt(stat.Noticed(cells-1, stat.Limit(falseAlarm/float64(mostTests)), certainty) / (tokens * apart))
 		best = min(best, share*tokens/float64(len(x)))
 	}
 	return best

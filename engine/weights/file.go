@@ -150,8 +150,8 @@ func (f *File) find(name string) (part *File, index int32, found bool) {
 func (f *File) Owned() bool { return f.owned }
 
 // Release gives the memory of a tensor's data back to the system where possible. After it nobody
-// may read these data, and Tensor fails for the name. A backend that keeps weights in a form of its
-// own calls it, so that they are not in memory twice. Release does nothing for a tensor that does
+// may read these data, and Tensor fails for the name. A backend that keeps weights in a layout of
+// its own calls it, so that they are not in memory twice. Release does nothing for a tensor that does
 // not exist, or for data that Parse borrowed.
 func (f *File) Release(name string) {
 	f, at, found := f.find(name)

@@ -12,7 +12,7 @@ import (
 // Choose picks a template.
 //
 // With Prefer "" or "auto", the file's own template decides. If it can switch thinking, it is used.
-// Otherwise a built-in family is used if it writes the same text for all probes, because it runs no
+// Otherwise a built-in family is used if it writes the same text for all samples, because it runs no
 // code of the file; if none does, the file's own template is used. If the file has no template, or
 // one that is refused, the family is guessed from the control tokens of the vocabulary, and Name
 // says so. Prefer "file" insists on the file's own template. The key of a family insists on that
@@ -71,8 +71,8 @@ func guessed(o Options, because string) *Template {
 	return t
 }
 
-// fromFile returns the file's own template if it can write at least one of the probes. Otherwise
-// the error says why it refused the first probe, or could not be read.
+// fromFile returns the file's own template if it can write at least one of the samples. Otherwise
+// the error says why it refused the first sample, or could not be read.
 func fromFile(o Options, why string) (*Template, error) {
 	if strings.TrimSpace(o.Source) == "" {
 		return nil, errors.New("the file has none")
@@ -83,7 +83,7 @@ func fromFile(o Options, why string) (*Template, error) {
 	}
 	write := file.writer(nil)
 	var refusal error
-	for _, messages := range probes {
+	for _, messages := range samples {
 		if _, err := write(messages, true); err == nil {
 			name := fmt.Sprintf("the file's own template (sha256 %s): %s", fingerprint(o.Source), why)
 			return &Template{name: name, source: o.Source, write: write, file: file, marks: file.marks}, nil
@@ -110,10 +110,10 @@ func guess(o Options) (family, string) {
 	return families[0], "a mere guess, because no control token tells the format; answers may be poor"
 }
 
-// probes are conversations on which formats differ: with and without a system message, ending with
+// samples are conversations on which formats differ: with and without a system message, ending with
 // a question or an answer, with white space around the content, with reasoning in an answer, and
 // one that strict formats refuse.
-var probes = [][]Message{
+var samples = [][]Message{
 	{{"user", "Why?"}},
 	{{"system", "Be brief."}, {"user", "Why?"}},
 	{{"user", " a \n"}, {"assistant", " b\n"}, {"user", "\n c"}},
@@ -123,10 +123,10 @@ var probes = [][]Message{
 	{{"user", "a"}, {"assistant", "b"}, {"system", "s"}, {"user", "c"}},
 }
 
-// sameText reports whether two templates write the same for all probes, each with and without the
-// opening of a next turn. Two templates that refuse the same probe are the same there.
+// sameText reports whether two templates write the same for all samples, each with and without the
+// opening of a next turn. Two templates that refuse the same sample are the same there.
 func sameText(a, b writer) bool {
-	for _, messages := range probes {
+	for _, messages := range samples {
 		for _, generate := range []bool{true, false} {
 			x, errX := a(messages, generate)
 			y, errY := b(messages, generate)

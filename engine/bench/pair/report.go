@@ -13,7 +13,7 @@ import (
 	"specula/engine/exam"
 )
 
-// Report is the result of Run. Its JSON form is stable: fields may be added, not changed.
+// Report is the result of Run. Its JSON is stable: fields may be added, not changed.
 type Report struct {
 	Target    event.Model       `json:"target"` // set by the caller, like Draft
 	Draft     *event.Model      `json:"draft,omitempty"`
