@@ -1,10 +1,7 @@
 package ui
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -12,9 +9,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"specula/ui/demo"
+	"specula/ui/golden"
 )
-
-var update = flag.Bool("update", false, "write the frames under testdata anew")
 
 // The parts of the screen that explain: the first screen, the list of commands, the caption of a script. Each
 // is drawn at three sizes and in two themes, which have the same text.
@@ -49,30 +45,11 @@ func TestWordsMatchGoldens(t *testing.T) {
 				s.update(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
 				drawn := strings.Join(draw(s), "\n")
 				label := fmt.Sprintf("%s-%dx%d", name, size[0], size[1])
-				golden(t, label, ansi.Strip(drawn))
+				golden.Compare(t, label, ansi.Strip(drawn))
 				if size[0] == 80 && name != "welcome" {
-					golden(t, label+"-"+theme+"-styles", strings.ReplaceAll(drawn, "\x1b", "␛"))
+					golden.Compare(t, label+"-"+theme+"-styles", strings.ReplaceAll(drawn, "\x1b", "␛"))
 				}
 			}
 		}
-	}
-}
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name+".txt")
-	got += "\n"
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatalf("%v (write it with -update)", err)
-	}
-	if got != string(want) {
-		t.Errorf("%s differs; look at it and use -update if it is right. Got:\n%s", path, got)
 	}
 }

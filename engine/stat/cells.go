@@ -14,11 +14,10 @@ import "math"
 // does not hold there.
 const leastExpected = 5
 
-// Cells sums up Pearson's statistic and the likelihood ratio's over the cells of one or more
-// multinomial samples. The zero value is empty.
+// Cells sums up Pearson's statistic over the cells of one or more multinomial samples. The zero value
+// is empty.
 type Cells struct {
 	Chi2       float64 // Σ (seen − expected)² / expected
-	G          float64 // 2 Σ seen · ln(seen / expected)
 	Freedom    int     // degrees of freedom
 	Impossible bool    // an outcome of probability 0 was seen
 }
@@ -32,9 +31,6 @@ func (c *Cells) Add(counts []int, probabilities []float64) {
 	used, rareSeen, rareExpected := 0, 0.0, 0.0
 	cell := func(seen, expected float64) {
 		c.Chi2 += (seen - expected) * (seen - expected) / expected
-		if seen > 0 {
-			c.G += 2 * seen * math.Log(seen/expected)
-		}
 		used++
 	}
 	for i, n := range counts {
@@ -64,19 +60,14 @@ func sum(counts []int) int {
 
 // Z is Pearson's statistic as a standard normal deviate. It is 0 if there are no degrees of
 // freedom, since there is nothing to test, and infinite if something impossible was seen.
-func (c *Cells) Z() float64 { return c.deviate(c.Chi2) }
-
-// ZOfG is the same for the likelihood ratio.
-func (c *Cells) ZOfG() float64 { return c.deviate(c.G) }
-
-func (c *Cells) deviate(statistic float64) float64 {
+func (c *Cells) Z() float64 {
 	switch {
 	case c.Impossible:
 		return math.Inf(1)
 	case c.Freedom == 0:
 		return 0
 	}
-	return deviate(statistic, float64(c.Freedom))
+	return deviate(c.Chi2, float64(c.Freedom))
 }
 
 // deviate turns a χ² variable into a standard normal one (Wilson and Hilferty 1931).

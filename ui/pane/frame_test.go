@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"specula/engine/event"
+	"specula/ui/golden"
 	"specula/ui/layout"
 	"specula/ui/paint"
 	"specula/ui/pane"
@@ -20,10 +21,7 @@ import (
 	"specula/ui/transcript"
 )
 
-var (
-	update = flag.Bool("update", false, "write the frames under testdata anew")
-	shots  = flag.String("shots", "", "write the frames with their escape sequences into this folder, to be looked at")
-)
+var shots = flag.String("shots", "", "write the frames with their escape sequences into this folder, to be looked at")
 
 // screen is everything a frame depends on.
 type screen struct {
@@ -117,15 +115,15 @@ func TestFramesMatchGoldens(t *testing.T) {
 					got := frame(s, transcript.New(), sc)
 					shot(t, label+"-"+th, got)
 					if size[0] >= 80 && (name == "judged" || name == "done") {
-						golden(t, label+"-"+th+"-styles", strings.ReplaceAll(got, "\x1b", "␛"))
+						golden.Compare(t, label+"-"+th+"-styles", strings.ReplaceAll(got, "\x1b", "␛"))
 					}
 					if th == "mono" { // its bars have signs in place of colours
 						if size[0] == 80 || size[0] == 120 {
-							golden(t, label+"-mono", ansi.Strip(got))
+							golden.Compare(t, label+"-mono", ansi.Strip(got))
 						}
 						continue
 					}
-					golden(t, label, ansi.Strip(got)) // both themes with colours draw the same text
+					golden.Compare(t, label, ansi.Strip(got)) // both themes with colours draw the same text
 				}
 			}
 		}
@@ -138,26 +136,7 @@ func TestFramesMatchGoldens(t *testing.T) {
 			break
 		}
 	}
-	golden(t, "judged-120x36-ascii", got)
-}
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name+".txt")
-	got += "\n"
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatalf("%v (write it with -update)", err)
-	}
-	if got != string(want) {
-		t.Errorf("%s differs; look at it and use -update if it is right. Got:\n%s", path, got)
-	}
+	golden.Compare(t, "judged-120x36-ascii", got)
 }
 
 func shot(t *testing.T, name, frame string) {

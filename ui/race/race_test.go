@@ -1,21 +1,17 @@
 package race_test
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
 
 	"specula/engine/event"
+	"specula/ui/golden"
 	"specula/ui/race"
 	"specula/ui/theme"
 )
-
-var update = flag.Bool("update", false, "write the frames under testdata anew")
 
 func TestParseLanes(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
@@ -164,9 +160,9 @@ func TestRaceFramesMatchGoldens(t *testing.T) {
 				lines := raced(t, over).Draw(theme, size[0], size[1])
 				got := strings.Join(lines, "\n")
 				label := fmt.Sprintf("%s-%dx%d", name, size[0], size[1])
-				golden(t, label, ansi.Strip(got)) // both themes draw the same text
+				golden.Compare(t, label, ansi.Strip(got)) // both themes draw the same text
 				if size[0] == 80 {
-					golden(t, label+"-"+th+"-styles", strings.ReplaceAll(got, "\x1b", "␛"))
+					golden.Compare(t, label+"-"+th+"-styles", strings.ReplaceAll(got, "\x1b", "␛"))
 				}
 				for _, line := range lines {
 					if n := ansi.StringWidth(line); n != size[0] {
@@ -175,25 +171,6 @@ func TestRaceFramesMatchGoldens(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name+".txt")
-	got += "\n"
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatalf("%v (write it with -update)", err)
-	}
-	if got != string(want) {
-		t.Errorf("%s differs; look at it and use -update if it is right. Got:\n%s", path, got)
 	}
 }
 
