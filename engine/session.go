@@ -93,10 +93,10 @@ func (s *Session) Generate(ctx context.Context, req Request) iter.Seq[event.Even
 	}
 }
 
-// Change changes a setting, given by any of its names, and what that implies (config.Imply). The
-// change takes effect at the next round, or at the next reply for a setting that cannot change in
-// mid-reply. Change returns an error at once for a value out of range, for a token or layer that
-// does not exist, and for a setting that holds from the next start on.
+// Change sets a setting, and those that follow from it (config.Imply). name is any of its names. The
+// change takes effect at the next round, or at the next reply if the setting cannot change in
+// mid-reply. Change returns an error, and changes nothing, for a value out of range, for a token or
+// layer that does not exist, and for a setting that only takes effect when the program starts.
 func (s *Session) Change(name, value string) error {
 	values, _, err := config.Imply([]config.Value{{Name: name, Text: value}})
 	if err != nil {

@@ -38,7 +38,8 @@ func TestADrawnDraftAndItsVerdictAreOneWait(t *testing.T) {
 		t.Helper()
 		d.down = 1 // every byte
 		verdict, err := l.(compute.Judge).AcceptDrawn(tokens)
-		if err != nil || verdict.Accepted != 1 || verdict.Follows != 0x010101 || len(verdict.Draft) != 3 || verdict.Draft[2].ID != 0x010101 {
+		if err != nil || verdict.Accepted != 1 || verdict.Follows != 0x010101 ||
+			len(verdict.Draft) != 3 || verdict.Draft[2].ID != 0x010101 {
 			t.Errorf("verdict %+v, error %v", verdict, err)
 		}
 		if bytes, syncs := l.Moved(); bytes != 32 || syncs != 1 {
@@ -50,7 +51,8 @@ func TestADrawnDraftAndItsVerdictAreOneWait(t *testing.T) {
 	}
 	for round := range uint32(4) {
 		filters := compute.Filters{Temperature: 0.5 + float64(round), TopP: 0.9, TopK: int(round)}
-		by := compute.Sampling{Target: filters, Draft: filters, Seed: uint64(round) << 33, Reply: 2, Round: round, Drafts: 3, Vocab: smallest.Vocab}
+		by := compute.Sampling{Target: filters, Draft: filters, Seed: uint64(round) << 33, Reply: 2,
+			Round: round, Drafts: 3, Vocab: smallest.Vocab}
 		d.log = nil
 		if err := m.Chain(t.Context(), draftCache, []int32{5, 6}, 3, drawn, &by); err != nil {
 			t.Fatal(err)
@@ -60,7 +62,8 @@ func TestADrawnDraftAndItsVerdictAreOneWait(t *testing.T) {
 			t.Fatal(err)
 		}
 		judge(logits, drawn)
-		if want := []string{"up 88", "graph", "up 4", "graph", "graph", "down 32", "wait"}; round >= 2 && !slices.Equal(d.log, want) {
+		if want := []string{"up 88", "graph", "up 4", "graph", "graph", "down 32", "wait"}; round >= 2 &&
+			!slices.Equal(d.log, want) {
 			t.Errorf("round %d queued %q, want %q", round, d.log, want)
 		}
 
@@ -73,7 +76,8 @@ func TestADrawnDraftAndItsVerdictAreOneWait(t *testing.T) {
 			t.Fatal(err)
 		}
 		judge(logits, put)
-		if want := []string{"up 20", "graph", "up 76", "graph", "down 32", "wait"}; round >= 2 && !slices.Equal(d.log, want) {
+		if want := []string{"up 20", "graph", "up 76", "graph", "down 32", "wait"}; round >= 2 &&
+			!slices.Equal(d.log, want) {
 			t.Errorf("round %d with a draft of the host's queued %q, want %q", round, d.log, want)
 		}
 	}
@@ -152,7 +156,8 @@ func TestADraftAndItsVerdictAreOneWait(t *testing.T) {
 	for range 3 {
 		round()
 	}
-	want := []string{"up 24", "graph", "up 4", "graph", "peak_rows", "argmax_rows", "accept_greedy", "down 16", "wait"}
+	want := []string{"up 24", "graph", "up 4", "graph", "peak_rows", "argmax_rows", "accept_greedy",
+		"down 16", "wait"}
 	if !slices.Equal(d.log, want) {
 		t.Errorf("a round queued %q, want %q", d.log, want)
 	}

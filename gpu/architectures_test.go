@@ -50,7 +50,8 @@ func TestEveryArchitecture(t *testing.T) {
 			// The first tokens of the longer prompt are more than a window, which is 16.
 			const tokens = 20
 			prompt := prompts[len(prompts)-1]
-			m := load(t, b, unpack(t, folder+name+".gguf.gz"), model.Options{MaxTokens: len(prompt.IDs), MaxRows: tokens, CacheType: compute.F32})
+			m := load(t, b, unpack(t, folder+name+".gguf.gz"),
+				model.Options{MaxTokens: len(prompt.IDs), MaxRows: tokens, CacheType: compute.F32})
 			cache, err := m.NewCache()
 			if err != nil {
 				t.Fatal(err)
@@ -84,7 +85,8 @@ func refused(t *testing.T, b compute.Backend, data []byte) bool {
 		return false
 	}
 	_, err := model.Load(context.Background(), b, file, model.Options{}, nil)
-	if !errors.Is(err, compute.ErrLacks) || !strings.Contains(err.Error(), "mixture of experts") || !strings.Contains(err.Error(), "--device cpu") {
+	if !errors.Is(err, compute.ErrLacks) || !strings.Contains(err.Error(), "mixture of experts") ||
+		!strings.Contains(err.Error(), "--device cpu") {
 		t.Errorf("a mixture of experts: %v", err)
 	}
 	return true

@@ -70,7 +70,8 @@ func (b *Backend) CheckCache(shape compute.CacheShape) error {
 	case shape.Each != nil:
 		return fmt.Errorf("keys and values of unlike widths, or layers of unlike heads, which the GPU does not attend to yet: choose --device cpu: %w", compute.ErrLacks)
 	case shape.Sinks:
-		return fmt.Errorf("attention sinks, which the GPU does not compute yet: choose --device cpu: %w", compute.ErrLacks)
+		return fmt.Errorf("attention sinks, which the GPU does not compute yet: choose --device cpu: %w",
+			compute.ErrLacks)
 	case !halfCache(shape) && shape.HeadDim > mostFloatHeadDim:
 		return fmt.Errorf("a cache with heads of %d numbers: the GPU attends to heads of up to %d",
 			shape.HeadDim, mostFloatHeadDim)

@@ -43,7 +43,8 @@ const tapesInFlight = 4
 func newBackend(d device, texts map[string]string) (*Backend, error) {
 	b := &Backend{
 		device: d, info: d.Info(), library: newLibrary(d, texts),
-		spare: make(chan *tape, tapesInFlight), allocated: map[driver.Pointer]int64{}, tables: map[*float32]driver.Pointer{},
+		spare: make(chan *tape, tapesInFlight), allocated: map[driver.Pointer]int64{},
+		tables:     map[*float32]driver.Pointer{},
 		recordings: recordings{byHash: map[uint64]*recording{}},
 	}
 	b.tape = &tape{}
@@ -71,7 +72,8 @@ func (b *Backend) Info() compute.Info {
 	info := compute.Info{
 		Kind: "cuda", Name: b.info.Name, MemoryBytes: b.info.MemoryBytes,
 		Detail: fmt.Sprintf("compute capability %d.%d, %d multiprocessors, %d MiB of memory, CUDA %d.%d, driver library %s", b.info.Major, b.info.Minor,
-			b.info.Multiprocessors, b.info.MemoryBytes>>20, b.info.Version/1000, b.info.Version%1000/10, b.info.Library),
+			b.info.Multiprocessors, b.info.MemoryBytes>>20, b.info.Version/1000, b.info.Version%1000/10,
+			b.info.Library),
 	}
 	// If the device does not answer, MemoryBytes stays at its total memory.
 	_ = b.device.Do(func() error {

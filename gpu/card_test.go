@@ -22,7 +22,8 @@ func TestACardThatCannotRunTheKernels(t *testing.T) {
 	type card struct{ setting, value, says string }
 	cards := []card{
 		{"EMULATOR_CAPABILITY", "75", "CUDA emulator has compute capability 7.5, and the kernels need 8.0"},
-		{"EMULATOR_CUDA", "11020", "the driver of CUDA emulator supports CUDA 11.2, and the kernels need 11.4"},
+		{"EMULATOR_CUDA", "11020",
+			"the driver of CUDA emulator supports CUDA 11.2, and the kernels need 11.4"},
 	}
 	for n := range cuda.Modules() {
 		cards = append(cards, card{"EMULATOR_REFUSE_MODULE", fmt.Sprint(n + 1), "refuses the kernels"})
@@ -37,13 +38,15 @@ func TestACardThatCannotRunTheKernels(t *testing.T) {
 				}
 				t.Fatalf("error %v, want one that wraps %q and says %q", err, gpu.ErrNoDevice, c.says)
 			}
-			d, err := host.Choose(t.Context(), host.Choice{Device: "auto", Draft: "same", Threads: 1}, gpu.Open)
+			d, err := host.Choose(t.Context(),
+				host.Choice{Device: "auto", Draft: "same", Threads: 1}, gpu.Open)
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer d.Close()
 			if kind := d.Target.Info().Kind; kind != "cpu" || !strings.Contains(d.Why, c.says) {
-				t.Errorf("auto took a device of kind %s because %q, want the processor because %q", kind, d.Why, c.says)
+				t.Errorf("auto took a device of kind %s because %q, want the processor because %q", kind,
+					d.Why, c.says)
 			}
 		})
 	}
@@ -58,7 +61,8 @@ func TestNeedsOfTheKernels(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range []string{".version 7.4\n", fmt.Sprintf(".target sm_%d\n", cuda.NeedsCapability)} {
+		for _, want := range []string{".version 7.4\n",
+			fmt.Sprintf(".target sm_%d\n", cuda.NeedsCapability)} {
 			if !strings.Contains(text, want) {
 				t.Errorf("the header of module %s has no %q", name, want)
 			}

@@ -26,7 +26,8 @@ func demo(t *testing.T, b compute.Backend) *engine.Engine {
 	t.Helper()
 	e, err := engine.Load(t.Context(), engine.Options{
 		Config: config.Default(), Backend: b, Now: time.Now, NewSeed: func() int64 { return 1 },
-		Target: engine.Source{Name: "demo target", Embedded: assets.Target()}, Draft: engine.Source{Name: "demo draft", Embedded: assets.Draft()},
+		Target: engine.Source{Name: "demo target", Embedded: assets.Target()},
+		Draft:  engine.Source{Name: "demo draft", Embedded: assets.Draft()},
 	}, func(event.Event) {})
 	if err != nil {
 		t.Fatal(err)
@@ -153,7 +154,8 @@ func TestGreedyTextEqualsTheReference(t *testing.T) {
 	}
 	e, err := engine.Load(t.Context(), engine.Options{
 		Config: config.Default(), Backend: b, Now: time.Now, NewSeed: func() int64 { return 1 },
-		Target: engine.Source{Embedded: target, Name: "target F16"}, Draft: engine.Source{Embedded: draft, Name: "draft F16"},
+		Target: engine.Source{Embedded: target, Name: "target F16"},
+		Draft:  engine.Source{Embedded: draft, Name: "draft F16"},
 	}, func(event.Event) {})
 	if err != nil {
 		t.Fatal(err)
@@ -173,7 +175,8 @@ func TestGreedyTextEqualsTheReference(t *testing.T) {
 		for i, id := range c.Target.Greedy[:min(tokens, len(c.Target.Greedy))] {
 			if i >= len(got.ids) || got.ids[i] != id {
 				if c.Target.Top1MinusTop[i] >= nearTie {
-					t.Errorf("%q: token %d of %v differs from the reference's %v", c.Prompt, i, got.ids, c.Target.Greedy)
+					t.Errorf("%q: token %d of %v differs from the reference's %v", c.Prompt, i, got.ids,
+						c.Target.Greedy)
 				}
 				break
 			}

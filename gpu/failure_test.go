@@ -13,7 +13,8 @@ import (
 	"specula/engine/weights/random"
 )
 
-var smallest = random.Shape{Name: "smallest", Layers: 1, Dim: 64, FFN: 64, Heads: 2, KVHeads: 1, HeadDim: 32, Vocab: 1024}
+var smallest = random.Shape{Name: "smallest", Layers: 1, Dim: 64, FFN: 64, Heads: 2, KVHeads: 1,
+	HeadDim: 32, Vocab: 1024}
 
 // file is a model of one layer.
 func file(t *testing.T) *weights.File {
@@ -98,7 +99,8 @@ func TestEveryCallOfTheDriverMayFail(t *testing.T) {
 		name    string
 		failure error
 		lost    bool
-	}{{"out of memory", compute.ErrOutOfMemory, false}, {"refused", errRefused, false}, {"lost", compute.ErrDeviceLost, true}} {
+	}{{"out of memory", compute.ErrOutOfMemory, false}, {"refused", errRefused, false},
+		{"lost", compute.ErrDeviceLost, true}} {
 		t.Run(c.name, func(t *testing.T) {
 			for n := 1; ; n++ {
 				d := newRecorder(t)
@@ -147,7 +149,8 @@ func TestALostDeviceIsRefusedInWords(t *testing.T) {
 			err = logits.Argmax(make([]int32, 1))
 		}
 	}
-	if !errors.Is(err, compute.ErrDeviceLost) || !bytes.Contains([]byte(err.Error()), []byte("start specula anew")) {
+	if !errors.Is(err, compute.ErrDeviceLost) ||
+		!bytes.Contains([]byte(err.Error()), []byte("start specula anew")) {
 		t.Errorf("the error is %v", err)
 	}
 	if err := b.Close(); err != nil {
@@ -190,7 +193,9 @@ func TestAPassThatComesAgainIsOneGraph(t *testing.T) {
 		}
 		return d.log
 	}
-	if first := pass(1, 2); !slices.Contains(first, "up 12") || !slices.Contains(first, "prepare_heads_float") || slices.Contains(first, "rope") || slices.Contains(first, "graph") {
+	if first := pass(1, 2); !slices.Contains(first, "up 12") ||
+		!slices.Contains(first, "prepare_heads_float") || slices.Contains(first, "rope") ||
+		slices.Contains(first, "graph") {
 		t.Errorf("the first pass queued %q", first)
 	}
 	replayed := []string{"up 12", "graph", "peak_rows", "argmax_rows", "down 8", "wait"}

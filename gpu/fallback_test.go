@@ -60,9 +60,12 @@ func TestDraftAndTargetOnDifferentDevices(t *testing.T) {
 		target, draft func() compute.Backend
 		device        string
 	}{
-		{"draft on the processor", func() compute.Backend { return open(t) }, func() compute.Backend { return host.New(1) }, "; draft on cpu: "},
-		{"target on the processor", func() compute.Backend { return host.New(1) }, func() compute.Backend { return open(t) }, "; draft on cuda: "},
-		{"two GPUs", func() compute.Backend { return open(t) }, func() compute.Backend { return open(t) }, "; draft on cuda: "},
+		{"draft on the processor", func() compute.Backend { return open(t) },
+			func() compute.Backend { return host.New(1) }, "; draft on cpu: "},
+		{"target on the processor", func() compute.Backend { return host.New(1) },
+			func() compute.Backend { return open(t) }, "; draft on cuda: "},
+		{"two GPUs", func() compute.Backend { return open(t) }, func() compute.Backend { return open(t) },
+			"; draft on cuda: "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, err := pair(t, engine.Options{Backend: c.target(), DraftBackend: c.draft()})
@@ -220,15 +223,18 @@ func checkFailing(t *testing.T, s *engine.Session, falls bool) bool {
 	want := onProcessor(t, prompt)
 	t.Logf("%s: %q, %q, %q", r.reason, r.text, r.failed, r.notices)
 	if !falls {
-		if r.reason != "error" || !r.device || len(r.ids) > len(want) || !slices.Equal(r.ids, want[:len(r.ids)]) {
-			t.Errorf("the reply ended with %q: %q %v, want the beginning of %v", r.reason, r.failed, r.ids, want)
+		if r.reason != "error" || !r.device || len(r.ids) > len(want) ||
+			!slices.Equal(r.ids, want[:len(r.ids)]) {
+			t.Errorf("the reply ended with %q: %q %v, want the beginning of %v", r.reason,
+				r.failed, r.ids, want)
 		}
 		return true
 	}
 	if r.failed != "" || !slices.Equal(r.ids, want) || len(r.notices) != 2 {
 		t.Errorf("the reply ended with %q: %q %v, want %v", r.reason, r.failed, r.ids, want)
 	}
-	if later := ask(t, s, prompt); later.failed != "" || !slices.Equal(later.ids, want) || len(later.notices) > 0 {
+	if later := ask(t, s, prompt); later.failed != "" || !slices.Equal(later.ids, want) ||
+		len(later.notices) > 0 {
 		t.Errorf("the next reply: %q %v", later.failed, later.ids)
 	}
 	return true

@@ -59,7 +59,8 @@ func TestOutOfMemoryAtAnyReservation(t *testing.T) {
 
 // useOnce loads the demo draft and computes a pass.
 func useOnce(t *testing.T, b compute.Backend) error {
-	m, err := model.Load(t.Context(), b, parse(t, assets.Draft()), model.Options{MaxTokens: 64, MaxRows: 4}, nil)
+	m, err := model.Load(t.Context(), b, parse(t, assets.Draft()),
+		model.Options{MaxTokens: 64, MaxRows: 4}, nil)
 	if err != nil {
 		return err
 	}
@@ -82,7 +83,8 @@ func alone(t *testing.T) bool {
 	if os.Getenv(mark) != "" {
 		return false
 	}
-	command := exec.CommandContext(t.Context(), os.Args[0], "-test.v", "-test.run=^"+strings.ReplaceAll(t.Name(), "/", "$/^")+"$")
+	command := exec.CommandContext(t.Context(), os.Args[0], "-test.v",
+		"-test.run=^"+strings.ReplaceAll(t.Name(), "/", "$/^")+"$")
 	command.Env = append(os.Environ(), mark+"=yes")
 	said, err := command.CombinedOutput()
 	if err != nil || !strings.Contains(string(said), "--- PASS") {
@@ -131,7 +133,8 @@ func TestFaultsInAReply(t *testing.T) {
 			if failed.reason != "error" || failed.failed == "" {
 				t.Errorf("the reply ended with %q: %s", failed.reason, failed.failed)
 			}
-			if later := ask(t, s, "who are you?"); !strings.Contains(later.failed, c.later) || (later.failed == "") != (c.later == "") {
+			if later := ask(t, s, "who are you?"); !strings.Contains(later.failed, c.later) ||
+				(later.failed == "") != (c.later == "") {
 				t.Errorf("the next reply: %q %q", later.text, later.failed)
 			}
 		})
@@ -151,7 +154,8 @@ func TestScoresThatAreNoNumbers(t *testing.T) {
 		if err != nil || !found {
 			t.Fatal(found, err)
 		}
-		binary.LittleEndian.PutUint32(norm.Data, math.Float32bits(float32(math.NaN()))) // norm.Data is part of data
+		// norm.Data is part of data
+		binary.LittleEndian.PutUint32(norm.Data, math.Float32bits(float32(math.NaN())))
 		return data
 	}
 	b := open(t)
@@ -166,7 +170,8 @@ func TestScoresThatAreNoNumbers(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			e, err := engine.Load(t.Context(), engine.Options{
 				Config: config.Default(), Backend: b, Now: time.Now, NewSeed: func() int64 { return 1 },
-				Target: engine.Source{Name: "target", Embedded: c.target}, Draft: engine.Source{Name: "draft", Embedded: c.draft},
+				Target: engine.Source{Name: "target", Embedded: c.target},
+				Draft:  engine.Source{Name: "draft", Embedded: c.draft},
 			}, func(event.Event) {})
 			if err != nil {
 				t.Fatal(err)
@@ -182,14 +187,16 @@ func TestScoresThatAreNoNumbers(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer s.Close()
-			set(t, s, "proposer", "draft", "temperature", "0", "max-tokens", "6", "gamma-rule", "fixed", "gamma", "2")
+			set(t, s, "proposer", "draft", "temperature", "0", "max-tokens", "6", "gamma-rule",
+				"fixed", "gamma", "2")
 			r := ask(t, s, "who are you?")
 			if r.failed != "" || !strings.HasPrefix(r.text, "I am") {
 				t.Errorf("%q, %q", r.text, r.failed)
 			}
 			for _, round := range r.rounds {
 				if round.Gamma > 0 && !strings.Contains(round.DraftWhy, "not finite") {
-					t.Errorf("round %d: the draft of %d ended with %q", round.Index, round.Gamma, round.DraftWhy)
+					t.Errorf("round %d: the draft of %d ended with %q", round.Index, round.Gamma,
+						round.DraftWhy)
 				}
 			}
 		})

@@ -142,11 +142,13 @@ func TestProductsOfTheSameActivationsAreJoined(t *testing.T) {
 	for name, c := range map[string]struct {
 		operations, want []operation
 	}{
-		"three":           {[]operation{q, k, v}, []operation{products{q, k, v}}},
-		"two":             {[]operation{q, k}, []operation{products{q, k}}},
-		"one":             {[]operation{q}, []operation{q}},
-		"more than three": {[]operation{q, k, v, product{atOther, atX, rows, wide}}, []operation{products{q, k, v}, product{atOther, atX, rows, wide}}},
-		"not neighbours":  {[]operation{q, addBias{x: atQ}, k, v}, []operation{q, addBias{x: atQ}, products{k, v}}},
+		"three": {[]operation{q, k, v}, []operation{products{q, k, v}}},
+		"two":   {[]operation{q, k}, []operation{products{q, k}}},
+		"one":   {[]operation{q}, []operation{q}},
+		"more than three": {[]operation{q, k, v, product{atOther, atX, rows, wide}},
+			[]operation{products{q, k, v}, product{atOther, atX, rows, wide}}},
+		"not neighbours": {[]operation{q, addBias{x: atQ}, k, v},
+			[]operation{q, addBias{x: atQ}, products{k, v}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := joinProducts(c.operations); !reflect.DeepEqual(got, c.want) {

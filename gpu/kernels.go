@@ -110,7 +110,8 @@ func (b *Backend) compile() error {
 			err := b.library.load(module)
 			var refused *driver.Error
 			if errors.As(err, &refused) && refused.Unwrap() == nil {
-				return fmt.Errorf("%w that can be used: %s refuses the kernels: %w", ErrNoDevice, b.info.Name, err)
+				return fmt.Errorf("%w that can be used: %s refuses the kernels: %w", ErrNoDevice,
+					b.info.Name, err)
 			}
 			if err != nil {
 				return err

@@ -69,7 +69,9 @@ func (l *tables) matrix(t *testing.T, position int, scores func(int, int32) []fl
 			data = binary.LittleEndian.AppendUint16(data, ref.ToHalf(score))
 		}
 	}
-	m, err := l.Matrix(t.Context(), compute.Weight{Name: "scores", Type: compute.F16, Rows: l.world.Vocab, Cols: l.world.Vocab, Data: data})
+	m, err := l.Matrix(t.Context(),
+		compute.Weight{Name: "scores", Type: compute.F16, Rows: l.world.Vocab,
+			Cols: l.world.Vocab, Data: data})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,16 +95,19 @@ func (l *tables) Feeds() bool                      { return true }
 func (l *tables) Tokens(n int) (compute.Tokens, error) { return l.Feeder.Tokens(n) }
 
 // Prefill counts what comes before a chain; its scores are not needed.
-func (l *tables) Prefill(_ context.Context, cache compute.Cache, ids []int32, _ func(int, int)) (compute.Logits, error) {
+func (l *tables) Prefill(_ context.Context, cache compute.Cache, ids []int32,
+	_ func(int, int)) (compute.Logits, error) {
 	cache.(*read).n += len(ids)
 	return nil, nil
 }
 
 // Chain draws n tokens. The first follows the last of ids.
-func (l *tables) Chain(_ context.Context, cache compute.Cache, ids []int32, n int, t compute.Tokens, by *compute.Sampling) error {
+func (l *tables) Chain(_ context.Context, cache compute.Cache, ids []int32, n int, t compute.Tokens,
+	by *compute.Sampling) error {
 	position := cache.Len() + len(ids) - 1 // of the first token drawn
 	last := ids[len(ids)-1]
-	err := errors.Join(l.Embed(l.scores, l.draft[position], []int32{last}), t.Sample(*by), t.Put(0, last), l.Draw(l.scores, t, 1))
+	err := errors.Join(l.Embed(l.scores, l.draft[position], []int32{last}), t.Sample(*by), t.Put(0, last),
+		l.Draw(l.scores, t, 1))
 	for i := 1; i < n && err == nil; i++ {
 		err = errors.Join(l.EmbedTokens(l.scores, l.draft[position+i], t, i, 1), l.Draw(l.scores, t, i+1))
 	}
@@ -114,7 +119,8 @@ func (l *tables) Chain(_ context.Context, cache compute.Cache, ids []int32, n in
 func (l *tables) pass(t compute.Tokens, position, n int) (compute.Logits, error) {
 	var err error
 	for i := range n + 1 {
-		err = errors.Join(err, l.EmbedTokens(l.row, l.target[position+i], t, i, 1), l.Copy(l.rows, l.row, 1, compute.Block{Row: i}))
+		err = errors.Join(err, l.EmbedTokens(l.row, l.target[position+i], t, i, 1),
+			l.Copy(l.rows, l.row, 1, compute.Block{Row: i}))
 	}
 	if err != nil {
 		return nil, err
@@ -156,15 +162,17 @@ func (p *player) round(t *testing.T, u sample.Uniforms, round int, written []int
 			draft.Tokens, draft.Q = append(draft.Tokens, 1), append(draft.Q, sample.OneHot(1))
 		}
 		sampling.Certain = true
-		if err := errors.Join(p.ahead.Sample(sampling), p.ahead.Put(0, context[position]), p.ahead.Put(1, draft.Tokens...)); err != nil {
+		if err := errors.Join(p.ahead.Sample(sampling), p.ahead.Put(0, context[position]),
+			p.ahead.Put(1, draft.Tokens...)); err != nil {
 			return nil, err
 		}
 		if rows.Logits, err = p.pass(p.ahead, position, gamma); err == nil {
 			rows.decision, err = rows.Logits.(compute.Judge).AcceptDrawn(p.ahead)
 		}
 	} else {
-		draft, err = p.proposer.Propose(t.Context(), spec.Ask{Gamma: gamma, Params: p.world.Params, Sharpen: lawSharpen, Uniforms: u, Round: round,
-			OnDevice: true})
+		draft, err = p.proposer.Propose(t.Context(),
+			spec.Ask{Gamma: gamma, Params: p.world.Params, Sharpen: lawSharpen, Uniforms: u, Round: round,
+				OnDevice: true})
 		if on := draft.Device; err == nil && on != nil {
 			if rows.Logits, err = p.pass(on.Tokens, position, on.N); err == nil {
 				rows.decision, err = rows.Logits.(compute.Judge).AcceptDrawn(on.Tokens)
@@ -213,7 +221,8 @@ func (p *player) play(t *testing.T, trial int) (played gate.Played) {
 			t.Fatalf("reply %d, round %d after %v: %v", trial, round, played.Tokens, err)
 		}
 		played.Tokens = append(played.Tokens, news...)
-		if kept := p.accepted - before; played.Bonus < 0 && kept > 0 && kept == min(p.gamma, p.world.Depth-1-len(played.Tokens)+len(news)) {
+		if kept := p.accepted - before; played.Bonus < 0 && kept > 0 &&
+			kept == min(p.gamma, p.world.Depth-1-len(played.Tokens)+len(news)) {
 			played.Bonus = len(played.Tokens) - 1
 		}
 	}
@@ -230,7 +239,8 @@ func (l *tables) replay(certain bool) func(round ref.Round, context, ids []int32
 		round.Drafts = int32(len(ids))
 		row := func(scores []float32, sharpen float64) ref.WeightRow {
 			f := l.world.Params
-			by := ref.Filters{Temperature: float32(sharpen * f.Temperature), FilterTemperature: float32(sharpen * f.Temperature), TopP: float32(f.TopP),
+			by := ref.Filters{Temperature: float32(sharpen * f.Temperature),
+				FilterTemperature: float32(sharpen * f.Temperature), TopP: float32(f.TopP),
 				MinP: float32(f.MinP), TopK: int32(f.TopK)}
 			if f.TemperatureLast {
 				by.FilterTemperature = 1
@@ -256,8 +266,10 @@ func (l *tables) replay(certain bool) func(round ref.Round, context, ids []int32
 			before = ids[i]
 		}
 		want := ref.Reject(p, q, ids, round)
-		if o.Accepted != want.Accepted || int(o.Commit.ID) != want.Commit || float32(o.Commit.P) != want.Chance {
-			return fmt.Errorf("accepted %d and then %d with p %v; on the host %d, %d, %v", o.Accepted, o.Commit.ID, o.Commit.P, want.Accepted, want.Commit, want.Chance)
+		if o.Accepted != want.Accepted || int(o.Commit.ID) != want.Commit ||
+			float32(o.Commit.P) != want.Chance {
+			return fmt.Errorf("accepted %d and then %d with p %v; on the host %d, %d, %v", o.Accepted,
+				o.Commit.ID, o.Commit.P, want.Accepted, want.Commit, want.Chance)
 		}
 		return nil
 	}
@@ -276,9 +288,11 @@ type language struct {
 
 var languages = []language{
 	{"near", 10, 2, sample.Params{Temperature: 1, TopP: 1}, gate.Near, false, false, 2500},
-	{"filtered", 8, 3, sample.Params{Temperature: 0.7, TopP: 0.9, TopK: 6, MinP: 0.02}, gate.Near, false, false, 500},
+	{"filtered", 8, 3, sample.Params{Temperature: 0.7, TopP: 0.9, TopK: 6, MinP: 0.02}, gate.Near,
+		false, false, 500},
 	{"partial", 10, 1, sample.Params{Temperature: 1.5, TopP: 1}, gate.Partial, false, false, 1500},
-	{"temperature last", 32, 2, sample.Params{Temperature: 1.3, TopP: 0.95, TemperatureLast: true}, gate.Near, false, false, 500},
+	{"temperature last", 32, 2, sample.Params{Temperature: 1.3, TopP: 0.95, TemperatureLast: true},
+		gate.Near, false, false, 500},
 	{"damaged", 10, 2, sample.Params{Temperature: 1, TopP: 1}, gate.Near, false, true, 1500},
 	{"certain", 8, 2, sample.Params{Temperature: 1, TopP: 1}, gate.Near, true, false, 2000},
 }
@@ -310,7 +324,8 @@ func (l language) player(t *testing.T, b compute.Backend) *player {
 			t.Error(err)
 		}
 	})
-	return &player{tables: tables, proposer: proposer, verifier: spec.NewVerifier(), certain: l.certain, gamma: l.gamma}
+	return &player{tables: tables, proposer: proposer, verifier: spec.NewVerifier(), certain: l.certain,
+		gamma: l.gamma}
 }
 
 func TestLawOfSampledRounds(t *testing.T) {
@@ -322,8 +337,10 @@ func TestLawOfSampledRounds(t *testing.T) {
 			if seed := os.Getenv("EMULATOR_SEED"); seed != "" && seed != "0" {
 				replies /= 10 // another schedule does not change what is drawn
 			}
-			report := p.world.Judge(replies, p.world.Depth, 3, func(trial int) gate.Played { return p.play(t, trial) })
-			t.Logf("%d replies in %d rounds, %d draft tokens accepted, %v", replies, p.rounds, p.accepted, time.Since(began).Round(time.Second/10))
+			report := p.world.Judge(replies, p.world.Depth, 3,
+				func(trial int) gate.Played { return p.play(t, trial) })
+			t.Logf("%d replies in %d rounds, %d draft tokens accepted, %v", replies, p.rounds, p.accepted,
+				time.Since(began).Round(time.Second/10))
 			if failures := report.Failures(); failures != "" {
 				t.Error(failures)
 			}
@@ -346,7 +363,8 @@ func TestSampledRoundsReplayedOnTheHost(t *testing.T) {
 			}
 			again := l.player(t, b)
 			for trial := range 5 {
-				if first, second := p.play(t, trial), again.play(t, trial); !slices.Equal(first.Tokens, second.Tokens) {
+				if first, second := p.play(t, trial), again.play(t, trial); !slices.Equal(first.Tokens,
+					second.Tokens) {
 					t.Errorf("reply %d is %v, and a second time %v", trial, first.Tokens, second.Tokens)
 				}
 			}

@@ -52,7 +52,8 @@ func (b *made) Matrix(_ context.Context, w compute.Weight) (compute.Matrix, erro
 		}
 		for tile := 0; tile < tiles; tile += madeRows / tileRows {
 			bytes := int64(min(madeRows/tileRows, tiles-tile)) * tileBytes
-			if err := b.device.Copy(b.stream, memory+driver.Pointer(int64(tile)*tileBytes), noise, bytes); err != nil {
+			if err := b.device.Copy(b.stream, memory+driver.Pointer(int64(tile)*tileBytes), noise,
+				bytes); err != nil {
 				return err
 			}
 		}
@@ -79,7 +80,8 @@ func (b *made) noise(f *cuda.Format, k madeKey) (driver.Pointer, error) {
 	}
 	for at := 0; at < len(packed); at += pieceBytes {
 		piece := packed[at:min(at+pieceBytes, len(packed))]
-		if err := b.uploads.send(b.Backend, p+driver.Pointer(at), len(piece), func(to []byte) { copy(to, piece) }); err != nil {
+		if err := b.uploads.send(b.Backend, p+driver.Pointer(at), len(piece),
+			func(to []byte) { copy(to, piece) }); err != nil {
 			return 0, err
 		}
 	}
@@ -141,7 +143,8 @@ func shapeOfModel(t testing.TB, size string) random.Shape {
 		t.Fatal(err)
 	}
 	if tinyShapes() {
-		s = random.Shape{Name: s.Name, Layers: 1, Dim: 256, FFN: 256, Heads: 2, KVHeads: 1, HeadDim: 128, Vocab: 1024, Untied: s.Untied}
+		s = random.Shape{Name: s.Name, Layers: 1, Dim: 256, FFN: 256, Heads: 2, KVHeads: 1, HeadDim: 128,
+			Vocab: 1024, Untied: s.Untied}
 	}
 	return s
 }
@@ -168,7 +171,8 @@ func newSubject(b *testing.B, on *made, size string, typ compute.DType, tokens, 
 	if err != nil {
 		b.Fatal(err)
 	}
-	m, err := model.Load(b.Context(), on, file, model.Options{MaxTokens: tokens, MaxRows: 17, PrefillRows: prefillRows, CacheType: compute.F16}, nil)
+	m, err := model.Load(b.Context(), on, file,
+		model.Options{MaxTokens: tokens, MaxRows: 17, PrefillRows: prefillRows, CacheType: compute.F16}, nil)
 	s := &subject{Model: m, device: on}
 	if err == nil {
 		s.cache, err = m.NewCache()

@@ -27,7 +27,8 @@ func (b *made) elapsed(t testing.TB, queue func() error) float64 {
 			return err
 		}
 		for i := range times {
-			err := first(b.device.Record(from, b.stream), queue(), b.device.Record(to, b.stream), b.device.Wait(b.stream))
+			err := first(b.device.Record(from, b.stream), queue(), b.device.Record(to, b.stream),
+				b.device.Wait(b.stream))
 			if err != nil {
 				return err
 			}
@@ -105,7 +106,8 @@ func (b *made) peakPerMS(t testing.TB) float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	steps, err := b.lower(nil, multiplyTiles{out, memory, rounds, driver.Shape{Grid: [3]int{blocks}, Block: [3]int{threads}}})
+	steps, err := b.lower(nil,
+		multiplyTiles{out, memory, rounds, driver.Shape{Grid: [3]int{blocks}, Block: [3]int{threads}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,8 @@ import (
 
 func TestRowsThatOnlyProductsReadAreWrittenAsTheirOperand(t *testing.T) {
 	const rows, cols = 3, 512
-	const atNormed, atOther = driver.Pointer(1 << 20), driver.Pointer(1 << 24) // far from others: rows are longer than those are apart
+	// far from others: rows are longer than those are apart
+	const atNormed, atOther = driver.Pointer(1 << 20), driver.Pointer(1 << 24)
 	weight := &matrix{rows: cols, cols: cols, format: cuda.Q8_0}
 	const activations = driver.Pointer(1 << 28)
 	converted := convert{cuda.Q8_0, activations, atNormed, rows, cols}

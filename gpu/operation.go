@@ -144,7 +144,8 @@ type activate struct {
 
 // activationKernels are the names of the kernels.
 var activationKernels = map[compute.Activation]string{
-	compute.SiLU: "activate_silu", compute.GELU: "activate_gelu", compute.ReLUSquared: "activate_relu_squared", compute.Sigmoid: "activate_sigmoid",
+	compute.SiLU: "activate_silu", compute.GELU: "activate_gelu",
+	compute.ReLUSquared: "activate_relu_squared", compute.Sigmoid: "activate_sigmoid",
 }
 
 func (o activate) launch() launch {
@@ -240,14 +241,16 @@ func (o products) launch() launch {
 	for _, p := range o {
 		m := p.weight.factor()
 		matrices = append(matrices, m)
-		arguments = append(arguments, address(p.dst), whole(m.Rows), address(p.weight.memory), whole(m.Ranges))
+		arguments = append(arguments, address(p.dst), whole(m.Rows), address(p.weight.memory),
+			whole(m.Ranges))
 	}
 	for range cuda.MostJoined - len(o) {
 		arguments = append(arguments, address(0), whole(0), address(0), whole(0))
 	}
 	w := o[0].weight
 	l := w.format.Product(o[0].rows, matrices...)
-	return launchOf(l.Kernel, shapeOf(l), append(arguments, address(o[0].activations), whole(o[0].rows), whole(w.format.Slabs(w.cols)))...)
+	return launchOf(l.Kernel, shapeOf(l), append(arguments, address(o[0].activations), whole(o[0].rows),
+		whole(w.format.Slabs(w.cols)))...)
 }
 
 func shapeOf(l cuda.Launch) driver.Shape {

@@ -103,7 +103,8 @@ func (o attend) launch() launch {
 	c, p := &o.cache, &o.part
 	columns, perBlock := o.rows*(p.heads/c.kvHeads), 8
 	arguments := []driver.Argument{
-		address(p.sums), address(p.stats), address(o.q), address(c.keys), address(c.values), address(o.position),
+		address(p.sums), address(p.stats), address(o.q), address(c.keys), address(c.values),
+		address(o.position),
 		whole(o.from), whole(o.rows), whole(p.heads), whole(c.kvHeads),
 	}
 	name := "attend_float"

@@ -170,7 +170,8 @@ func benchmarkRound(b *testing.B, by *compute.Sampling) {
 				if err == nil {
 					err = judge(logits.(compute.Judge), tokens, by != nil)
 				}
-				if err = first(err, draft.cache.Truncate(draft.past), target.cache.Truncate(target.past)); err != nil {
+				if err = first(err, draft.cache.Truncate(draft.past),
+					target.cache.Truncate(target.past)); err != nil {
 					b.Fatal(err)
 				}
 				bytes, waits = logits.Moved()

@@ -21,7 +21,8 @@ func TestTheShownPathIsTheOneThatRan(t *testing.T) {
 	load := func(change func(*engine.Options)) *engine.Engine {
 		o := engine.Options{
 			Config: config.Default(), Backend: b, Now: time.Now, NewSeed: func() int64 { return 1 },
-			Target: engine.Source{Name: "demo target", Embedded: assets.Target()}, Draft: engine.Source{Name: "demo draft", Embedded: assets.Draft()},
+			Target: engine.Source{Name: "demo target", Embedded: assets.Target()},
+			Draft:  engine.Source{Name: "demo draft", Embedded: assets.Draft()},
 		}
 		for _, h := range assets.Heads() {
 			o.Heads = append(o.Heads, engine.HeadSource(h))
@@ -48,12 +49,16 @@ func TestTheShownPathIsTheOneThatRan(t *testing.T) {
 		{"token", together, nil, "stochastic", "no filter depends on earlier tokens"},
 		{"block", together, []string{"acceptance", "block"}, "fallback", "the rule block needs whole rows"},
 		{"exact", together, []string{"acceptance", "exact"}, "fallback", "the rule exact needs whole rows"},
-		{"guidance", together, []string{"guidance", "1.5"}, "fallback", "guidance 1.5: two rows for each token"},
-		{"guidance at temperature 0", together, []string{"guidance", "1.5", "temperature", "0"}, "fallback", "guidance 1.5"},
-		{"block at temperature 0", together, []string{"acceptance", "block", "temperature", "0"}, "greedy", "temperature 0"},
+		{"guidance", together, []string{"guidance", "1.5"}, "fallback",
+			"guidance 1.5: two rows for each token"},
+		{"guidance at temperature 0", together, []string{"guidance", "1.5", "temperature", "0"},
+			"fallback", "guidance 1.5"},
+		{"block at temperature 0", together, []string{"acceptance", "block", "temperature", "0"},
+			"greedy", "temperature 0"},
 		{"heads", together, []string{"proposer", "eagle"}, "fallback", onProcessor},
 		{"a draft model on the processor", apart, nil, "fallback", onProcessor},
-		{"a draft model on the processor, at temperature 0", apart, []string{"temperature", "0"}, "greedy", "temperature 0"},
+		{"a draft model on the processor, at temperature 0", apart, []string{"temperature", "0"},
+			"greedy", "temperature 0"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := sampledSession(t, c.e, append([]string{"max-tokens", "6", "gamma", "2"}, c.settings...)...)
@@ -66,7 +71,8 @@ func TestTheShownPathIsTheOneThatRan(t *testing.T) {
 					path, why = "stochastic", "no filter" // nothing was drawn
 				}
 				if round.Path != path || !strings.Contains(round.PathWhy, why) {
-					t.Errorf("round %d, %d draft tokens: %s: %s; want %s: %s", round.Index, len(round.Draft), round.Path, round.PathWhy, path, why)
+					t.Errorf("round %d, %d draft tokens: %s: %s; want %s: %s", round.Index,
+						len(round.Draft), round.Path, round.PathWhy, path, why)
 				}
 				drafted += len(round.Draft)
 			}
@@ -102,7 +108,8 @@ func TestRoundsGoOverToTheDeviceAfterMinTokens(t *testing.T) {
 	const least = 3
 	e := demo(t, open(t))
 	for _, c := range []struct{ temperature, path string }{{"0", "greedy"}, {"0.8", "stochastic"}} {
-		s := sampledSession(t, e, "temperature", c.temperature, "gamma", "2", "max-tokens", "12", "min-tokens", "3")
+		s := sampledSession(t, e, "temperature", c.temperature, "gamma", "2", "max-tokens", "12",
+			"min-tokens", "3")
 		r := ask(t, s, "hello")
 		written, over := 0, 0
 		for _, round := range r.rounds {
@@ -112,7 +119,8 @@ func TestRoundsGoOverToTheDeviceAfterMinTokens(t *testing.T) {
 				want = "fallback"
 			}
 			if round.Path != want {
-				t.Errorf("temperature %s, after %d tokens: %s: %s; want %s", c.temperature, written, round.Path, round.PathWhy, want)
+				t.Errorf("temperature %s, after %d tokens: %s: %s; want %s", c.temperature, written,
+					round.Path, round.PathWhy, want)
 			}
 			if written >= least && len(round.Draft) > 0 {
 				over++

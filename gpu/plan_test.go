@@ -56,7 +56,8 @@ func TestCacheTypesOfTheProcessorAreRefused(t *testing.T) {
 		"asked":    func() error { return b.CheckCache(shape) },
 		"reserved": func() error { _, err := b.Cache(shape); return err },
 	} {
-		if err := refused(); err == nil || !strings.Contains(err.Error(), "choose --cache f16 or --device cpu") {
+		if err := refused(); err == nil ||
+			!strings.Contains(err.Error(), "choose --cache f16 or --device cpu") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -96,9 +97,11 @@ func TestAttentionThatTheGPULacksIsRefused(t *testing.T) {
 	shape := compute.CacheShape{Layers: 2, Tokens: 1000, KVHeads: 2, HeadDim: 64, Type: compute.F16}
 	sinks, unlike := shape, shape
 	sinks.Sinks = true
-	unlike.Each = []compute.CacheLayer{{KVHeads: 2, KeyDim: 64, ValueDim: 64}, {KVHeads: 2, KeyDim: 64, ValueDim: 32}}
+	unlike.Each = []compute.CacheLayer{{KVHeads: 2, KeyDim: 64, ValueDim: 64},
+		{KVHeads: 2, KeyDim: 64, ValueDim: 32}}
 	for name, shape := range map[string]compute.CacheShape{"sinks": sinks, "unlike": unlike} {
-		if err := b.CheckCache(shape); !errors.Is(err, compute.ErrLacks) || !strings.Contains(err.Error(), "choose --device cpu") {
+		if err := b.CheckCache(shape); !errors.Is(err, compute.ErrLacks) ||
+			!strings.Contains(err.Error(), "choose --device cpu") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -23,7 +23,8 @@ func BenchmarkProduct(b *testing.B) {
 			rows, cols int
 		}{
 			{"query", queries, shape.Dim}, {"key", keys, shape.Dim}, {"output", shape.Dim, queries},
-			{"gate", shape.FFN, shape.Dim}, {"down", shape.Dim, shape.FFN}, {"scores", shape.Vocab, shape.Dim},
+			{"gate", shape.FFN, shape.Dim}, {"down", shape.Dim, shape.FFN},
+			{"scores", shape.Vocab, shape.Dim},
 		} {
 			for _, m := range []int{1, 5} {
 				b.Run(fmt.Sprintf("%s/%s/%d", gguf.TypeName(typ), p.name, m), func(b *testing.B) {

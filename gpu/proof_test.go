@@ -32,7 +32,8 @@ func TestProofOnTheDevice(t *testing.T) {
 	}
 	e, err := engine.Load(t.Context(), engine.Options{
 		Config: config.Default(), Backend: open(t), Now: time.Now, NewSeed: func() int64 { return 1 },
-		Target: engine.Source{Name: "target", Embedded: target}, Draft: engine.Source{Name: "draft", Embedded: draft},
+		Target: engine.Source{Name: "target", Embedded: target},
+		Draft:  engine.Source{Name: "draft", Embedded: draft},
 	}, func(event.Event) {})
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +60,8 @@ func TestProofOnTheDevice(t *testing.T) {
 
 // smallModel is a model of random weights. Another number of layers gives another model.
 func smallModel(t *testing.T, layers int) []byte {
-	shape := random.Shape{Name: "small", Layers: layers, Dim: 64, FFN: 64, Heads: 2, KVHeads: 1, HeadDim: 32, Vocab: 1024}
+	shape := random.Shape{Name: "small", Layers: layers, Dim: 64, FFN: 64, Heads: 2, KVHeads: 1,
+		HeadDim: 32, Vocab: 1024}
 	var file bytes.Buffer
 	if err := random.Write(t.Context(), &file, shape, compute.Q8_0); err != nil {
 		t.Fatal(err)

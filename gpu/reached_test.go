@@ -105,7 +105,8 @@ func passesOf(t *testing.T, d *recorder, f *weights.File, cacheType compute.DTyp
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
 	const most = 40 // rows of the largest pass: more than kernels of few rows take
-	m, err := model.Load(t.Context(), b, f, model.Options{MaxTokens: 64, MaxRows: most, CacheType: cacheType}, nil)
+	m, err := model.Load(t.Context(), b, f,
+		model.Options{MaxTokens: 64, MaxRows: most, CacheType: cacheType}, nil)
 	if err != nil {
 		return err
 	}
@@ -127,7 +128,8 @@ func passesOf(t *testing.T, d *recorder, f *weights.File, cacheType compute.DTyp
 	}
 	c := m.Config()
 	size := c.KVHeads * c.HeadDim
-	return errors.Join(greedyRound(t, m, cache), cache.KeyValue(0, 1, make([]float32, size), make([]float32, size)))
+	return errors.Join(greedyRound(t, m, cache),
+		cache.KeyValue(0, 1, make([]float32, size), make([]float32, size)))
 }
 
 // greedyRound drafts two tokens and verifies them.

@@ -71,7 +71,8 @@ func beside(t *testing.T, m *model.Model, cache compute.Cache, ids []int32) reco
 	}
 	m.Attach(tap)
 	defer m.Attach(nil)
-	logits, err := m.ForwardParts(t.Context(), model.Part{Cache: other, IDs: []int32{7, 8, 9}}, model.Part{Cache: cache, IDs: ids})
+	logits, err := m.ForwardParts(t.Context(), model.Part{Cache: other, IDs: []int32{7, 8, 9}},
+		model.Part{Cache: cache, IDs: ids})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +102,8 @@ func (r record) compare(t *testing.T, want record, what string) {
 // are the same whether it is decoded, verified or prefilled. It is tested for the numbers of rows
 // at which the tiles change, and their neighbours.
 func TestARowDoesNotDependOnItsCompany(t *testing.T) {
-	shape := random.Shape{Name: "small", Layers: 2, Dim: 256, FFN: 512, Heads: 4, KVHeads: 2, HeadDim: 64, Vocab: 1024}
+	shape := random.Shape{Name: "small", Layers: 2, Dim: 256, FFN: 512, Heads: 4, KVHeads: 2,
+		HeadDim: 64, Vocab: 1024}
 	ids := make([]int32, 33)
 	for i := range ids {
 		ids[i] = int32(i * 29 % shape.Vocab)
@@ -123,7 +125,9 @@ func TestARowDoesNotDependOnItsCompany(t *testing.T) {
 			if err := random.Write(t.Context(), &file, shape, typ); err != nil {
 				t.Fatal(err)
 			}
-			m := load(t, b, file.Bytes(), model.Options{MaxTokens: 300, MaxRows: len(ids), CacheType: []compute.DType{compute.F16, compute.F32}[i%2]})
+			m := load(t, b, file.Bytes(),
+				model.Options{MaxTokens: 300, MaxRows: len(ids),
+					CacheType: []compute.DType{compute.F16, compute.F32}[i%2]})
 			cache, err := m.NewCache()
 			if err != nil {
 				t.Fatal(err)
@@ -145,7 +149,8 @@ func TestARowDoesNotDependOnItsCompany(t *testing.T) {
 // The same beyond the first split of keys, and with so many heads per key head that a large pass
 // computes its splits in parts.
 func TestARowDoesNotDependOnItsCompanyInALongText(t *testing.T) {
-	shape := random.Shape{Name: "many heads", Layers: 1, Dim: 256, FFN: 256, Heads: 16, KVHeads: 1, HeadDim: 64, Vocab: 1024}
+	shape := random.Shape{Name: "many heads", Layers: 1, Dim: 256, FFN: 256, Heads: 16, KVHeads: 1,
+		HeadDim: 64, Vocab: 1024}
 	ids := make([]int32, 267)
 	for i := range ids {
 		ids[i] = int32(i * 31 % shape.Vocab)

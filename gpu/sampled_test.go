@@ -19,7 +19,8 @@ import (
 )
 
 // sampledSettings are settings with which every round is drawn on the device.
-var sampledSettings = []string{"temperature", "0.8", "top-p", "0.95", "top-k", "0", "min-p", "0", "seed", "11", "max-tokens", "16", "gamma-rule", "fixed", "gamma", "3"}
+var sampledSettings = []string{"temperature", "0.8", "top-p", "0.95", "top-k", "0", "min-p", "0", "seed",
+	"11", "max-tokens", "16", "gamma-rule", "fixed", "gamma", "3"}
 
 func sampledSession(t *testing.T, e *engine.Engine, more ...string) *engine.Session {
 	t.Helper()
@@ -41,7 +42,8 @@ func sampledSession(t *testing.T, e *engine.Engine, more ...string) *engine.Sess
 func TestSampledRoundsAreOneWait(t *testing.T) {
 	e := demo(t, open(t))
 	for _, c := range []struct{ name, prompt, proposer string }{
-		{"draft", "who are you?", "draft"}, {"ngram", "repeat after me: one two three one two three one", "ngram"}, {"skip", "who are you?", "skip"},
+		{"draft", "who are you?", "draft"}, {"ngram", "repeat after me: one two three one two three one",
+			"ngram"}, {"skip", "who are you?", "skip"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := sampledSession(t, e, "proposer", c.proposer)
@@ -54,7 +56,8 @@ func TestSampledRoundsAreOneWait(t *testing.T) {
 				checkRound(t, r)
 				// Lookups may find fewer tokens than were asked for. A draft that ends the reply
 				// is shown without the tokens after its end.
-				if r.BytesMoved <= int64(8*r.Gamma+8) && r.BytesMoved >= int64(8*len(r.Draft)+8) && r.Syncs == 1 {
+				if r.BytesMoved <= int64(8*r.Gamma+8) && r.BytesMoved >= int64(8*len(r.Draft)+8) &&
+					r.Syncs == 1 {
 					onDevice++
 				}
 				drafted += len(r.Draft)
@@ -66,7 +69,8 @@ func TestSampledRoundsAreOneWait(t *testing.T) {
 				t.Errorf("in %d rounds the draft's temperature was looked for", looked)
 			}
 			if drafted == 0 || onDevice < len(first.rounds) {
-				t.Errorf("%d of %d rounds were decided on the device, with %d draft tokens", onDevice, len(first.rounds), drafted)
+				t.Errorf("%d of %d rounds were decided on the device, with %d draft tokens", onDevice,
+					len(first.rounds), drafted)
 			}
 			t.Logf("%q: %d of %d rounds on the device", first.text, onDevice, len(first.rounds))
 		})
@@ -85,7 +89,8 @@ func TestInspectionChangesNothing(t *testing.T) {
 	for i, r := range got.rounds {
 		checkRound(t, r)
 		if r.BytesMoved > int64(8*r.Gamma+8) || r.Syncs != 1 || r.InspectBytes == 0 {
-			t.Errorf("round %d moved %d bytes with %d waits, and %d to be looked at", i, r.BytesMoved, r.Syncs, r.InspectBytes)
+			t.Errorf("round %d moved %d bytes with %d waits, and %d to be looked at", i, r.BytesMoved,
+				r.Syncs, r.InspectBytes)
 		}
 		for _, d := range r.Draft {
 			if len(d.Target) == 0 || len(d.Draft) == 0 {
@@ -93,12 +98,14 @@ func TestInspectionChangesNothing(t *testing.T) {
 			}
 			for _, c := range d.Draft {
 				if c.ID == d.ID && d.Q != nil && c.P != *d.Q {
-					t.Errorf("round %d: draft token %d has q %v and in the draft's bar %v", i, d.ID, *d.Q, c.P)
+					t.Errorf("round %d: draft token %d has q %v and in the draft's bar %v", i,
+						d.ID, *d.Q, c.P)
 				}
 			}
 			for _, c := range d.Target {
 				if c.ID == d.ID && d.P != nil && c.P != *d.P {
-					t.Errorf("round %d: draft token %d has p %v and in the target's bar %v", i, d.ID, *d.P, c.P)
+					t.Errorf("round %d: draft token %d has p %v and in the target's bar %v", i,
+						d.ID, *d.P, c.P)
 				}
 			}
 		}
@@ -125,8 +132,10 @@ func checkRound(t *testing.T, r event.Round) {
 			}
 		case d.P == nil || d.Q == nil || d.U == nil:
 			t.Errorf("round %d: draft token %d has no p, q or u", r.Index, i)
-		case (*d.U**d.Q < *d.P*1.001) != (d.Verdict == event.Accepted) && (*d.U**d.Q < *d.P*0.999) != (d.Verdict == event.Accepted):
-			t.Errorf("round %d: draft token %d with u %g, q %g and p %g is %s", r.Index, i, *d.U, *d.Q, *d.P, d.Verdict)
+		case (*d.U**d.Q < *d.P*1.001) != (d.Verdict == event.Accepted) &&
+			(*d.U**d.Q < *d.P*0.999) != (d.Verdict == event.Accepted):
+			t.Errorf("round %d: draft token %d with u %g, q %g and p %g is %s", r.Index, i, *d.U, *d.Q,
+				*d.P, d.Verdict)
 		}
 	}
 	if r.Commit != nil && (r.Commit.P == nil || *r.Commit.P <= 0) {
@@ -147,7 +156,8 @@ func TestSampledReplyReplayedOnTheHost(t *testing.T) {
 		target: newReader(t, b, assets.Target()), draft: newReader(t, b, assets.Draft()),
 		by: ref.Filters{TopP: 0.95, MinP: 0.01, TopK: 40}, temperature: temperature,
 	}
-	for _, question := range []string{"I want to book a table for two in San Jose", "tell me a story about a dragon"} {
+	for _, question := range []string{"I want to book a table for two in San Jose",
+		"tell me a story about a dragon"} {
 		reply := ask(t, s, question)
 		if reply.failed != "" {
 			t.Fatal(reply.failed)
@@ -162,7 +172,8 @@ func TestSampledReplyReplayedOnTheHost(t *testing.T) {
 		t.Logf("%d rounds, %q", len(reply.rounds), reply.text)
 	}
 	if h.tokens < 8 || h.leftBehind == 0 {
-		t.Errorf("only %d tokens, or too few rounds with two rejected drafts or more: %d", h.tokens, h.leftBehind)
+		t.Errorf("only %d tokens, or too few rounds with two rejected drafts or more: %d",
+			h.tokens, h.leftBehind)
 	}
 }
 
@@ -200,7 +211,8 @@ func (h *replay) round(t *testing.T, context []int32, r event.Round) {
 	}
 	want := ref.Reject(p, h.drafted(t, context, ids, at, r), ids, at)
 	if r.Accepted != want.Accepted || r.Commit != nil && int(r.Commit.ID) != want.Commit {
-		t.Errorf("round %d: %d accepted and %+v, on the host %d and %d", r.Index, r.Accepted, r.Commit, want.Accepted, want.Commit)
+		t.Errorf("round %d: %d accepted and %+v, on the host %d and %d", r.Index, r.Accepted, r.Commit,
+			want.Accepted, want.Commit)
 	}
 	h.tokens += len(r.Committed())
 	if len(ids) > r.Accepted+1 {
@@ -232,7 +244,8 @@ func explained(q []ref.WeightRow, ids []int32, at ref.Round, r event.Round) bool
 		if row.Draw(at.Uniform(ref.DraftDraw, i)) != int(ids[i]) {
 			return false
 		}
-		if chance := row.Chance(int(ids[i]), row.Total()); i < r.Tested && !(*r.Draft[i].Q > 0.999*chance && *r.Draft[i].Q < 1.001*chance) {
+		if chance := row.Chance(int(ids[i]), row.Total()); i < r.Tested &&
+			!(*r.Draft[i].Q > 0.999*chance && *r.Draft[i].Q < 1.001*chance) {
 			return false
 		}
 	}
@@ -272,7 +285,8 @@ type reader struct {
 }
 
 func newReader(t *testing.T, b compute.Backend, data []byte) *reader {
-	m := load(t, b, data, model.Options{MaxTokens: 256, MaxRows: 4, CacheType: compute.F16}) // F16: the default
+	// F16: the default
+	m := load(t, b, data, model.Options{MaxTokens: 256, MaxRows: 4, CacheType: compute.F16})
 	cache, err := m.NewCache()
 	if err != nil {
 		t.Fatal(err)
@@ -309,8 +323,10 @@ func TestPathsTakeTurns(t *testing.T) {
 	s := sampledSession(t, e)
 	want := ask(t, sampledSession(t, e), "who are you?")
 	for _, change := range [][]string{
-		{"repeat-penalty", "1.2"}, {"repeat-penalty", "1", "acceptance", "block"}, {"acceptance", "token", "temperature", "0"},
-		{"temperature", "0.8", "logprobs", "2"}, {"logprobs", "0", "speculate", "false"}, {"speculate", "true", "max-tokens", "5"},
+		{"repeat-penalty", "1.2"}, {"repeat-penalty", "1", "acceptance", "block"},
+		{"acceptance", "token", "temperature", "0"},
+		{"temperature", "0.8", "logprobs", "2"}, {"logprobs", "0", "speculate", "false"},
+		{"speculate", "true", "max-tokens", "5"},
 	} {
 		set(t, s, change...)
 		if r := ask(t, s, "tell me a joke"); r.failed != "" {

@@ -43,7 +43,7 @@ func from(t *testing.T, frames []film.Frame, text string) time.Duration {
 	return 0
 }
 
-// The film's times are those of the script and the pace, and nobody waits for them.
+// The times in the film follow from the script and the pace. Making the film takes less: nothing waits.
 func TestAFilmOfAScriptHasTheScriptsTimes(t *testing.T) {
 	frames, r, err := demoFilm(t, `
 scene Guessing
@@ -94,7 +94,7 @@ wait key
 	}
 }
 
-// Steps of a script drive the reply in a film, too.
+// A script's steps make the reply go on in a film, as they do on the screen.
 func TestAFilmMakesSteps(t *testing.T) {
 	frames, _, err := demoFilm(t, "pace step\nset gamma=3\nask hello\nsay \"Nobody knows yet.\"\nwait 2s\nstep\nsay \"Now we know.\"\nwait 2s\npace slow 2\nsay \"On.\"\nwait 1s")
 	if err != nil {
@@ -111,7 +111,7 @@ func TestAFilmMakesSteps(t *testing.T) {
 	}
 }
 
-// Texts of a script stay texts, and a film has an end.
+// A script's text cannot write escape sequences into a film, and a film always ends.
 func TestAFilmOfAScriptIsSafeAndBounded(t *testing.T) {
 	frames, _, err := demoFilm(t, "scene evil\x1b[2J\nsay \"\\x1b]0;owned\\x07 \\u202etext <script>\"\nask <script>alert(1)</script>\nwait 1s")
 	if err != nil {

@@ -9,14 +9,16 @@ var ErrLacks = errors.New("the device lacks an operation of this model")
 // backend that has them also obeys Window and SoftCap of Attention. A model that needs one of them
 // is refused on other backends.
 type Extra interface {
-	// Scale multiplies each number of x by factor.
+	// Scale multiplies each number of x, which has m rows, by factor.
 	Scale(x Buffer, m int, factor float32) error
-	// LayerNorm writes (x−mean)·w/√(variance+eps), for each group of group numbers. w has the
-	// factors of one or more groups; after its last factor comes its first again. dst may be x.
+	// LayerNorm writes (x−mean)·w/√(variance+eps) to dst. Mean and variance are those of a group:
+	// group consecutive numbers of a row. w has factors for one or more groups, and is repeated for
+	// the groups after these. dst may be x.
 	LayerNorm(dst, x Buffer, m int, w Vector, group int, eps float32) error
-	// Activate replaces each number of x by its activation, times the number of y. y may be nil.
+	// Activate replaces each number of x by its activation, times the number of y at the same place.
+	// Without y, which is nil then, it is the activation alone.
 	Activate(x, y Buffer, m int, f Activation) error
-	// SoftCap replaces each number of x by limit·tanh(x/limit).
+	// SoftCap replaces each number of x, which has m rows, by limit·tanh(x/limit).
 	SoftCap(x Buffer, m int, limit float32) error
 }
 

@@ -9,12 +9,11 @@ import (
 
 var _ compute.Mixer = (*Backend)(nil)
 
-// routing holds the choices of a pass. Its tasks are those of a row, and cpu.Routing's: to group all
-// choices.
+// routing holds the experts that a pass chose for each row.
 type routing struct {
 	*cpu.Routing
 	owner         *Backend
-	experts, runs int // groups of all calls, and calls
+	experts, runs int // experts read in all calls of Route, and the number of calls
 }
 
 // Choices copies the experts of a row, the best first.
@@ -25,13 +24,13 @@ func (r *routing) Choices(row int, experts []int32) error {
 	return nil
 }
 
-// Touched returns how many experts were read, in how many calls of Route.
+// Touched returns the number of experts read in all calls of Route, and the number of calls.
 func (r *routing) Touched() (experts, calls int) {
 	r.owner.flush()
 	return r.experts, r.runs
 }
 
-// Do groups the choices.
+// Do groups the choices by expert.
 func (r *routing) Do(from, to int) {
 	r.Routing.Do(from, to)
 	if from < to {
@@ -89,14 +88,14 @@ func (b *Backend) MatMulExperts(dst, x compute.Buffer, r compute.Routing, w comp
 	return nil
 }
 
-// mixturePhase is a phase of products with experts.
+// mixturePhase is a phase of the queue that multiplies with experts.
 type mixturePhase struct {
 	cpu.ExpertProducts
 	x         *float32 // the input; products of the same input share a phase
 	quantises bool
 }
 
-// newMixturePhase queues a phase without products, after one that brings the inputs into order.
+// newMixturePhase queues a phase that puts the inputs in order, and after it one without products yet.
 func (b *Backend) newMixturePhase(in []float32, r *routing, w *matrix, bySlot bool) *mixturePhase {
 	b.makeRoom()
 	q := &b.queue
@@ -123,13 +122,13 @@ func (b *Backend) AddExpertBias(x compute.Buffer, r compute.Routing, bias comput
 	return nil
 }
 
-// Mix adds the slots of each row.
+// Mix adds up the slots of each row.
 func (b *Backend) Mix(dst, x compute.Buffer, r compute.Routing) error {
 	of := r.(*routing)
 	in, xb := queuedRows(x, 0, of.Slots())
 	out, db := queuedRows(dst, 0, of.Slots()/of.Used)
 	require(xb.cols == db.cols, "Mix of different widths")
-	b.makeRoom() // rows need the slots of all, so the phase of the slots must end
+	b.makeRoom() // a row needs slots from all threads, so the phase that computes them must end first
 	b.queue.rows = append(b.queue.rows, rowPhase{parts: b.pool.Threads()})
 	b.queue.add(&b.queue.rows[len(b.queue.rows)-1], 0, 0)
 	b.perRow(rowOperation{run: mixRow, parts: db.cols, count: of.Slots() / of.Used, x: out, cols: db.cols, y: in, routing: of}, 2*len(in))

@@ -17,7 +17,8 @@ import (
 	"specula/gpu/driver/emulated"
 )
 
-var updateBits = flag.Bool("update-bits", false, "write what the emulator's kernels give to testdata/bits.txt")
+var updateBits = flag.Bool("update-bits", false,
+	"write what the emulator's kernels give to testdata/bits.txt")
 
 // bits are hashes of what kernels computed in a test, by kernel name. testdata/bits.txt has those
 // of the emulator, so that a real GPU can be compared with it where only the hashes are at hand.

@@ -47,7 +47,8 @@ func (d *Device) open() error {
 		return failed("counting the CUDA devices", err)
 	}
 	if d.info.Ordinal < 0 || d.info.Ordinal >= count {
-		return fmt.Errorf("there is no CUDA device number %d: this machine has %d, numbered from 0", d.info.Ordinal, count)
+		return fmt.Errorf("there is no CUDA device number %d: this machine has %d, numbered from 0",
+			d.info.Ordinal, count)
 	}
 	if d.device, err = cu.GetDevice(d.info.Ordinal); err != nil {
 		return failed(fmt.Sprintf("opening CUDA device %d", d.info.Ordinal), err)
@@ -77,7 +78,8 @@ func (d *Device) describe() (err error) {
 		attribute cu.DeviceAttribute
 		value     *int
 	}{
-		{cu.ComputeCapabilityMajor, &i.Major}, {cu.ComputeCapabilityMinor, &i.Minor}, {cu.MultiprocessorCount, &i.Multiprocessors},
+		{cu.ComputeCapabilityMajor, &i.Major}, {cu.ComputeCapabilityMinor, &i.Minor},
+		{cu.MultiprocessorCount, &i.Multiprocessors},
 		{C.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, &i.SharedBytes},
 	} {
 		if *a.value, err = d.device.Attribute(a.attribute); err != nil {

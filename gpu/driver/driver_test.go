@@ -97,7 +97,8 @@ func newAdder(d *Device, x, y []float32) adder {
 	a.x, a.y = get(d.Alloc(int64(4*len(x)))), get(d.Alloc(int64(4*len(y))))
 	must(d.Upload(a.stream, a.x, bytesOf(x...)))
 	must(d.Upload(a.stream, a.y, bytesOf(y...)))
-	a.launch = get(d.Prepare(a.function, Shape{Grid: [3]int{1}, Block: [3]int{32}}, Address(a.x), Address(a.y), Int(int32(len(x)))))
+	a.launch = get(d.Prepare(a.function, Shape{Grid: [3]int{1}, Block: [3]int{32}}, Address(a.x),
+		Address(a.y), Int(int32(len(x)))))
 	return a
 }
 
@@ -111,7 +112,8 @@ func TestDevice(t *testing.T) {
 	d := open(t)
 	info := d.Info()
 	t.Logf("%+v", info)
-	if info.Name == "" || info.Major < 8 || info.MemoryBytes < 1<<20 || info.Multiprocessors < 1 || info.SharedBytes < 48<<10 || info.Library == "" {
+	if info.Name == "" || info.Major < 8 || info.MemoryBytes < 1<<20 || info.Multiprocessors < 1 ||
+		info.SharedBytes < 48<<10 || info.Library == "" {
 		t.Errorf("%+v says too little", info)
 	}
 	on(t, d, func() {

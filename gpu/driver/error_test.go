@@ -17,7 +17,8 @@ func ExampleError() {
 }
 
 func TestErrorKinds(t *testing.T) {
-	for code, want := range map[int]error{1: nil, 2: compute.ErrOutOfMemory, 214: compute.ErrDeviceLost, 500: nil, 700: compute.ErrDeviceLost,
+	for code, want := range map[int]error{1: nil, 2: compute.ErrOutOfMemory, 214: compute.ErrDeviceLost,
+		500: nil, 700: compute.ErrDeviceLost,
 		701: nil, 719: compute.ErrDeviceLost, 900: nil, 999: compute.ErrDeviceLost} {
 		if got := errors.Unwrap(&Error{Code: code}); got != want {
 			t.Errorf("code %d wraps %v, want %v", code, got, want)

@@ -123,7 +123,8 @@ func TestStartsWithoutDriver(t *testing.T) {
 		return
 	}
 	err := Available()
-	if err == nil || !strings.Contains(err.Error(), "no CUDA driver on this machine: /there/is/no/libcuda.so.1: cannot open") {
+	if err == nil || !strings.Contains(err.Error(),
+		"no CUDA driver on this machine: /there/is/no/libcuda.so.1: cannot open") {
 		t.Errorf("error %v", err)
 	}
 	if _, opened := Open(0); opened == nil || opened.Error() != err.Error() {

@@ -67,7 +67,8 @@ func TestElementwise(t *testing.T) {
 	d := open(t)
 	on(t, d, func() {
 		m := loadModule(d, "elementwise", get(cuda.PTX("elementwise")))
-		for kernel, op := range map[string]func(x, y float32) float32{"add_rows": ref.AddRows, "swiglu": ref.SwiGLURows} {
+		for kernel, op := range map[string]func(x, y float32) float32{"add_rows": ref.AddRows,
+			"swiglu": ref.SwiGLURows} {
 			for _, n := range []int{1, 31, 257, 1000} {
 				x, y := simtest.Normal(1, n), simtest.Normal(2, n)
 				want := make([]float32, n)
@@ -140,14 +141,20 @@ func TestProbes(t *testing.T) {
 		want   any
 		runs   int
 	}{
-		{"rotate_staged", Shape{Block: [3]int{64}, SharedBytes: 1024}, []any{make([]float32, 256), x[:256]}, rotated, 1},
-		{"sum_twice", Shape{Grid: [3]int{3}, Block: [3]int{128}}, []any{make([]float32, 6), x[:384]}, sumTwice(x[:384]), 1},
-		{"largest", Shape{Grid: [3]int{4}, Block: [3]int{64}}, []any{make([]uint64, 1), keys, int32(n)}, []uint64{most}, 1},
-		{"count", Shape{Grid: [3]int{9}, Block: [3]int{128}}, []any{make([]int32, 7), ids, int32(n)}, counts, 1},
+		{"rotate_staged", Shape{Block: [3]int{64}, SharedBytes: 1024},
+			[]any{make([]float32, 256), x[:256]}, rotated, 1},
+		{"sum_twice", Shape{Grid: [3]int{3}, Block: [3]int{128}}, []any{make([]float32, 6), x[:384]},
+			sumTwice(x[:384]), 1},
+		{"largest", Shape{Grid: [3]int{4}, Block: [3]int{64}}, []any{make([]uint64, 1), keys, int32(n)},
+			[]uint64{most}, 1},
+		{"count", Shape{Grid: [3]int{9}, Block: [3]int{128}},
+			[]any{make([]int32, 7), ids, int32(n)}, counts, 1},
 		{"neighbours", Shape{Block: [3]int{64}}, []any{make([]float32, 64), x[:64]}, around, 1},
 		{"reduce_split", Shape{Grid: [3]int{blocks}, Block: [3]int{32}},
-			[]any{make([]float32, 1), make([]float32, blocks), make([]int32, 1), steep, int32(16)}, reduceSplit(steep, 16), 2},
-		{"unpack", Shape{Grid: [3]int{2}, Block: [3]int{8}}, []any{make([]int32, len(nibbles)), words, int32(9)}, nibbles, 1},
+			[]any{make([]float32, 1), make([]float32, blocks), make([]int32, 1), steep, int32(16)},
+			reduceSplit(steep, 16), 2},
+		{"unpack", Shape{Grid: [3]int{2}, Block: [3]int{8}},
+			[]any{make([]int32, len(nibbles)), words, int32(9)}, nibbles, 1},
 	}
 	parameters := map[string][]any{}
 	for _, p := range probes {

@@ -20,7 +20,8 @@ func TestLayers(t *testing.T) {
 		for _, name := range cuda.Modules() {
 			l.modules = append(l.modules, get(d.Load(name, get(cuda.PTX(name)))))
 		}
-		for _, check := range []func(*testing.T, checks.Launch){checks.Norms, checks.Rope, checks.Elementwise, checks.LayerNorms, checks.Activations, checks.Copy,
+		for _, check := range []func(*testing.T, checks.Launch){checks.Norms, checks.Rope,
+			checks.Elementwise, checks.LayerNorms, checks.Activations, checks.Copy,
 			checks.Heads, checks.Operands, checks.TooSmallGrid, checks.Peak} {
 			check(t, l.launch)
 		}
@@ -29,7 +30,8 @@ func TestLayers(t *testing.T) {
 		attention(t, l, []int{1, 5, 9}, []int{128})
 		l.bits.compare(t)
 		if l.bits = nil; !emulated.Emulated() {
-			attention(t, l, []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 33}, []int{64, 80, 96, 256})
+			attention(t, l, []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 33},
+				[]int{64, 80, 96, 256})
 		}
 	})
 }

@@ -77,7 +77,8 @@ func (p pinned) holds(memory []byte) bool {
 
 // find returns the index of memory in the list. It panics if the memory is not there.
 func (p pinned) find(memory []byte) int {
-	at := slices.IndexFunc(p, func(whole []byte) bool { return unsafe.SliceData(whole) == unsafe.SliceData(memory) })
+	at := slices.IndexFunc(p,
+		func(whole []byte) bool { return unsafe.SliceData(whole) == unsafe.SliceData(memory) })
 	if at < 0 {
 		panic("driver: FreeHost of memory that AllocHost did not give, or twice")
 	}

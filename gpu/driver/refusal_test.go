@@ -57,14 +57,19 @@ func TestRefusals(t *testing.T) {
 			a.Reshape(a.launch, Shape{Block: [3]int{32}, SharedBytes: 100 << 10})
 			return a.Run(a.launch, a.stream)
 		}, 1, "102400 bytes of dynamic shared memory"},
-		{"more shared memory than there is", func(a adder) error { return a.SetDynamicShared(a.function, 200<<10) }, 1, "204800 bytes"},
+		{"more shared memory than there is",
+			func(a adder) error { return a.SetDynamicShared(a.function, 200<<10) }, 1, "204800 bytes"},
 		{"too many threads", func(a adder) error {
 			a.Reshape(a.launch, block(1025))
 			return a.Run(a.launch, a.stream)
 		}, 1, "1025"},
-		{"copy past the end", func(a adder) error { return a.Upload(a.stream, a.x+8, make([]byte, 16)) }, 1, "not inside one allocation"},
-		{"copy from before the start", func(a adder) error { return a.Download(a.stream, make([]byte, 16), a.x-4) }, 1, "not inside one allocation"},
-		{"fill past the end", func(a adder) error { return a.Fill(a.stream, a.x, 0, 17) }, 1, "not inside one allocation"},
+		{"copy past the end", func(a adder) error { return a.Upload(a.stream, a.x+8, make([]byte, 16)) },
+			1, "not inside one allocation"},
+		{"copy from before the start",
+			func(a adder) error { return a.Download(a.stream, make([]byte, 16), a.x-4) }, 1,
+			"not inside one allocation"},
+		{"fill past the end", func(a adder) error { return a.Fill(a.stream, a.x, 0, 17) }, 1,
+			"not inside one allocation"},
 		{"free twice", func(a adder) error {
 			must(a.Free(a.x))
 			return a.Free(a.x)
@@ -75,7 +80,8 @@ func TestRefusals(t *testing.T) {
 			return err
 		}, 500, "finding the kernel nothing"},
 		{"no PTX", func(a adder) error { _, err := a.Load("noise", "noise"); return err }, 218, "not PTX"},
-		{"PTX for a newer device", func(a adder) error { _, err := a.Load("newer", newer); return err }, 209, "sm_90"},
+		{"PTX for a newer device", func(a adder) error { _, err := a.Load("newer", newer); return err },
+			209, "sm_90"},
 		{"PTX with other parameters than the source", func(a adder) error {
 			_, err := a.Kernel(get(a.Load("stale", stale)), "add_rows")
 			return err
@@ -109,10 +115,14 @@ func TestCaptureRefuses(t *testing.T) {
 		code   int
 		words  string
 	}{
-		{"waiting", func(a adder, _ Stream, _ Event) error { return a.Wait(a.stream) }, 900, "cuStreamSynchronize"},
+		{"waiting", func(a adder, _ Stream, _ Event) error { return a.Wait(a.stream) }, 900,
+			"cuStreamSynchronize"},
 		{"waiting, unnoticed", func(a adder, _ Stream, _ Event) error { _ = a.Wait(a.stream); return nil }, 901, "forbids"},
-		{"allocating", func(a adder, _ Stream, _ Event) error { _, err := a.Alloc(8); return err }, 900, "cuMemAlloc"},
-		{"copying from memory that may move", func(a adder, _ Stream, _ Event) error { return a.Upload(a.stream, a.x, make([]byte, 4)) }, 900, "not pinned"},
+		{"allocating", func(a adder, _ Stream, _ Event) error { _, err := a.Alloc(8); return err }, 900,
+			"cuMemAlloc"},
+		{"copying from memory that may move",
+			func(a adder, _ Stream, _ Event) error { return a.Upload(a.stream, a.x, make([]byte, 4)) },
+			900, "not pinned"},
 		{"leaving a stream unjoined", func(a adder, other Stream, e Event) error {
 			must(a.Record(e, a.stream))
 			must(a.WaitEvent(other, e))

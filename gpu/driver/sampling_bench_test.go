@@ -44,14 +44,16 @@ func newSampler(d *Device, rows, vocab int) *sampler {
 	pool := put(d, s.stream, drawn)
 	s.scores = get(d.Alloc(int64(4 * rows * vocab)))
 	for r := range rows {
-		must(d.Copy(s.stream, s.scores+Pointer(4*r*vocab), pool+Pointer(4*(r%differentRows)*vocab), int64(4*vocab)))
+		must(d.Copy(s.stream, s.scores+Pointer(4*r*vocab), pool+Pointer(4*(r%differentRows)*vocab),
+			int64(4*vocab)))
 	}
 	s.filters = s.filter(1)
 	return s
 }
 
 func (s *sampler) filter(temperature float32) Pointer {
-	return put(s.Device, s.stream, []ref.Filters{{Temperature: temperature, FilterTemperature: temperature, TopP: 1}})
+	return put(s.Device, s.stream,
+		[]ref.Filters{{Temperature: temperature, FilterTemperature: temperature, TopP: 1}})
 }
 
 // launch prepares a launch of a kernel of a module.
@@ -81,7 +83,8 @@ func (s *sampler) softmax(rows int, filters Pointer) (both []Launch, weights, su
 	slices := ref.Slices(s.vocab)
 	first, peaks := s.peaks(rows)
 	weights, sums = get(s.Alloc(int64(4*rows*s.vocab))), get(s.Alloc(int64(8*rows*slices)))
-	second := s.launch("softmax", "softmax_rows", Shape{Grid: [3]int{(slices + 7) / 8, rows}, Block: [3]int{256}},
+	second := s.launch("softmax", "softmax_rows",
+		Shape{Grid: [3]int{(slices + 7) / 8, rows}, Block: [3]int{256}},
 		Address(s.scores), Address(peaks), Address(0), Address(filters), Address(weights), Address(sums), Int(int32(s.vocab)))
 	return []Launch{first, second}, weights, sums
 }
@@ -89,7 +92,8 @@ func (s *sampler) softmax(rows int, filters Pointer) (both []Launch, weights, su
 // draw fills ids (rows) with tokens drawn from rows of weights, a row a sequence.
 func (s *sampler) draw(rows int, weights, sums, rounds, ids Pointer) Launch {
 	chances := get(s.Alloc(int64(4 * rows)))
-	return s.launch("softmax", "draw_rows", Shape{Grid: [3]int{1, rows}, Block: [3]int{32}}, Address(weights), Address(sums), Address(rounds),
+	return s.launch("softmax", "draw_rows", Shape{Grid: [3]int{1, rows}, Block: [3]int{32}},
+		Address(weights), Address(sums), Address(rounds),
 		Int(ref.DraftDraw), Int(0), Address(ids), Address(0), Address(chances), Int(int32(s.vocab)))
 }
 
@@ -147,7 +151,8 @@ func BenchmarkGather(b *testing.B) {
 func BenchmarkReject(b *testing.B) {
 	b.Run("64x5x128k", func(b *testing.B) {
 		sequences := scaled(64, 2)
-		withSampler(b, sequences*6, scaled(128_256, 1100), func(s *sampler) { s.report(b, s.rejection(sequences, 5)) })
+		withSampler(b, sequences*6, scaled(128_256, 1100),
+			func(s *sampler) { s.report(b, s.rejection(sequences, 5)) })
 	})
 }
 
@@ -169,8 +174,10 @@ func (s *sampler) rejection(sequences, drafts int) Launch {
 	}
 	must(s.Wait(s.stream))
 	results := get(s.Alloc(int64(8 * rows)))
-	return s.launch("reject", "reject", Shape{Grid: [3]int{sequences}, Block: [3]int{1024}, SharedBytes: 8 * ref.Slices(s.vocab)},
-		Address(p), Address(pSums), Address(q), Address(qSums), Address(ids), Address(given), Address(results),
+	return s.launch("reject", "reject",
+		Shape{Grid: [3]int{sequences}, Block: [3]int{1024}, SharedBytes: 8 * ref.Slices(s.vocab)},
+		Address(p), Address(pSums), Address(q), Address(qSums), Address(ids), Address(given),
+		Address(results),
 		Int(int32(drafts)), Int(int32(s.vocab)), Int(int32(s.vocab)))
 }
 
@@ -191,7 +198,8 @@ func benchmarkCut(b *testing.B, f ref.Filters) {
 				first, peaks := s.peaks(rows)
 				cuts := get(s.Alloc(int64(8 * rows)))
 				s.report(b, first, s.launch("nucleus", "cut_rows", Shape{Grid: [3]int{rows}, Block: [3]int{scaled(1024, 256)}},
-					Address(s.scores), Address(peaks), Address(put(s.Device, s.stream, []ref.Filters{f})), Address(cuts), Int(int32(s.vocab))))
+					Address(s.scores), Address(peaks), Address(put(s.Device, s.stream,
+						[]ref.Filters{f})), Address(cuts), Int(int32(s.vocab))))
 			})
 		})
 	}

@@ -15,7 +15,8 @@ import (
 	"specula/gpu/driver/emulated"
 )
 
-var every = flag.Bool("every", false, "run every lane for every mutant, not only the one that has to notice it")
+var every = flag.Bool("every", false,
+	"run every lane for every mutant, not only the one that has to notice it")
 
 // lane is one way to run kernels: plain, with several schedules, or with a sanitizer.
 type lane struct {
@@ -31,7 +32,9 @@ func lanes(t *testing.T) []lane {
 		{"seeds", "", []string{"1", "2", "3", "4", "5", "6", "7", "8"}, nil},
 		{"address", "asan", []string{"0"}, []string{preload(t, "libasan.so", "libubsan.so"),
 			"ASAN_OPTIONS=detect_leaks=0:handle_segv=0:allow_user_segv_handler=1"}},
-		{"races", "tsan", []string{"0"}, []string{preload(t, "libtsan.so"), "TSAN_OPTIONS=halt_on_error=1:handle_segv=0:allow_user_segv_handler=1:suppressions=" + suppressions(t)}},
+		{"races", "tsan", []string{"0"},
+			[]string{preload(t, "libtsan.so"),
+				"TSAN_OPTIONS=halt_on_error=1:handle_segv=0:allow_user_segv_handler=1:suppressions=" + suppressions(t)}},
 	}
 }
 
@@ -67,7 +70,8 @@ func preload(t *testing.T, libraries ...string) string {
 func program(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "driver.test")
-	if said, err := exec.Command("go", "test", "-c", "-tags", "cuda", "-o", path, "specula/gpu/driver").CombinedOutput(); err != nil {
+	if said, err := exec.Command("go", "test", "-c", "-tags", "cuda", "-o", path,
+		"specula/gpu/driver").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, said)
 	}
 	return path
@@ -79,7 +83,8 @@ func (l lane) notices(t *testing.T, program, library, tests string) string {
 	for _, seed := range l.seeds {
 		command := exec.Command(program, "-test.run=^("+tests+")$", "-test.count=1", "-test.timeout=300s")
 		command.Dir = "../driver" // for its testdata
-		command.Env = append(os.Environ(), append(l.environment, "SPECULA_LIBCUDA="+library, "EMULATOR_SEED="+seed)...)
+		command.Env = append(os.Environ(),
+			append(l.environment, "SPECULA_LIBCUDA="+library, "EMULATOR_SEED="+seed)...)
 		said, err := command.CombinedOutput()
 		if exit := new(exec.ExitError); errors.As(err, &exit) {
 			return string(said)
@@ -119,7 +124,8 @@ func TestEveryMutantIsNoticed(t *testing.T) {
 	rows := make([]string, len(list))
 	t.Cleanup(func() { // after the last mutant
 		if *every {
-			t.Logf("\n%-50s %10s %10s %10s %10s\n%s", "planted", "plain", "seeds", "address", "races", strings.Join(rows, "\n"))
+			t.Logf("\n%-50s %10s %10s %10s %10s\n%s", "planted", "plain", "seeds", "address", "races",
+				strings.Join(rows, "\n"))
 		}
 	})
 	for i, m := range list {
@@ -177,7 +183,8 @@ func (m mutant) plant(t *testing.T) string {
 }
 
 func briefly(said string) string {
-	for _, sign := range []string{"data race", "overflow", "runtime error", "deadlock", "different collectives", "multiple", "mask", "FAIL"} {
+	for _, sign := range []string{"data race", "overflow", "runtime error", "deadlock",
+		"different collectives", "multiple", "mask", "FAIL"} {
 		if strings.Contains(said, sign) {
 			return sign[:min(len(sign), 10)]
 		}

@@ -18,7 +18,8 @@ import (
 func (s slip) plant(t *testing.T, root, program, library string) (string, string) {
 	t.Helper()
 	if !strings.HasSuffix(s.file, ".go") {
-		library, err := emulated.BuildWith("", mutant{name: s.name, file: s.file, old: s.old, new: s.new}.plant(t))
+		library, err := emulated.BuildWith("",
+			mutant{name: s.name, file: s.file, old: s.old, new: s.new}.plant(t))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,7 +39,8 @@ func (s slip) plant(t *testing.T, root, program, library string) (string, string
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = errors.Join(os.WriteFile(slipped, []byte(strings.Replace(string(text), s.old, s.new, 1)), 0o644), os.WriteFile(overlay, replace, 0o644))
+	err = errors.Join(os.WriteFile(slipped, []byte(strings.Replace(string(text), s.old, s.new, 1)),
+		0o644), os.WriteFile(overlay, replace, 0o644))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +84,8 @@ func TestEverySlipOfTheWiringIsNoticed(t *testing.T) {
 			t.Parallel()
 			program, library := s.plant(t, root, right, library)
 			for tests := range strings.SplitSeq(s.tests, "|") { // each of them by itself
-				command := exec.Command(program, "-test.run=^"+strings.ReplaceAll(tests, "/", "$/^")+"$", "-test.count=1", "-test.timeout=300s")
+				command := exec.Command(program, "-test.run=^"+strings.ReplaceAll(tests, "/", "$/^")+"$",
+					"-test.count=1", "-test.timeout=300s")
 				command.Dir = filepath.Join(root, "gpu")
 				command.Env = append(os.Environ(), "SPECULA_LIBCUDA="+library)
 				said, err := command.CombinedOutput()

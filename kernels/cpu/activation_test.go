@@ -19,7 +19,8 @@ func TestActivate(t *testing.T) {
 		name string
 		is   cpu.Activation
 		want func(float64) float64
-	}{{"SiLU", cpu.SiLU, ref.SiLU}, {"GELU", cpu.GELU, ref.GELU}, {"squared ReLU", cpu.ReLUSquared, ref.ReLUSquared}, {"sigmoid", cpu.Sigmoid, ref.Sigmoid}} {
+	}{{"SiLU", cpu.SiLU, ref.SiLU}, {"GELU", cpu.GELU, ref.GELU},
+		{"squared ReLU", cpu.ReLUSquared, ref.ReLUSquared}, {"sigmoid", cpu.Sigmoid, ref.Sigmoid}} {
 		got := append([]float32(nil), x...)
 		cpu.Activate(got, f.is)
 		for i, v := range x {

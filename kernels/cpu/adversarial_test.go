@@ -142,7 +142,8 @@ func TestMatMulFloatAdversarial(t *testing.T) {
 				what := fmt.Sprintf("%v, %s, %d × %d, %d rows", n.cpu, in.name, rows, cols, m)
 				onEveryLevelQuietly(func(level cpu.Level) {
 					got := make([]float32, m*rows)
-					task := cpu.MatMulFloat{Dst: got, X: x, M: m, Type: n.cpu, W: unaligned(w), Rows: rows, Cols: cols}
+					task := cpu.MatMulFloat{Dst: got, X: x, M: m, Type: n.cpu, W: unaligned(w),
+						Rows: rows, Cols: cols}
 					task.Do(0, task.Items())
 					sameBits(t, fmt.Sprint(level, ", ", what), got, want)
 				})
@@ -177,7 +178,8 @@ func TestMatMulRowsAreIndependent(t *testing.T) {
 	})
 }
 
-func sameAlone(t *testing.T, what string, rows, cols int, r *rand.Rand, multiply func(dst, x []float32, m int)) {
+func sameAlone(t *testing.T, what string, rows, cols int, r *rand.Rand,
+	multiply func(dst, x []float32, m int)) {
 	t.Helper()
 	const most = 113 // the largest of rowCounts
 	x, alone := fill(most*cols, r, inputs[0].number), make([]float32, most*rows)

@@ -23,7 +23,8 @@ func (q *queries) from(first int) (rest queries) {
 // scoreKeysGeneric writes factor·Σ q[d]·key[d] for blocks·16 keys and n queries, summed over
 // ascending d. The scores of each query start KeysPerSplit after those of the one before. Keys come
 // in blocks of 16; in a block the numbers with equal d are next to each other.
-func scoreKeysGeneric[N float32 | uint16](dst []float32, q *queries, keys []N, n, headDim, blocks int, factor float32) {
+func scoreKeysGeneric[N float32 | uint16](dst []float32, q *queries, keys []N, n, headDim, blocks int,
+	factor float32) {
 	for j := range n {
 		row := q.row(j, headDim)
 		for b := range blocks {
@@ -57,7 +58,8 @@ func softenRows(scores []float32, seen *[queriesAtOnce]int, n int, largests, sum
 
 // sumValuesGeneric adds Σ weights[i]·values[i·headDim + d] to dst[d], one key after the other, for
 // n queries and every d from first on.
-func sumValuesGeneric[N float32 | uint16](dst *queries, values []N, weights []float32, n, keys, headDim, first int) {
+func sumValuesGeneric[N float32 | uint16](dst *queries, values []N, weights []float32, n, keys,
+	headDim, first int) {
 	if first == headDim {
 		return
 	}

@@ -16,10 +16,12 @@ var kvTypes = []struct {
 }{{"F32", cpu.KVF32}, {"F16", cpu.KVF16}, {"Q8_0", cpu.KVQ8_0}}
 
 // attentionCase makes m rows of random queries after position random keys.
-func attentionCase(m, position, heads, kvHeads, headDim int, spread float32, kept cpu.KVType) (t *cpu.Attention, keys, values []float32) {
+func attentionCase(m, position, heads, kvHeads, headDim int, spread float32,
+	kept cpu.KVType) (t *cpu.Attention, keys, values []float32) {
 	r := rand.New(rand.NewPCG(uint64(position), uint64(m)))
 	normal := inputs[0].number
-	keys, values = fill((position+m)*kvHeads*headDim, r, normal), fill((position+m)*kvHeads*headDim, r, normal)
+	keys, values = fill((position+m)*kvHeads*headDim, r,
+		normal), fill((position+m)*kvHeads*headDim, r, normal)
 	t = &cpu.Attention{
 		Dst: make([]float32, m*heads*headDim), Q: fill(m*heads*headDim, r, normal),
 		KV: store(keys, values, kvHeads, headDim, kept), M: m, Position: position, Heads: heads,
@@ -33,7 +35,9 @@ func attentionCase(m, position, heads, kvHeads, headDim int, spread float32, kep
 
 // store fills a cache, and reads back into keys and values what the cache has kept.
 func store(keys, values []float32, kvHeads, headDim int, kept cpu.KVType) *cpu.KV {
-	return storeAll(keys, values, cpu.KVShape{Tokens: len(keys) / (kvHeads * headDim), Heads: kvHeads, KeyDim: headDim, ValueDim: headDim}, kept)
+	return storeAll(keys, values,
+		cpu.KVShape{Tokens: len(keys) / (kvHeads * headDim), Heads: kvHeads, KeyDim: headDim,
+			ValueDim: headDim}, kept)
 }
 
 func storeAll(keys, values []float32, s cpu.KVShape, kept cpu.KVType) *cpu.KV {
@@ -69,10 +73,12 @@ func TestAttention(t *testing.T) {
 			if kv.kept == cpu.KVQ8_0 && c.headDim%cpu.Block != 0 {
 				continue // tested in TestKVRefusesBrokenBlocks
 			}
-			task, keys, values := attentionCase(c.m, c.position, c.heads, c.kvHeads, c.headDim, c.spread, kv.kept)
+			task, keys, values := attentionCase(c.m, c.position, c.heads, c.kvHeads, c.headDim,
+				c.spread, kv.kept)
 			task.Do(0, task.Items())
 			want := make([]float64, len(task.Dst))
-			ref.Attention(want, task.Q, keys, values, c.m, c.position, c.heads, c.kvHeads, c.headDim, float64(task.Scale))
+			ref.Attention(want, task.Q, keys, values, c.m, c.position, c.heads, c.kvHeads, c.headDim,
+				float64(task.Scale))
 			// A score of magnitude s has a rounding error of s·2⁻²⁴, which exp turns into a
 			// relative error of the same size.
 			within(t, c.name+", "+kv.name, task.Dst, want, 4e-6*float64(max(1, c.spread)))
@@ -97,7 +103,8 @@ func TestAttentionRowsAreIndependent(t *testing.T) {
 			}
 			one.KV = store(k, v, 1, headDim, kv.kept)
 			one.Do(0, one.Items())
-			sameBits(t, fmt.Sprint(kv.name, ", row ", row), one.Dst, all.Dst[row*heads*headDim:(row+1)*heads*headDim])
+			sameBits(t, fmt.Sprint(kv.name, ", row ", row), one.Dst,
+				all.Dst[row*heads*headDim:(row+1)*heads*headDim])
 		}
 	}
 }
@@ -126,7 +133,8 @@ func TestKVKeeps(t *testing.T) {
 		key, value []float32
 	}{
 		{"F32", cpu.KVF32, key, value},
-		{"F16", cpu.KVF16, []float32{1, -2.5, 65504, 0}, []float32{0.099975586, 1, float32(math.Inf(1)), float32(math.Inf(-1))}},
+		{"F16", cpu.KVF16, []float32{1, -2.5, 65504, 0},
+			[]float32{0.099975586, 1, float32(math.Inf(1)), float32(math.Inf(-1))}},
 	} {
 		kv := cpu.NewKV(cpu.KVShape{Tokens: 20, Heads: 2, KeyDim: 2, ValueDim: 2}, c.kept)
 		kv.Store(17, 0, key, value)
@@ -158,7 +166,8 @@ func TestKVKeepsBlocks(t *testing.T) {
 					for i, row := range [][]float32{gotKey, gotValue} {
 						ref.QuantizeQ8_0(blocks, got[i][token*size:][:size])
 						ref.Q8_0.Dequantize(want, blocks)
-						sameBits(t, fmt.Sprintf("%v, %s, heads of %d, token %d", level, in.name, headDim, token), row, want)
+						sameBits(t, fmt.Sprintf("%v, %s, heads of %d, token %d", level, in.name, headDim,
+							token), row, want)
 					}
 				}
 			})
@@ -222,7 +231,12 @@ func TestAttentionAllocatesNothing(t *testing.T) {
 	for _, kv := range kvTypes {
 		for _, m := range []int{1, 3, 64} {
 			task, keys, values := attentionCase(m, 600, 4, 2, 64, 1, kv.kept)
-			if n := testing.AllocsPerRun(10, func() { task.KV.Store(1, 0, keys[:2*64], values[:2*64]); task.Do(0, task.Items()) }); n != 0 {
+			if n := testing.AllocsPerRun(10,
+				func() {
+					task.KV.Store(1, 0, keys[:2*64], values[:2*64])
+					task.Do(0,
+						task.Items())
+				}); n != 0 {
 				t.Errorf("%s, %d rows: %v allocations", kv.name, m, n)
 			}
 		}

@@ -32,10 +32,13 @@ const sharedHeads, widthHeads = 2, 4
 func (c widthCase) task(kept cpu.KVType) (t *cpu.Attention, keys, values []float32) {
 	r, normal := rand.New(rand.NewPCG(uint64(c.position), uint64(c.m))), inputs[0].number
 	tokens := c.position + c.m
-	keys, values = fill(tokens*sharedHeads*c.keyDim, r, normal), fill(tokens*sharedHeads*c.valueDim, r, normal)
+	keys, values = fill(tokens*sharedHeads*c.keyDim, r,
+		normal), fill(tokens*sharedHeads*c.valueDim, r, normal)
 	t = &cpu.Attention{
-		Dst: make([]float32, c.m*widthHeads*c.valueDim), Q: fill(c.m*widthHeads*c.keyDim, r, normal), M: c.m, Position: c.position,
-		KV:    storeAll(keys, values, cpu.KVShape{Tokens: tokens, Heads: sharedHeads, KeyDim: c.keyDim, ValueDim: c.valueDim}, kept),
+		Dst: make([]float32, c.m*widthHeads*c.valueDim), Q: fill(c.m*widthHeads*c.keyDim, r, normal),
+		M: c.m, Position: c.position,
+		KV: storeAll(keys, values,
+			cpu.KVShape{Tokens: tokens, Heads: sharedHeads, KeyDim: c.keyDim, ValueDim: c.valueDim}, kept),
 		Heads: widthHeads, Scale: float32(1 / math.Sqrt(float64(c.keyDim))), Window: c.window,
 	}
 	if c.sinks {
@@ -51,8 +54,9 @@ func TestAttentionOfUnlikeWidths(t *testing.T) {
 			task.Do(0, task.Items())
 			want := make([]float64, len(task.Dst))
 			ref.Attend{
-				Position: c.position, Heads: widthHeads, KVHeads: sharedHeads, KeyDim: c.keyDim, ValueDim: c.valueDim,
-				Scale: float64(task.Scale), Window: c.window, Sinks: task.Sinks,
+				Position: c.position, Heads: widthHeads, KVHeads: sharedHeads, KeyDim: c.keyDim,
+				ValueDim: c.valueDim,
+				Scale:    float64(task.Scale), Window: c.window, Sinks: task.Sinks,
 			}.Rows(want, task.Q, keys, values, c.m)
 			within(t, fmt.Sprintf("%+v, %s", c, kv.name), task.Dst, want, 4e-6)
 		}
@@ -72,7 +76,8 @@ func TestAttentionRowsOfUnlikeWidthsAreIndependent(t *testing.T) {
 					one.M, one.Position, one.Q = 1, c.position+row, all.Q[row*q:][:q]
 					one.Dst = make([]float32, dst)
 					one.Do(0, one.Items())
-					sameBits(t, fmt.Sprintf("%+v, %s, row %d, %v", c, kv.name, row, level), one.Dst, all.Dst[row*dst:][:dst])
+					sameBits(t, fmt.Sprintf("%+v, %s, row %d, %v", c, kv.name, row, level), one.Dst,
+						all.Dst[row*dst:][:dst])
 				}
 				restore()
 			}

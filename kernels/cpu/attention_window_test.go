@@ -9,7 +9,8 @@ import (
 )
 
 // windowCase is attentionCase with a window and a cap.
-func windowCase(m, position, window int, limit float32, kept cpu.KVType) (t *cpu.Attention, keys, values []float32) {
+func windowCase(m, position, window int, limit float32, kept cpu.KVType) (t *cpu.Attention, keys,
+	values []float32) {
 	t, keys, values = attentionCase(m, position, 4, 2, 32, 3, kept)
 	t.Window, t.SoftCap = window, limit
 	return t, keys, values
@@ -37,7 +38,8 @@ func TestWindowAttention(t *testing.T) {
 			task, keys, values := windowCase(c.m, c.position, c.window, c.limit, kv.kept)
 			task.Do(0, task.Items())
 			want := make([]float64, len(task.Dst))
-			ref.WindowAttention(want, task.Q, keys, values, c.m, c.position, 4, 2, 32, float64(task.Scale), c.window, float64(c.limit))
+			ref.WindowAttention(want, task.Q, keys, values, c.m, c.position, 4, 2, 32,
+				float64(task.Scale), c.window, float64(c.limit))
 			within(t, fmt.Sprintf("%+v, %s", c, kv.name), task.Dst, want, 2e-5)
 		}
 	}
@@ -57,7 +59,8 @@ func TestWindowAttentionRowsAreIndependent(t *testing.T) {
 					one.M, one.Position, one.Q = 1, c.position+row, all.Q[row*width:][:width]
 					one.Dst = make([]float32, width)
 					one.Do(0, one.Items())
-					sameBits(t, fmt.Sprintf("%+v, %s, row %d, %v", c, kv.name, row, level), one.Dst, all.Dst[row*width:][:width])
+					sameBits(t, fmt.Sprintf("%+v, %s, row %d, %v", c, kv.name, row, level), one.Dst,
+						all.Dst[row*width:][:width])
 				}
 				restore()
 			}

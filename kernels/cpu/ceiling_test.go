@@ -13,7 +13,9 @@ func TestCeilings(t *testing.T) {
 	if c.ReadBytesPerS <= 0 {
 		t.Errorf("memory is read at %g bytes a second", c.ReadBytesPerS)
 	}
-	if fast := cpu.Highest() > cpu.Portable; fast != (c.FloatMulPerS > 0) || fast && c.IntegerMulPerS <= c.FloatMulPerS {
-		t.Errorf("%g multiplications of floats and %g of bytes a second at level %v", c.FloatMulPerS, c.IntegerMulPerS, cpu.Highest())
+	if fast := cpu.Highest() > cpu.Portable; fast != (c.FloatMulPerS > 0) ||
+		fast && c.IntegerMulPerS <= c.FloatMulPerS {
+		t.Errorf("%g multiplications of floats and %g of bytes a second at level %v", c.FloatMulPerS,
+			c.IntegerMulPerS, cpu.Highest())
 	}
 }

@@ -31,7 +31,8 @@ func TestRoutingEqualsReference(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for _, router := range []ref.Router{
 		{Used: 1, Scale: 1}, {Used: 3, Normed: true, Scale: 1}, {Used: 3, Scale: 2.5},
-		{Used: 4, Sigmoid: true, Normed: true, Scale: 1.5}, {Used: 4, Sigmoid: true, Scale: 1}, {Used: experts, Normed: true, Scale: 1},
+		{Used: 4, Sigmoid: true, Normed: true, Scale: 1.5}, {Used: 4, Sigmoid: true, Scale: 1},
+		{Used: experts, Normed: true, Scale: 1},
 	} {
 		for _, biased := range []bool{false, true} {
 			routing := cpu.NewRouting(cpu.Router{Experts: experts, Used: router.Used, Sigmoid: router.Sigmoid, Normed: router.Normed, Scale: float32(router.Scale)}, 1)
@@ -47,7 +48,8 @@ func TestRoutingEqualsReference(t *testing.T) {
 				want, wanted := ref.Route(scores, bias, router)
 				for i := range want {
 					if int(got[i]) != want[i] || math.Abs(float64(shares[i])-wanted[i]) > 1e-6*(1+wanted[i]) {
-						t.Fatalf("%+v, scores %v, bias %v: experts %v with shares %v, want %v with %v", router, scores, bias, got, shares, want, wanted)
+						t.Fatalf("%+v, scores %v, bias %v: experts %v with shares %v, want %v with %v",
+							router, scores, bias, got, shares, want, wanted)
 					}
 				}
 			}
@@ -58,7 +60,8 @@ func TestRoutingEqualsReference(t *testing.T) {
 // Scores that are no numbers still choose different experts, and the shares show the fault.
 func TestRoutingOfNoNumbers(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
-	for _, scores := range [][]float32{{nan, nan, nan, nan}, {1, nan, 2, 3}, {inf, 1, inf, 2}, {-inf, -inf, -inf, nan}} {
+	for _, scores := range [][]float32{{nan, nan, nan, nan}, {1, nan, 2, 3}, {inf, 1, inf, 2},
+		{-inf, -inf, -inf, nan}} {
 		for _, sigmoid := range []bool{false, true} {
 			routing := cpu.NewRouting(cpu.Router{Experts: 4, Used: 3, Sigmoid: sigmoid, Scale: 1}, 1)
 			routing.Begin(1)
@@ -92,7 +95,8 @@ func everyExpertWeights(experts int, r *rand.Rand) (all []expertWeights) {
 			var blocks [][]byte
 			for range experts {
 				b := randomBlocks(f.ref, w.rows, w.cols, r, false)
-				blocks, w.experts = append(blocks, b), append(w.experts, cpu.Expert{Panels: repack(f.cpu, w.rows, w.cols, b)})
+				blocks, w.experts = append(blocks, b), append(w.experts,
+					cpu.Expert{Panels: repack(f.cpu, w.rows, w.cols, b)})
 			}
 			w.product = func(dst, x []float32, e int) {
 				if !exact {
@@ -147,7 +151,8 @@ func TestMatMulExpertsEqualsReference(t *testing.T) {
 					rows := memory.NewExpertRows(routing, in, w.cols, bySlot, !w.exact)
 					run(&rows, rows.Items())
 					run((*cpu.ExpertPacking)(&rows), rows.Packs())
-					got, twice := make([]float32, routing.Slots()*w.rows), make([]float32, routing.Slots()*w.rows)
+					got, twice := make([]float32, routing.Slots()*w.rows), make([]float32,
+						routing.Slots()*w.rows)
 					task := cpu.ExpertProducts{X: rows}
 					for _, dst := range [][]float32{got, twice} {
 						task.Add(cpu.MatMulExperts{Dst: dst, Experts: w.experts, Rows: w.rows, Cols: w.cols, Room: &room})
@@ -162,7 +167,8 @@ func TestMatMulExpertsEqualsReference(t *testing.T) {
 							choice := (i*router.Used + rank) * w.rows
 							slot := routing.SlotOf(i, rank) * w.rows
 							sameBits(t, what, got[slot:slot+w.rows], want[choice:choice+w.rows])
-							sameBits(t, what+", second product", twice[slot:slot+w.rows], want[choice:choice+w.rows])
+							sameBits(t, what+", second product", twice[slot:slot+w.rows],
+								want[choice:choice+w.rows])
 						}
 					}
 				}

@@ -93,7 +93,8 @@ func dequantizeTile(dst *[Block * lanes]float32, tile *[tileBytes]byte) {
 
 // scoreKeysQuantizedGeneric is scoreKeysGeneric for tiles of keys. Each tile is unpacked once for
 // all queries.
-func scoreKeysQuantizedGeneric(dst []float32, q *queries, keys []byte, n, headDim, blocks int, factor float32) {
+func scoreKeysQuantizedGeneric(dst []float32, q *queries, keys []byte, n, headDim, blocks int,
+	factor float32) {
 	var numbers [Block * lanes]float32
 	for b := range blocks {
 		var sums [queriesAtOnce][lanes]float32

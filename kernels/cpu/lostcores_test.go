@@ -16,7 +16,8 @@ type shared struct {
 
 func newShared(threads int) *shared {
 	s := &shared{clock: time.Unix(0, 0), cores: threads}
-	s.lostCores = lostCores{threads: threads, now: func() time.Time { return s.clock }, waited: func() time.Duration { return s.lost }}
+	s.lostCores = lostCores{threads: threads, now: func() time.Time { return s.clock },
+		waited: func() time.Duration { return s.lost }}
 	return s
 }
 

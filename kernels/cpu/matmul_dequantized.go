@@ -74,7 +74,8 @@ func (t *MatMulDequantized) group(r *room, first, rows int) {
 			binary.LittleEndian.PutUint32(out[4*k:], math.Float32bits(w))
 		}
 	}
-	product := MatMulFloat{Dst: r.sums[:t.M*rows], X: t.X, M: t.M, Type: F32, W: r.weights[:4*rows*cols], Rows: rows, Cols: cols}
+	product := MatMulFloat{Dst: r.sums[:t.M*rows], X: t.X, M: t.M, Type: F32, W: r.weights[:4*rows*cols],
+		Rows: rows, Cols: cols}
 	product.Do(0, 1)
 	for i := range t.M {
 		copy(t.Dst[i*t.W.Rows+first:], product.Dst[i*rows:(i+1)*rows])

@@ -26,7 +26,8 @@ func TestMatMulDequantizedEqualsReference(t *testing.T) {
 			for _, m := range []int{1, 2, 5, 33} {
 				x := fill(m*cols, r, inputs[0].number)
 				got, want := make([]float32, m*rows), make([]float32, m*rows)
-				task := cpu.MatMulDequantized{Dst: got, X: x, M: m, W: repack(f.cpu, rows, cols, blocks), Room: &room}
+				task := cpu.MatMulDequantized{Dst: got, X: x, M: m,
+					W: repack(f.cpu, rows, cols, blocks), Room: &room}
 				pool.Run(&task, task.Items(), 1<<30)
 				ref.MatMulF32(want, x, m, plain, rows, cols)
 				sameBits(t, fmt.Sprintf("%v, %d rows", f.cpu, m), got, want)

@@ -163,7 +163,8 @@ func (t *MatMulExperts) do(x *ExpertRows, g, from, to int) {
 	dst := t.Dst[int(r.first)*t.Rows:][:m*t.Rows]
 	switch {
 	case e.Panels == nil:
-		p := MatMulFloat{Dst: dst, X: x.floats(g), M: m, Type: e.Type, W: e.Data, Rows: t.Rows, Cols: t.Cols, WidenFirst: t.WidenFirst}
+		p := MatMulFloat{Dst: dst, X: x.floats(g), M: m, Type: e.Type, W: e.Data, Rows: t.Rows,
+			Cols: t.Cols, WidenFirst: t.WidenFirst}
 		p.Do(from, to)
 	case x.quantises:
 		q := x.quantised(g)

@@ -99,7 +99,8 @@ func (t *MatMulFloat) prefetchNextBlock(rows, g, groups int) prefetch {
 // twice. The repetition helps, because the processor drops requests when memory is too busy.
 func (t *MatMulFloat) prefetchRows(m int) prefetch {
 	size := t.Cols * t.Type.bytes
-	p := prefetch{ahead: 2 * floatRows * size, apart: size, pace: lanes * t.Type.bytes, back: lanes * t.Type.bytes}
+	p := prefetch{ahead: 2 * floatRows * size, apart: size, pace: lanes * t.Type.bytes,
+		back: lanes * t.Type.bytes}
 	if m <= mostDots && p.pace < lineBytes {
 		p.pace, p.back = 2*size, lineBytes-2*size
 	}
@@ -190,62 +191,86 @@ func dotOneAVX512(n Number, p piece, dst *float32, w *byte, x *float32) {
 func dotF32AVX512(p piece, dst *float32, w *byte, x *float32, rowCols, dstBytes int, begun, more bool) {
 	switch p.m {
 	case 2:
-		dotF32x2AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
+		dotF32x2AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart,
+			p.pace, p.back)
 	case 3:
-		dotF32x3AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
+		dotF32x3AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart,
+			p.pace, p.back)
 	case 4:
-		dotF32x4AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
+		dotF32x4AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart,
+			p.pace, p.back)
 	case 5:
-		dotF32x5AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
+		dotF32x5AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart,
+			p.pace, p.back)
 	case 6:
-		dotF32x6AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
+		dotF32x6AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart,
+			p.pace, p.back)
 	case 7:
-		dotF32x7AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
+		dotF32x7AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart,
+			p.pace, p.back)
 	case 8:
-		dotF32x8AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
+		dotF32x8AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart,
+			p.pace, p.back)
 	case 9:
-		dotF32x9AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
+		dotF32x9AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart,
+			p.pace, p.back)
 	}
 }
 
 func dotF16AVX512(p piece, dst *float32, w *byte, x *float32, rowCols, dstBytes int, begun, more bool) {
 	switch p.m {
 	case 2:
-		dotF16x2AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
+		dotF16x2AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart,
+			p.pace, p.back)
 	case 3:
-		dotF16x3AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
+		dotF16x3AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart,
+			p.pace, p.back)
 	case 4:
-		dotF16x4AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
+		dotF16x4AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart,
+			p.pace, p.back)
 	case 5:
-		dotF16x5AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
+		dotF16x5AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart,
+			p.pace, p.back)
 	case 6:
-		dotF16x6AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
+		dotF16x6AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart,
+			p.pace, p.back)
 	case 7:
-		dotF16x7AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
+		dotF16x7AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart,
+			p.pace, p.back)
 	case 8:
-		dotF16x8AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
+		dotF16x8AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart,
+			p.pace, p.back)
 	case 9:
-		dotF16x9AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
+		dotF16x9AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart,
+			p.pace, p.back)
 	}
 }
 
 func dotBF16AVX512(p piece, dst *float32, w *byte, x *float32, rowCols, dstBytes int, begun, more bool) {
 	switch p.m {
 	case 2:
-		dotBF16x2AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
+		dotBF16x2AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart,
+			p.pace, p.back)
 	case 3:
-		dotBF16x3AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
+		dotBF16x3AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart,
+			p.pace, p.back)
 	case 4:
-		dotBF16x4AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
+		dotBF16x4AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart,
+			p.pace, p.back)
 	case 5:
-		dotBF16x5AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
+		dotBF16x5AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart,
+			p.pace, p.back)
 	case 6:
-		dotBF16x6AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
+		dotBF16x6AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart,
+			p.pace, p.back)
 	case 7:
-		dotBF16x7AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
+		dotBF16x7AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart,
+			p.pace, p.back)
 	case 8:
-		dotBF16x8AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
+		dotBF16x8AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart,
+			p.pace, p.back)
 	case 9:
-		dotBF16x9AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
+		dotBF16x9AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart,
+			p.pace, p.back)
 	}
 }

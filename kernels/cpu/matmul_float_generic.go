@@ -45,8 +45,10 @@ func addEightLanes(sums *[lanes / 2]float32, w, x []float32, first int) {
 	a, b, c, d, e, f, g, h := sums[0], sums[1], sums[2], sums[3], sums[4], sums[5], sums[6], sums[7]
 	for len(w) >= lanes && len(x) >= lanes {
 		u, v := (*[8]float32)(w[first:]), (*[8]float32)(x[first:])
-		a2, b2, c2, d2 := fusable(u[0], v[0], a), fusable(u[1], v[1], b), fusable(u[2], v[2], c), fusable(u[3], v[3], d)
-		e2, f2, g2, h2 := fusable(u[4], v[4], e), fusable(u[5], v[5], f), fusable(u[6], v[6], g), fusable(u[7], v[7], h)
+		a2, b2, c2, d2 := fusable(u[0], v[0], a), fusable(u[1], v[1], b), fusable(u[2], v[2],
+			c), fusable(u[3], v[3], d)
+		e2, f2, g2, h2 := fusable(u[4], v[4], e), fusable(u[5], v[5], f), fusable(u[6], v[6],
+			g), fusable(u[7], v[7], h)
 		if mayRoundTwice(a2) || mayRoundTwice(b2) || mayRoundTwice(c2) || mayRoundTwice(d2) ||
 			mayRoundTwice(e2) || mayRoundTwice(f2) || mayRoundTwice(g2) || mayRoundTwice(h2) {
 			a, b, c, d = fma(u[0], v[0], a), fma(u[1], v[1], b), fma(u[2], v[2], c), fma(u[3], v[3], d)

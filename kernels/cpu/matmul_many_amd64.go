@@ -66,7 +66,8 @@ func (t *MatMulFloat) nearBatch(sums []float32, first, last, k, fromGroup, toGro
 				p.sums = &sums[((g-fromGroup)*nearRows+r-first)/floatRows*sumsOfGroup]
 			}
 			p.prefetch = t.prefetchNear(p, r, first, last, g+1 == toGroup)
-			dotMany(t.Type, p, &t.Dst[p.i*t.Rows+r], &t.W[(r*t.Cols+k)*t.Type.bytes], &t.X[p.i*t.Cols+k], t.Cols, 4*t.Rows)
+			dotMany(t.Type, p, &t.Dst[p.i*t.Rows+r], &t.W[(r*t.Cols+k)*t.Type.bytes], &t.X[p.i*t.Cols+k],
+				t.Cols, 4*t.Rows)
 		}
 	}
 }
@@ -95,16 +96,22 @@ func dotMany(n Number, p piece, dst *float32, w *byte, x *float32, rowCols, dstB
 	begun, more := p.k > 0, p.k+p.cols < rowCols
 	switch {
 	case n == F32 && p.m == 5:
-		dotManyF32x5AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
+		dotManyF32x5AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart,
+			p.pace, p.back)
 	case n == F32:
-		dotManyF32x6AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
+		dotManyF32x6AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart,
+			p.pace, p.back)
 	case n == F16 && p.m == 5:
-		dotManyF16x5AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
+		dotManyF16x5AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart,
+			p.pace, p.back)
 	case n == F16:
-		dotManyF16x6AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
+		dotManyF16x6AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart,
+			p.pace, p.back)
 	case n == BF16 && p.m == 5:
-		dotManyBF16x5AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
+		dotManyBF16x5AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart,
+			p.pace, p.back)
 	case n == BF16:
-		dotManyBF16x6AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart, p.pace, p.back)
+		dotManyBF16x6AVX512(dst, p.sums, w, x, p.cols, rowCols, dstBytes, begun, more, p.ahead, p.apart,
+			p.pace, p.back)
 	}
 }

@@ -5,7 +5,8 @@ package cpu
 // multiplyPanel multiplies a panel with the rows first … of x. It writes 32 columns to rows of dst
 // that are stride numbers apart. sums (rows, 32) is scratch memory. It must be zero before, and is
 // zero afterwards. On the level AVX512 its content does not matter. near is that of MatMulQuantized.
-func multiplyPanel(dst []float32, stride int, sums []float32, f Format, panel []byte, x *Quantized, first int, near bool) {
+func multiplyPanel(dst []float32, stride int, sums []float32, f Format, panel []byte, x *Quantized,
+	first int, near bool) {
 	rows, tiles, xStride := len(sums)/panelRows, x.cols/Block, x.m*recordBytes
 	_ = dst[:(rows-1)*stride+panelRows]
 	record := &x.record(0, first)[0]
@@ -76,7 +77,8 @@ func quantizeRow(records []byte, x []float32, stride int) {
 	}
 	for first := 0; first < tiles; {
 		first += quantizeAVX512(&records[first*stride], &x[first*Block], tiles-first, stride)
-		if rest := min(tiles-first, 4); rest > 0 { // too few tiles are left, or one of the next four is not finite
+		// too few tiles are left, or one of the next four is not finite
+		if rest := min(tiles-first, 4); rest > 0 {
 			quantizeAVX2(&records[first*stride], &x[first*Block], rest, stride)
 			first += rest
 		}

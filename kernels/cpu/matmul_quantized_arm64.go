@@ -5,11 +5,13 @@ package cpu
 // multiplyPanel multiplies a panel with the rows first … of x. It writes 32 columns to rows of dst
 // that are stride numbers apart. sums (rows, 32) is scratch memory; it must be zero before, and is
 // zero afterwards.
-func multiplyPanel(dst []float32, stride int, sums []float32, f Format, panel []byte, x *Quantized, first int, _ bool) {
+func multiplyPanel(dst []float32, stride int, sums []float32, f Format, panel []byte, x *Quantized,
+	first int, _ bool) {
 	if level == Portable {
 		multiplyPanelGeneric(sums, f, panel, x, first)
 	} else {
-		productNEON(f, &sums[0], &panel[0], &x.record(0, first)[0], x.cols/Block, len(sums)/panelRows, x.m*recordBytes)
+		productNEON(f, &sums[0], &panel[0], &x.record(0, first)[0], x.cols/Block, len(sums)/panelRows,
+			x.m*recordBytes)
 	}
 	moveSumsGeneric(dst, sums, stride)
 }

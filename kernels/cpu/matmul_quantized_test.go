@@ -89,12 +89,14 @@ func TestMatMulQuantizedEqualsReference(t *testing.T) {
 						task := cpu.MatMulQuantized{Dst: got, X: &x, W: repack(f.cpu, rows, cols, blocks)}
 						pool.Run(&task, task.Items(), 1<<30)
 						ref.MatMulQuantized(want, numbers, m, f.ref, blocks, rows, cols)
-						sameBits(t, fmt.Sprintf("%v, %s, %d columns, %d rows", f.cpu, in.name, cols, m), got, want)
+						sameBits(t, fmt.Sprintf("%v, %s, %d columns, %d rows", f.cpu, in.name, cols,
+							m), got, want)
 						if m == 1 {
 							clear(got)
 							task.Near = true
 							pool.Run(&task, task.Items(), 1<<30)
-							sameBits(t, fmt.Sprintf("%v, %s, %d columns, one row, near", f.cpu, in.name, cols), got, want)
+							sameBits(t, fmt.Sprintf("%v, %s, %d columns, one row, near", f.cpu, in.name,
+								cols), got, want)
 						}
 					}
 				}
@@ -226,7 +228,8 @@ func BenchmarkMatMulQuantized(b *testing.B) {
 				for b.Loop() {
 					pool.Run(&task, task.Items(), task.Work())
 				}
-				b.ReportMetric(2*float64(m*rows*cols)*float64(b.N)/float64(b.Elapsed().Nanoseconds()), "GFLOP/s")
+				b.ReportMetric(2*float64(m*rows*cols)*float64(b.N)/float64(b.Elapsed().Nanoseconds()),
+					"GFLOP/s")
 			})
 		}
 	}

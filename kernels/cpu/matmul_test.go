@@ -92,17 +92,21 @@ func TestMatMulFloatEqualsReference(t *testing.T) {
 				for _, cols := range []int{1, 15, 16, 17, 48, 100, 528} {
 					for _, m := range []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 50} {
 						for _, rows := range []int{3, 4, 37} {
-							if m == 50 && (rows != 37 || cols > 64) || i > 0 && (m%4 != 1 || rows == 4 || cols > 48) {
+							if m == 50 && (rows != 37 || cols > 64) ||
+								i > 0 && (m%4 != 1 || rows == 4 || cols > 48) {
 								continue // every shape with normal numbers, only some shapes with the others
 							}
 							r := rand.New(rand.NewPCG(uint64(cols), uint64(m)))
 							x, w := fill(m*cols, r, in.number), narrow(n.cpu, fill(rows*cols, r, in.number))
-							wide, got, want := make([]float32, rows*cols), make([]float32, m*rows), make([]float32, m*rows)
+							wide, got, want := make([]float32, rows*cols), make([]float32,
+								m*rows), make([]float32, m*rows)
 							n.widen(wide, w)
-							task := cpu.MatMulFloat{Dst: got, X: x, M: m, Type: n.cpu, W: unaligned(w), Rows: rows, Cols: cols, WidenFirst: cols%32 == 0}
+							task := cpu.MatMulFloat{Dst: got, X: x, M: m, Type: n.cpu, W: unaligned(w),
+								Rows: rows, Cols: cols, WidenFirst: cols%32 == 0}
 							pool.Run(&task, task.Items(), 1<<30)
 							ref.MatMulF32(want, x, m, wide, rows, cols)
-							sameBits(t, fmt.Sprintf("%v, %s, %d × %d, %d rows", n.cpu, in.name, rows, cols, m), got, want)
+							sameBits(t, fmt.Sprintf("%v, %s, %d × %d, %d rows", n.cpu, in.name, rows,
+								cols, m), got, want)
 						}
 					}
 				}
@@ -138,11 +142,13 @@ func inParts(t *testing.T, n cpu.Number, widen func([]float32, []byte), rows, co
 				continue // there is one way only
 			}
 			got := make([]float32, m*rows)
-			task := cpu.MatMulFloat{Dst: got, X: x, M: m, Type: n, W: unaligned(w), Rows: rows, Cols: cols, WidenFirst: widen}
+			task := cpu.MatMulFloat{Dst: got, X: x, M: m, Type: n, W: unaligned(w), Rows: rows,
+				Cols: cols, WidenFirst: widen}
 			for from := 0; from < task.Items(); from += 3 {
 				task.Do(from, min(from+3, task.Items()))
 			}
-			sameBits(t, fmt.Sprintf("%v, %v, %d rows, in chunks, widen first: %v", level, n, m, widen), got, want)
+			sameBits(t, fmt.Sprintf("%v, %v, %d rows, in chunks, widen first: %v", level, n, m,
+				widen), got, want)
 			clear(got)
 			task.Do(0, task.Items())
 			sameBits(t, fmt.Sprintf("%v, %v, %d rows, widen first: %v", level, n, m, widen), got, want)
@@ -162,13 +168,15 @@ func BenchmarkMatMulFloat(b *testing.B) {
 	for _, n := range numbers {
 		w := narrow(n.cpu, fill(rows*cols, r, inputs[0].number))
 		for _, m := range []int{1, 2, 5, 9, 32, 128} {
-			task := cpu.MatMulFloat{Dst: make([]float32, m*rows), X: x, M: m, Type: n.cpu, W: w, Rows: rows, Cols: cols}
+			task := cpu.MatMulFloat{Dst: make([]float32, m*rows), X: x, M: m, Type: n.cpu, W: w,
+				Rows: rows, Cols: cols}
 			b.Run(fmt.Sprintf("%v/m=%d", n.cpu, m), func(b *testing.B) {
 				b.SetBytes(int64(len(w)))
 				for b.Loop() {
 					pool.Run(&task, task.Items(), task.Work())
 				}
-				b.ReportMetric(2*float64(m*rows*cols)*float64(b.N)/float64(b.Elapsed().Nanoseconds()), "GFLOP/s")
+				b.ReportMetric(2*float64(m*rows*cols)*float64(b.N)/float64(b.Elapsed().Nanoseconds()),
+					"GFLOP/s")
 			})
 		}
 	}

@@ -38,14 +38,16 @@ func (t *MatMulFloat) batch(w *wide, first, last, fromGroup, toGroup, groups int
 	for k := 0; k < t.Cols; k += wideCols {
 		cols := min(wideCols, t.Cols-k)
 		for r := first; r < last; r++ {
-			widenRow(t.Type, &w.weights[(r-first)/floatRows*floatRows*cols+(r-first)%floatRows*lanes], &t.W[(r*t.Cols+k)*t.Type.bytes], cols)
+			widenRow(t.Type, &w.weights[(r-first)/floatRows*floatRows*cols+(r-first)%floatRows*lanes],
+				&t.W[(r*t.Cols+k)*t.Type.bytes], cols)
 		}
 		for g := fromGroup; g < toGroup; g++ {
 			i, end := g*t.M/groups, (g+1)*t.M/groups
 			for r := first; r < last; r += floatRows {
 				sums := ((g-fromGroup)*wideRows + r - first) / floatRows * sumsOfGroup
 				next, pace := t.after(r+(g-fromGroup)%floatRows, k, cols)
-				dotWide(end-i, &t.Dst[i*t.Rows+r], &w.sums[sums], &w.weights[(r-first)*cols], &t.X[i*t.Cols+k],
+				dotWide(end-i, &t.Dst[i*t.Rows+r], &w.sums[sums], &w.weights[(r-first)*cols],
+					&t.X[i*t.Cols+k],
 					cols, 4*t.Cols, 4*t.Rows, k > 0, k+cols < t.Cols, next, pace)
 			}
 		}
@@ -77,7 +79,8 @@ func widenRow(n Number, dst *float32, src *byte, cols int) {
 	}
 }
 
-func dotWide(m int, dst, sums, w, x *float32, cols, xBytes, dstBytes int, begun, more bool, next *byte, pace int) {
+func dotWide(m int, dst, sums, w, x *float32, cols, xBytes, dstBytes int, begun, more bool,
+	next *byte, pace int) {
 	switch m {
 	case 5:
 		dotWidex5AVX512(dst, sums, w, x, cols, xBytes, dstBytes, begun, more, next, pace)

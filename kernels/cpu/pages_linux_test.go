@@ -18,7 +18,8 @@ func TestPanelsAskForLargePages(t *testing.T) {
 		t.Skip("this system has no large pages:", err)
 	}
 	page := mapped(t)
-	if err := syscall.Madvise(page, syscall.MADV_HUGEPAGE); err != nil || !slices.Contains(flagsOf(t, uintptr(unsafe.Pointer(&page[0]))), "hg") {
+	if err := syscall.Madvise(page, syscall.MADV_HUGEPAGE); err != nil ||
+		!slices.Contains(flagsOf(t, uintptr(unsafe.Pointer(&page[0]))), "hg") {
 		t.Skip("this system does not note such a request, as an emulated one does not; its error:", err)
 	}
 	q8, _ := FormatOf(8)
@@ -26,7 +27,8 @@ func TestPanelsAskForLargePages(t *testing.T) {
 	for _, at := range []int{0, len(large) / 2, len(large) - 1} {
 		address := uintptr(unsafe.Pointer(&large[at]))
 		if flags := flagsOf(t, address); !slices.Contains(flags, "hg") {
-			t.Errorf("byte %d of %d lies in memory with the flags %q, want hg among them", at, len(large), flags)
+			t.Errorf("byte %d of %d lies in memory with the flags %q, want hg among them", at,
+				len(large), flags)
 		}
 	}
 }
@@ -34,7 +36,8 @@ func TestPanelsAskForLargePages(t *testing.T) {
 // mapped returns memory for which nothing was requested.
 func mapped(t *testing.T) []byte {
 	t.Helper()
-	memory, err := syscall.Mmap(-1, 0, largePage, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON)
+	memory, err := syscall.Mmap(-1, 0, largePage, syscall.PROT_READ|syscall.PROT_WRITE,
+		syscall.MAP_PRIVATE|syscall.MAP_ANON)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,8 @@ func TestPoolComputesEveryItemOnce(t *testing.T) {
 			pool.Run(c, items, items<<14)
 			for i, n := range c.items {
 				if n != 1 {
-					t.Fatalf("%d threads, run %d: item %d of %d was computed %d times", threads, run, i, items, n)
+					t.Fatalf("%d threads, run %d: item %d of %d was computed %d times", threads,
+						run, i, items, n)
 				}
 			}
 		}
@@ -108,7 +109,8 @@ func BenchmarkPoolStep(b *testing.B) {
 	for b.Loop() {
 		pool.Run(task, busyItems, 1<<30)
 	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)-float64(alone.Nanoseconds())/2, "ns/overhead")
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)-float64(alone.Nanoseconds())/2,
+		"ns/overhead")
 }
 
 const busyItems = 16

@@ -5,19 +5,19 @@ import "time"
 // StepCost is the cost of sharing a task between threads, measured on this machine. It decides how
 // work is divided and never changes a result.
 type StepCost struct {
-	Step    time.Duration // duration of a parallel step, less its work
-	MinWork int           // with fewer multiplications one thread is faster
+	Step    time.Duration // duration of a parallel step, without its work
+	MinWork int           // multiplications in a step; with fewer of them one thread is faster
 }
 
 const (
 	// leastWork and mostWork bound MinWork, because other programs may disturb the measurement.
 	leastWork = 4 << 10
 	mostWork  = 96 << 10
-	// costTime is how long measurements are repeated. The shortest counts, because other programs
-	// can only add time.
+	// costTime is how long a measurement is repeated. The shortest result counts, because other
+	// programs can only add time.
 	costTime = 3 * time.Millisecond
-	// costPhases is the number of phases in the measured program. With so many, its beginning and
-	// end count little.
+	// costPhases is the number of phases in the measured program. They are so many that starting and
+	// ending the program count little.
 	costPhases = 16
 	// Passing costPasses times over costRow numbers takes as long as an item of a small product.
 	costRow    = 4096
@@ -43,7 +43,7 @@ func measureStep(p *Pool) StepCost {
 	return StepCost{Step: max(step, 0), MinWork: int(min(max(even, leastWork), mostWork))}
 }
 
-// least repeats run for the duration long and returns the shortest time that it took.
+// least calls run again and again for the duration long, and returns the time of the fastest call.
 func least(long time.Duration, run func()) time.Duration {
 	least := time.Hour
 	for begun := time.Now(); time.Since(begun) < long; {

@@ -65,7 +65,8 @@ func (q *Quantized) Do(from, to int) {
 
 // Tiles quantises the tiles from … to−1 of a row.
 func (q *Quantized) Tiles(row, from, to int) {
-	quantizeRow(q.records[(from*q.m+row)*recordBytes:], q.x[row*q.cols:][from*Block:to*Block], q.m*recordBytes)
+	quantizeRow(q.records[(from*q.m+row)*recordBytes:], q.x[row*q.cols:][from*Block:to*Block],
+		q.m*recordBytes)
 }
 
 // Packing is the task that must follow Quantized on the portable level.

@@ -47,7 +47,8 @@ func NewRouting(r Router, maxRows int) *Routing {
 	}
 	n := maxRows * r.Used
 	return &Routing{
-		Router: r, chosen: make([]int32, n), shares: make([]float32, n), slots: make([]int32, n), rows: make([]int32, n), expert: make([]int32, n),
+		Router: r, chosen: make([]int32, n), shares: make([]float32, n), slots: make([]int32, n),
+		rows: make([]int32, n), expert: make([]int32, n),
 		groups: make([]group, 0, min(r.Experts, n)), counts: make([]int32, r.Experts),
 	}
 }
@@ -87,7 +88,8 @@ func (r *Routing) Choose(row int, scores, bias []float32) {
 	if bias == nil {
 		rankExperts(chosen, len(scores), func(e int) float64 { return float64(scores[e]) })
 	} else {
-		rankExperts(chosen, len(scores), func(e int) float64 { return r.share(scores[e], peak, total) + float64(bias[e]) })
+		rankExperts(chosen, len(scores),
+			func(e int) float64 { return r.share(scores[e], peak, total) + float64(bias[e]) })
 	}
 	var all [MostUsed]float64
 	sum := 0.0

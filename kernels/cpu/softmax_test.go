@@ -29,7 +29,8 @@ func TestWeightsAreASoftmaxAtEveryLevel(t *testing.T) {
 				for i := range want {
 					// The reference rounds its argument, up to 700, before the exponential.
 					if math.Abs(got[i]-want[i]) > 3e-13*want[i]+1e-306 {
-						t.Fatalf("factor %g, score %g under %g: %g, want %g", factor, scores[i], peak, got[i], want[i])
+						t.Fatalf("factor %g, score %g under %g: %g, want %g", factor, scores[i], peak,
+							got[i], want[i])
 					}
 				}
 			}
@@ -44,7 +45,8 @@ func TestDoubleRowsHaveTheSameBitsAtEveryLevel(t *testing.T) {
 		n := 1 + r.IntN(70)
 		scores := make([]float32, n)
 		for i := range scores {
-			scores[i] = []float32{float32(-60 * r.ExpFloat64()), inf, 0, -math.MaxFloat32, -0x1p-149, -707, -706.9999}[r.IntN(7)]
+			scores[i] = []float32{float32(-60 * r.ExpFloat64()), inf, 0, -math.MaxFloat32, -0x1p-149,
+				-707, -706.9999}[r.IntN(7)]
 		}
 		var bits []uint64
 		for _, l := range Levels() {
@@ -58,7 +60,8 @@ func TestDoubleRowsHaveTheSameBitsAtEveryLevel(t *testing.T) {
 			}
 			for i := range bits {
 				if now[i] != bits[i] {
-					t.Fatalf("%v differs from portable at number %d of %d: %x, want %x", l, i, n, now[i], bits[i])
+					t.Fatalf("%v differs from portable at number %d of %d: %x, want %x", l, i, n,
+						now[i], bits[i])
 				}
 			}
 			bits = now
@@ -75,7 +78,8 @@ func TestExp64(t *testing.T) {
 	if worst > 1e-14 {
 		t.Errorf("relative error up to %g, allowed is 1e-14", worst)
 	}
-	for _, c := range []struct{ x, want float64 }{{0, 1}, {math.Inf(-1), 0}, {-708, 0}, {math.Copysign(0, -1), 1}} {
+	for _, c := range []struct{ x, want float64 }{{0, 1}, {math.Inf(-1), 0}, {-708, 0},
+		{math.Copysign(0, -1), 1}} {
 		if got := exp64(c.x); got != c.want {
 			t.Errorf("exp64(%g) is %g, want %g", c.x, got, c.want)
 		}

@@ -25,7 +25,8 @@ func TestThreadChoiceFollowsTheMachine(t *testing.T) {
 		t.Errorf("two threads are faster, and %d of 20,000 runs were made by one", alone)
 	}
 	if together := 5000 - drive(&c, 5000, 1.2, 1); together > 5000/20 {
-		t.Errorf("one thread is faster since the machine changed, and %d of 5,000 runs were made by two", together)
+		t.Errorf("one thread is faster since the machine changed, and %d of 5,000 runs were made by two",
+			together)
 	}
 	if alone := drive(&c, 10_000, 0.6, 1); alone > mostBetween+100 {
 		t.Errorf("two threads are faster again, and %d of 10,000 runs were made by one", alone)

@@ -27,7 +27,8 @@ func rowOf(r *rand.Rand, n int) []float32 {
 		case 0:
 			x[i] = math.Float32frombits(r.Uint32())
 		case 1:
-			x[i] = []float32{0, float32(math.Copysign(0, -1)), float32(math.Inf(1)), float32(math.Inf(-1)), 88.72283, -87.33654, 65504, 65520, 0x1p-24, 0x1p-25}[r.IntN(10)]
+			x[i] = []float32{0, float32(math.Copysign(0, -1)), float32(math.Inf(1)),
+				float32(math.Inf(-1)), 88.72283, -87.33654, 65504, 65520, 0x1p-24, 0x1p-25}[r.IntN(10)]
 		case 2:
 			x[i] = float32(r.NormFloat64() * 60)
 		default:
@@ -198,7 +199,8 @@ func testSoften(t *testing.T, r *rand.Rand, both func(func(i int))) {
 	equalBits(t, "the sums of weights", sums[0][:n], sums[1][:n])
 	for j := range n {
 		equalBits(t, "the largest score", []float32{largests[0][j] + 0}, []float32{largests[1][j] + 0})
-		equalBits(t, "weights", scores[0][j*KeysPerSplit:][:KeysPerSplit], scores[1][j*KeysPerSplit:][:KeysPerSplit])
+		equalBits(t, "weights", scores[0][j*KeysPerSplit:][:KeysPerSplit],
+			scores[1][j*KeysPerSplit:][:KeysPerSplit])
 	}
 }
 
@@ -228,12 +230,14 @@ func testQuantizeRow(t *testing.T, r *rand.Rand, both func(func(i int))) {
 	})
 	for tile := range tiles {
 		got, want := records[0][tile*stride:][:recordBytes], records[1][tile*stride:][:recordBytes]
-		bothNaN := getFloat(got[scaleAt:]) != getFloat(got[scaleAt:]) && getFloat(want[scaleAt:]) != getFloat(want[scaleAt:])
+		bothNaN := getFloat(got[scaleAt:]) != getFloat(got[scaleAt:]) &&
+			getFloat(want[scaleAt:]) != getFloat(want[scaleAt:])
 		if !bytes.Equal(got, want) && !bothNaN || !bytes.Equal(got[:Block], want[:Block]) {
 			t.Fatalf("tile %d of %d is quantised to %x, want %x", tile, tiles, got, want)
 		}
 	}
-	if rest := records[0][recordBytes:min(stride, len(records[0]))]; !bytes.Equal(rest, make([]byte, len(rest))) {
+	if rest := records[0][recordBytes:min(stride, len(records[0]))]; !bytes.Equal(rest,
+		make([]byte, len(rest))) {
 		t.Fatalf("the bytes between two records are not left alone: %x", rest)
 	}
 }
@@ -349,7 +353,8 @@ func TestQuantizedAttentionEqualsFloat(t *testing.T) {
 			quantized.Load(token, key, value)
 			wide.Store(token, 0, key, value)
 		}
-		of := Attention{Q: normal(rows * sharing * size), M: rows, Position: tokens - rows, Heads: heads * sharing, Scale: 0.125}
+		of := Attention{Q: normal(rows * sharing * size), M: rows, Position: tokens - rows,
+			Heads: heads * sharing, Scale: 0.125}
 		var results [2][]float32
 		for i, kv := range []*KV{quantized, wide} {
 			task := of

@@ -36,7 +36,8 @@ func measureWays() (w Ways) {
 		return w
 	}
 	w.measured = true
-	t.Dst, t.X, t.W = make([]float32, t.M*t.Rows), make([]float32, t.M*t.Cols), make([]byte, t.Rows*t.Cols*t.Type.bytes)
+	t.Dst, t.X, t.W = make([]float32, t.M*t.Rows), make([]float32, t.M*t.Cols), make([]byte,
+		t.Rows*t.Cols*t.Type.bytes)
 	// Write all of it: memory that was never written is one page in all places, which stays in the
 	// first-level cache.
 	for i := range t.X {

@@ -85,7 +85,8 @@ func newPolling(threads int, budget time.Duration) polling {
 	}
 	const measured = 1000
 	ns := max(0.1, float64(least(pauseTime, func() { pauses(measured) }))/measured)
-	return polling{budget: budget, pauseNS: ns, patience: int(float64(lostCoreAfter) / ns), yields: runtime.GOMAXPROCS(0) <= threads}
+	return polling{budget: budget, pauseNS: ns, patience: int(float64(lostCoreAfter) / ns),
+		yields: runtime.GOMAXPROCS(0) <= threads}
 }
 
 // pauses waits as long as a thread that polls n times. Without assembly, a poll takes longer than

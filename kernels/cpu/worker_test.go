@@ -45,9 +45,11 @@ func TestThreadsComputeInsideAPass(t *testing.T) {
 		work.worked.Store(0)
 		pool.RunAll(program)
 		after := pool.Waits()
-		waits = Waits{Pauses: after.Pauses - before.Pauses, Naps: after.Naps - before.Naps, Sleeps: after.Sleeps - before.Sleeps}
+		waits = Waits{Pauses: after.Pauses - before.Pauses, Naps: after.Naps - before.Naps,
+			Sleeps: after.Sleeps - before.Sleeps}
 		idle = float64(waits.Pauses) / float64(waits.Pauses+work.worked.Load())
-		together := waits.Pauses > int64(phases*work.pauses/unevenness/2) // one thread alone would not have waited
+		// one thread alone would not have waited
+		together := waits.Pauses > int64(phases*work.pauses/unevenness/2)
 		if together && idle < 0.1 && waits.Naps == 0 && waits.Sleeps == 0 {
 			return
 		}

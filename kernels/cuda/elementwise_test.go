@@ -9,7 +9,8 @@ import (
 )
 
 // unusual are numbers at the limits of the arithmetic.
-var unusual = []float32{0, float32(math.Copysign(0, -1)), 1, -1, 88.7, -88.7, 88.73, -88.73, 103.9, -103.9, 104, -104, 3e38, -3e38, 1e-45, -1e-45, 1e-38,
+var unusual = []float32{0, float32(math.Copysign(0, -1)), 1, -1, 88.7, -88.7, 88.73, -88.73, 103.9,
+	-103.9, 104, -104, 3e38, -3e38, 1e-45, -1e-45, 1e-38,
 	float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN()), 0.34657359, -0.34657359, 1e10, -1e10}
 
 func operands(n int) (x, y []float32) {

@@ -52,10 +52,12 @@ var unpacked = map[*Format]func(slab []byte, row, column int) float32{
 }
 
 func TestPackedNumbersAreThoseOfTheFile(t *testing.T) {
-	dequantize := map[*Format]func(dst []float32, src []byte){BFloat16: ref.DequantizeBF16, Half: ref.DequantizeF16}
+	dequantize := map[*Format]func(dst []float32, src []byte){BFloat16: ref.DequantizeBF16,
+		Half: ref.DequantizeF16}
 	random := rand.NewChaCha8([32]byte{1})
 	for _, f := range formats {
-		for _, shape := range [][2]int{{1, f.file.BlockElements}, {16, f.Columns}, {37, 2*f.Columns + 3*f.file.BlockElements}} {
+		for _, shape := range [][2]int{{1, f.file.BlockElements}, {16, f.Columns},
+			{37, 2*f.Columns + 3*f.file.BlockElements}} {
 			rows, cols := shape[0], shape[1]
 			src := make([]byte, rows*cols/f.file.BlockElements*f.file.BlockBytes)
 			random.Read(src)
@@ -78,7 +80,8 @@ func TestPackedNumbersAreThoseOfTheFile(t *testing.T) {
 						expected = want[r*cols+c]
 					}
 					if got != expected && (got == got || expected == expected) {
-						t.Fatalf("%s, %d × %d: row %d, column %d is %g, in the file %g", f.Name, rows, cols, r, c, got, expected)
+						t.Fatalf("%s, %d × %d: row %d, column %d is %g, in the file %g", f.Name, rows,
+							cols, r, c, got, expected)
 					}
 				}
 			}
@@ -116,7 +119,8 @@ func TestLaunchesFit(t *testing.T) {
 				}
 				for _, m := range []int{1, 8, 9, 16, 17, 32, 33, 512, 4096} {
 					l := f.Product(m, w, w, f.Factor(64, cols))
-					if l.Threads > 32*f.mostRanges && l.Threads != 256 || l.SharedBytes > 99<<10 || l.GridY > 65535 {
+					if l.Threads > 32*f.mostRanges && l.Threads != 256 || l.SharedBytes > 99<<10 ||
+						l.GridY > 65535 {
 						t.Errorf("%s: %d rows with %d × %d: %+v", f.Name, m, rows, cols, l)
 					}
 				}

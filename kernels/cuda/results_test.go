@@ -10,7 +10,8 @@ import (
 
 func TestRejectionReadsWhatWasPacked(t *testing.T) {
 	ids := []int32{0, 151_935, -1}
-	r := ref.Rejection{Accepted: 2, Commit: 151_935, Chance: 0.25, P: []float64{1, 1e-30, 0}, Q: []float64{0.3, 1, 0}}
+	r := ref.Rejection{Accepted: 2, Commit: 151_935, Chance: 0.25, P: []float64{1, 1e-30, 0},
+		Q: []float64{0.3, 1, 0}}
 	accepted, next, p, judged := cuda.Rejection(r.Pack(ids, 4), 3)
 	if accepted != 2 || next != 151_935 || p != 0.25 {
 		t.Errorf("%d accepted, then %d with p %v", accepted, next, p)

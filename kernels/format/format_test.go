@@ -37,8 +37,9 @@ func TestARowDescribesItsWholeBlock(t *testing.T) {
 		if f.Mins() {
 			mark("minimum", 8*f.Min, 16)
 		}
-		mark("factors", 8*f.FactorsAt, 8*map[format.Factors]int{format.SixBits: 12, format.SignedBytes: 16, format.SignedSixBits: 12,
-			format.Nibbles: 16, format.TileSixBits: 6, format.HalfScales: 4}[f.Factors])
+		mark("factors", 8*f.FactorsAt,
+			8*map[format.Factors]int{format.SixBits: 12, format.SignedBytes: 16, format.SignedSixBits: 12,
+				format.Nibbles: 16, format.TileSixBits: 6, format.HalfScales: 4}[f.Factors])
 		for bit, count := range meanings {
 			if count != 1 {
 				t.Fatalf("%s: bit %d of byte %d has %d meanings", f, bit%8, bit/8, count)

@@ -17,7 +17,8 @@ func Attention(dst []float64, q, keys, values []float32, m, position, heads, kvH
 func WindowAttention(dst []float64, q, keys, values []float32, m, position, heads, kvHeads, headDim int,
 	scale float64, window int, limit float64) {
 	a := Attend{
-		Position: position, Heads: heads, KVHeads: kvHeads, KeyDim: headDim, ValueDim: headDim, Scale: scale, Window: window, Limit: limit,
+		Position: position, Heads: heads, KVHeads: kvHeads, KeyDim: headDim, ValueDim: headDim,
+		Scale: scale, Window: window, Limit: limit,
 	}
 	a.Rows(dst, q, keys, values, m)
 }

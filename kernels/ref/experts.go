@@ -57,7 +57,8 @@ func Route(scores, bias []float32, r Router) (chosen []int, shares []float64) {
 // MatMulExperts multiplies each row of x (m, cols) with the matrices of the experts that it chose:
 // dst (m, used, rows), to the bit. product multiplies one row with the matrix of an expert, by
 // MatMulF32 or MatMulQuantized.
-func MatMulExperts(dst, x []float32, m, rows, cols int, chosen [][]int, product func(dst, x []float32, expert int)) {
+func MatMulExperts(dst, x []float32, m, rows, cols int, chosen [][]int,
+	product func(dst, x []float32, expert int)) {
 	for i := range m {
 		for rank, expert := range chosen[i] {
 			product(dst[(i*len(chosen[i])+rank)*rows:][:rows], x[i*cols:][:cols], expert)

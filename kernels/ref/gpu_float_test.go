@@ -17,7 +17,8 @@ func TestExpWithinBound(t *testing.T) {
 		t.Errorf("relative error %g, want below 1e-6", worst)
 	}
 	infinity := float32(math.Inf(1))
-	for _, c := range []struct{ x, want float32 }{{0, 1}, {89, infinity}, {-104, 0}, {-infinity, 0}, {infinity, infinity}, {-103, 0x1p-149}} {
+	for _, c := range []struct{ x, want float32 }{{0, 1}, {89, infinity}, {-104, 0}, {-infinity, 0},
+		{infinity, infinity}, {-103, 0x1p-149}} {
 		if got := ref.Exp(c.x); got != c.want {
 			t.Errorf("Exp(%g) is %g, want %g", c.x, got, c.want)
 		}

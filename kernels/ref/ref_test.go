@@ -111,8 +111,10 @@ func TestQuantizeExtremes(t *testing.T) {
 		x[5] = c.first
 		quants, scales := make([]int8, ref.Block), make([]float32, 1)
 		ref.QuantizeRow(quants, scales, x)
-		if math.Float32bits(scales[0]) != math.Float32bits(c.scale) && scales[0] == scales[0] || (c.scale != c.scale) != (scales[0] != scales[0]) || quants[5] != c.quant {
-			t.Errorf("%s: quant %d and scale %v, want %d and %v", c.name, quants[5], scales[0], c.quant, c.scale)
+		if math.Float32bits(scales[0]) != math.Float32bits(c.scale) && scales[0] == scales[0] ||
+			(c.scale != c.scale) != (scales[0] != scales[0]) || quants[5] != c.quant {
+			t.Errorf("%s: quant %d and scale %v, want %d and %v", c.name, quants[5], scales[0],
+				c.quant, c.scale)
 		}
 	}
 }
@@ -156,7 +158,8 @@ func TestRoPEPairs(t *testing.T) {
 	neox, interleaved := []float64{1, 0, 0, 0, 7}, []float64{1, 0, 0, 0, 7}
 	ref.RoPE(neox, 4, 1, 1, true, nil)
 	ref.RoPE(interleaved, 4, 1, 1, false, []float64{1, 2})
-	if !slices.Equal(neox, []float64{cos, 0, sin, 0, 7}) || !slices.Equal(interleaved, []float64{cos, sin, 0, 0, 7}) {
+	if !slices.Equal(neox, []float64{cos, 0, sin, 0, 7}) ||
+		!slices.Equal(interleaved, []float64{cos, sin, 0, 0, 7}) {
 		t.Errorf("rotated to %v and %v", neox, interleaved)
 	}
 }

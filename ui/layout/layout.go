@@ -6,7 +6,7 @@
 // lane. Below about 100×30 cells the picture of rounds lies between chat and lane. Below 40×10 there is
 // only room for a message.
 //
-// Invariant: the panes never overlap, and with the rules between them they fill the window
+// Invariant: the panes never overlap, and with the dividing lines between them they fill the window
 // exactly.
 package layout
 
@@ -26,7 +26,7 @@ type Options struct {
 	ComposerLines int  // lines that the composer asks for; it gets 1 to 8
 	Inspector     bool // the inspector is open
 	NoSide        bool // no column of pictures even where it would fit
-	Empty         bool // there is no message yet: what a chat can begin with needs the room of the picture
+	Empty         bool // there is no message yet: the welcome text takes the room of the picture
 }
 
 // Rects is where everything is.
@@ -38,15 +38,15 @@ type Rects struct {
 	Chat     Rect
 	Picture  Rect // the picture of rounds; used only without Side
 	Lane     Rect // with H above 2 the first row is its heading
-	Settings Rect // the rule above the composer, with the settings in it
+	Settings Rect // the dividing line above the composer, with the settings in it
 	Composer Rect
 	Status   Rect
 	Side     Rect // pictures and figures
 
 	Inspector Rect
 
-	Vertical   Rect   // the rule left of Side, 1 wide
-	Horizontal []Rect // rules, 1 high
+	Vertical   Rect   // the dividing line left of Side, 1 wide
+	Horizontal []Rect // dividing lines, 1 high
 }
 
 // The sizes at which the layout changes, and the limit of the composer.
@@ -123,7 +123,7 @@ func (r *Rects) stacked(o Options) {
 // a very wide window the pictures take the rest.
 func sideWidth(w int) int { return max(w*2/5, w-readable) }
 
-// readable is how many columns of chat are as many as the eye follows from line to line.
+// readable is the width of a chat, in columns, up to which the eye finds the next line easily.
 const readable = 96
 
 // headHeight is how many rows the head gets.
@@ -175,7 +175,7 @@ const (
 	figureRows    = 10 // the fewest rows of the side column that are useful
 )
 
-// split cuts h rows off the bottom of r, and leaves one row between for a rule.
+// split cuts h rows off the bottom of r, and leaves one row between for a dividing line.
 func split(r Rect, h int) (top, bottom Rect) {
 	top, bottom = r, r
 	top.H = r.H - h - 1

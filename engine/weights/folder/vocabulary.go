@@ -66,7 +66,7 @@ func (m *merges) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// vocabulary is what is collected for the metadata tokenizer.ggml.*.
+// vocabulary collects the values of the metadata tokenizer.ggml.*.
 type vocabulary struct {
 	path   string // of tokenizer.json
 	tokens []string
@@ -78,9 +78,9 @@ func (v *vocabulary) refuse(field, got, allowed string) error {
 	return fmt.Errorf("reading %q: %s: got %s, allowed %s: %w", v.path, field, got, allowed, weights.ErrMalformed)
 }
 
-// Vocabulary writes the vocabulary and the chat template into the metadata of a GGUF file. It has
-// rows tokens, one for each row of the embedding table: tokens that the table lacks are left out,
-// rows without a token get one that is never written.
+// Vocabulary writes the vocabulary and the chat template into the metadata of a GGUF file. The
+// vocabulary gets as many tokens as the embedding table has rows. A token of the file without a row is
+// left out; a row without a token gets one that is never written.
 func (f *Folder) Vocabulary(ctx context.Context, metadata *gguf.Builder, rows int) error {
 	var file tokenizerFile
 	err := f.decode(ctx, tokenizerName, maxTokenizerBytes, &file)
@@ -103,7 +103,7 @@ func (f *Folder) Vocabulary(ctx context.Context, metadata *gguf.Builder, rows in
 	return f.special(ctx, metadata, &file, v)
 }
 
-// fill puts every token at its place.
+// fill puts each token of the file at the index of its id.
 func (v *vocabulary) fill(file *tokenizerFile, rows int) error {
 	var normal map[string]int64
 	if err := json.Unmarshal(file.Model.Vocab, &normal); err != nil {
@@ -175,7 +175,7 @@ func looksSpecial(text string) bool {
 	return slices.Contains([]string{"<pad>", "<mask>", "<2mass>", "[@BOS@]"}, text)
 }
 
-// write writes tokens, merges and the way to cut texts.
+// write writes the tokens, the merges and the name of the pre-tokenizer.
 func (v *vocabulary) write(metadata *gguf.Builder, file *tokenizerFile) error {
 	metadata.Set("tokenizer.ggml.tokens", v.tokens)
 	metadata.Set("tokenizer.ggml.token_type", v.types)
@@ -205,8 +205,9 @@ func (v *vocabulary) write(metadata *gguf.Builder, file *tokenizerFile) error {
 	return nil
 }
 
-// scores gives each token the rank of the first merge that makes it, the earliest the highest score.
-// A vocabulary of SentencePiece was turned into merges by its scores, so this turns it back.
+// scores gives each token a score by the first merge that makes it: the earlier the merge, the higher
+// the score. In transformers' files, merges of SentencePiece vocabularies were made from scores in this
+// order, so the order of the scores comes back.
 func (v *vocabulary) scores(file *tokenizerFile) []float32 {
 	scores := make([]float32, len(v.tokens))
 	for i := range scores {
@@ -279,7 +280,7 @@ func (f *Folder) optional(ctx context.Context, name string) (Fields, error) {
 	return fields, err
 }
 
-// first returns the first token that a field of one of two files names.
+// first returns the first token id in a field of a; if there is none, that of b.
 func (v *vocabulary) first(a, b Fields, field string) (int32, bool) {
 	if ids := append(v.all(a, field), v.all(b, field)...); len(ids) > 0 {
 		return ids[0], true
@@ -287,8 +288,8 @@ func (v *vocabulary) first(a, b Fields, field string) (int32, bool) {
 	return 0, false
 }
 
-// all returns the tokens that a field names, as one number or a list. Numbers outside the vocabulary
-// name none.
+// all returns the token ids in a field, which holds one number or a list. It leaves out numbers outside
+// the vocabulary.
 func (v *vocabulary) all(fields Fields, name string) []int32 {
 	ids := []int32{}
 	var numbers []float64

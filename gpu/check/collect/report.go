@@ -55,7 +55,8 @@ type goal struct {
 }
 
 func (g goal) reached() bool {
-	return g.Measured != nil && (g.Relation == ">=" && *g.Measured >= g.Number || g.Relation == "<=" && *g.Measured <= g.Number)
+	return g.Measured != nil && (g.Relation == ">=" && *g.Measured >= g.Number || g.Relation == "<=" &&
+		*g.Measured <= g.Number)
 }
 
 // read collects what the steps left. If a log is missing, its part of the report is empty.
@@ -136,7 +137,8 @@ func readBenchmarks(text string) []benchmark {
 		if len(fields) < 4 || !strings.HasPrefix(fields[0], "Benchmark") {
 			continue
 		}
-		b := benchmark{processors.ReplaceAllString(strings.TrimPrefix(fields[0], "Benchmark"), ""), map[string]float64{}}
+		b := benchmark{processors.ReplaceAllString(strings.TrimPrefix(fields[0], "Benchmark"), ""),
+			map[string]float64{}}
 		for i := 2; i+1 < len(fields); i += 2 {
 			if v, err := strconv.ParseFloat(fields[i], 64); err == nil {
 				b.Metrics[fields[i+1]] = v
@@ -219,7 +221,8 @@ func readGoals(text string, benchmarks []benchmark) ([]goal, error) {
 		if err != nil {
 			return nil, fmt.Errorf("goals.txt: %w", err)
 		}
-		g := goal{Benchmark: fields[0], Metric: fields[1], Relation: fields[2], Number: n, Words: strings.Join(fields[4:], " ")}
+		g := goal{Benchmark: fields[0], Metric: fields[1], Relation: fields[2], Number: n,
+			Words: strings.Join(fields[4:], " ")}
 		for _, b := range benchmarks {
 			if v, ok := b.Metrics[g.Metric]; ok && b.Name == g.Benchmark {
 				g.Measured = &v

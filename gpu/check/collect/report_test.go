@@ -32,8 +32,11 @@ func TestReport(t *testing.T) {
 	}
 	r.Date = "2026-01-02"
 	text := r.markdown()
-	for _, want := range []string{"# NVIDIA H200, 2026-01-02", "| decode (of-copy) | >= 0.85 | 0.91 | reached |", "| five rows (of-v1) | <= 1.1 | 1.2 | **missed** |",
-		"| top-k (ms) | <= 0.05 | not measured | – |", "1 passed, 1 failed, 1 skipped", "1 of 2 outputs have", "- differs: TestX/matmul", "- failed: TestGraph", "| add_rows | 18 | 12 |",
+	for _, want := range []string{"# NVIDIA H200, 2026-01-02",
+		"| decode (of-copy) | >= 0.85 | 0.91 | reached |",
+		"| five rows (of-v1) | <= 1.1 | 1.2 | **missed** |",
+		"| top-k (ms) | <= 0.05 | not measured | – |", "1 passed, 1 failed, 1 skipped",
+		"1 of 2 outputs have", "- differs: TestX/matmul", "- failed: TestGraph", "| add_rows | 18 | 12 |",
 		"125: skipped", "| Decode/8B-BF16 | 4e+06 ns/op, 0.91 of-copy |"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the report lacks %q:\n%s", want, text)
@@ -102,10 +105,12 @@ func TestARehearsalClaimsNoSpeed(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := r.markdown()
-	if !r.Emulated || r.Bench != nil || strings.Contains(text, "ms") && strings.Contains(text, "4 ms") || len(r.Benchmarks) != 1 {
+	if !r.Emulated || r.Bench != nil || strings.Contains(text, "ms") && strings.Contains(text, "4 ms") ||
+		len(r.Benchmarks) != 1 {
 		t.Errorf("%+v", r)
 	}
-	for _, want := range []string{"A rehearsal on the emulating driver", "| Round/8B | 20 down-bytes, 1 waits |", "| a round (ms) | <= 1 | rehearsed |"} {
+	for _, want := range []string{"A rehearsal on the emulating driver",
+		"| Round/8B | 20 down-bytes, 1 waits |", "| a round (ms) | <= 1 | rehearsed |"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the report lacks %q:\n%s", want, text)
 		}

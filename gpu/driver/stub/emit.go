@@ -49,12 +49,14 @@ var second = strings.Fields(`cuArray3DCreate cuArray3DGetDescriptor cuArrayCreat
 
 // handles are pointers to structs that only the driver knows.
 var handles = map[string]string{
-	"CUcontext": "CUctx_st", "CUmodule": "CUmod_st", "CUfunction": "CUfunc_st", "CUarray": "CUarray_st", "CUtexref": "CUtexref_st",
+	"CUcontext": "CUctx_st", "CUmodule": "CUmod_st", "CUfunction": "CUfunc_st", "CUarray": "CUarray_st",
+	"CUtexref":  "CUtexref_st",
 	"CUsurfref": "CUsurfref_st", "CUevent": "CUevent_st", "CUstream": "CUstream_st", "CUgraph": "CUgraph_st",
 	"CUgraphNode": "CUgraphNode_st", "CUgraphExec": "CUgraphExec_st", "CUlinkState": "CUlinkState_st",
 }
 
-var plain = map[string]string{"CUdevice": "int", "CUdeviceptr": "unsigned long long", "cuuint32_t": "uint32_t"}
+var plain = map[string]string{"CUdevice": "int", "CUdeviceptr": "unsigned long long",
+	"cuuint32_t": "uint32_t"}
 
 // constant marks the parameters that a function only reads: the source of a copy, a module's text,
 // a name. cu's Go source, from which the prototypes are inferred, does not show this.
@@ -131,7 +133,8 @@ func writeEnumerations(w io.Writer, types []string, values map[string]int64) {
 	write("CU_")
 	fmt.Fprint(w, "};\n")
 	for _, name := range slices.Sorted(slices.Values(append(types, companionTypes...))) {
-		if name != "CUresult" && handles[name] == "" && plain[name] == "" && !strings.Contains(structures, " "+name+";") && name != "CUhostFn" {
+		if name != "CUresult" && handles[name] == "" && plain[name] == "" &&
+			!strings.Contains(structures, " "+name+";") && name != "CUhostFn" {
 			fmt.Fprintf(w, "typedef enum { %s_first = 0, %s_last = 0x7fffffff } %s;\n", name, name, name)
 		}
 	}
@@ -169,7 +172,8 @@ typedef struct { CUdeviceptr dst; size_t pitch; unsigned int value, elementSize;
 
 // writeTrampolines defines every function except cuInit, which load.c defines.
 func writeTrampolines(w io.Writer, functions []function) {
-	functions = slices.DeleteFunc(slices.Clone(functions), func(f function) bool { return f.name == "cuInit" })
+	functions = slices.DeleteFunc(slices.Clone(functions),
+		func(f function) bool { return f.name == "cuInit" })
 	fmt.Fprint(w, "//go:build cuda && linux && cgo\n\n", notice, `#include <cuda.h>
 #include "load.h"
 
@@ -192,6 +196,7 @@ func writeTrampolines(w io.Writer, functions []function) {
 		if len(values) > 0 {
 			arguments = ", " + strings.Join(values, ", ")
 		}
-		fmt.Fprintf(w, "HIDDEN CUresult %s(%s) { return FORWARD(%d, (%s)%s); }\n", f.exported(), list(named), i, list(f.parameters), arguments)
+		fmt.Fprintf(w, "HIDDEN CUresult %s(%s) { return FORWARD(%d, (%s)%s); }\n", f.exported(),
+			list(named), i, list(f.parameters), arguments)
 	}
 }

@@ -66,17 +66,20 @@ func infer(folder string) (uses, error) {
 					continue
 				}
 				if before, ok := found[f.name]; ok && !slices.Equal(before.parameters, f.parameters) {
-					return uses{}, fmt.Errorf("%s is called with %q and with %q", f.name, before.parameters, f.parameters)
+					return uses{}, fmt.Errorf("%s is called with %q and with %q", f.name,
+						before.parameters, f.parameters)
 				}
 				if i := slices.Index(f.parameters, ""); i >= 0 {
-					return uses{}, fmt.Errorf("%s: the type of argument %d was not understood in %s", f.name, i, body.Name.Name)
+					return uses{}, fmt.Errorf("%s: the type of argument %d was not understood in %s",
+						f.name, i, body.Name.Name)
 				}
 				found[f.name] = f
 			}
 		}
 	}
 	byName := func(a, b function) int { return cmp.Compare(a.name, b.name) }
-	return uses{slices.SortedFunc(maps.Values(found), byName), slices.Sorted(maps.Keys(types)), slices.Sorted(maps.Keys(constants))}, nil
+	return uses{slices.SortedFunc(maps.Values(found), byName), slices.Sorted(maps.Keys(types)),
+		slices.Sorted(maps.Keys(constants))}, nil
 }
 
 func parseFolder(folder string) ([]*ast.File, error) {

@@ -84,7 +84,8 @@ func (p Panel) look() any {
 		unit                   float32
 		mins, super, two, one  bool
 		signedHalves, fourBits bool
-	}{p.Low.Bits, p.High.Bits, p.Bias, p.Values, p.ScaleKind == format.Exponent, p.UnitOf(), p.Mins(), p.Super(), p.TwoScales(), p.OneFactor(),
+	}{p.Low.Bits, p.High.Bits, p.Bias, p.Values, p.ScaleKind == format.Exponent, p.UnitOf(), p.Mins(),
+		p.Super(), p.TwoScales(), p.OneFactor(),
 		p.Halves(), p.Factors == format.Nibbles}
 }
 

@@ -83,7 +83,8 @@ func (a *attention) add() {
 // widenBytes converts the sixteen signed bytes in the last register of to into float32.
 func (f *function) widenBytes(to []v) {
 	f.do(sshllByte(to[1], to[3], 0), sshll2Byte(to[3], to[3], 0))
-	f.do(sshllShort(to[0], to[1], 0), sshll2Short(to[1], to[1], 0), sshllShort(to[2], to[3], 0), sshll2Short(to[3], to[3], 0))
+	f.do(sshllShort(to[0], to[1], 0), sshll2Short(to[1], to[1], 0), sshllShort(to[2], to[3], 0),
+		sshll2Short(to[3], to[3], 0))
 	for _, x := range to {
 		f.do(scvtf(x, x))
 	}
@@ -91,7 +92,8 @@ func (f *function) widenBytes(to []v) {
 
 // scoreKeys multiplies queries with blocks of sixteen keys, one number of the head after the other.
 func scoreKeys(c cached) *function {
-	f := open("scoreKeys"+c.name, "dst *float32, q *queries, keys "+c.kind+", n int, headDim int, blocks int, factor float32",
+	f := open("scoreKeys"+c.name,
+		"dst *float32, q *queries, keys "+c.kind+", n int, headDim int, blocks int, factor float32",
 		fmt.Sprintf("writes factor times the products of n queries, 1, 2 or 4, and blocks·16 keys of %s; the scores of a query lie 256 after those of the one before.", c.name))
 	dst, q, keys, n, headDim, blocks := f.load("dst"), f.load("q"), f.load("keys"), f.load("n"), f.load("headDim"), f.load("blocks")
 	left, tiles, scale := f.load("factor"), f.r(), f.v()
@@ -194,7 +196,8 @@ func (w *weighed) begin(f *function) (n, headDim r) {
 }
 
 func sumValues(c cached) *function {
-	f := open("sumValues"+c.name, "dst *queries, values "+c.kind+", weights *float32, n int, keys int, headDim int, cols int",
+	f := open("sumValues"+c.name,
+		"dst *queries, values "+c.kind+", weights *float32, n int, keys int, headDim int, cols int",
 		fmt.Sprintf("adds to the first cols numbers of n rows of dst, 1, 2 or 4, the values, %s, times each row's weights, which lie 256 after those of the one before. "+
 			"cols is a multiple of 16.", c.name))
 	w := weighed{}

@@ -6,15 +6,18 @@ import "math"
 type exponential struct {
 	*function
 	log2e, bias, ln2High, ln2Low, largest, smallest, infinity, exponentBias v
-	terms                                                                   []v // of the polynomial, the highest power first
+	// of the polynomial, the highest power first
+	terms []v
 }
 
 func (f *function) exponential(by r) *exponential {
 	const ln2High = 0x1.62e4p-1
 	float := func(x float64) v { return f.constant(math.Float32bits(float32(x)), by) }
 	e := &exponential{function: f,
-		log2e: float(1 / math.Ln2), bias: float(0x1.8p23), ln2High: float(ln2High), ln2Low: float(math.Ln2 - ln2High),
-		largest: float(88.72283), smallest: float(-87.33654), infinity: float(math.Inf(1)), exponentBias: f.constant(127, by),
+		log2e: float(1 / math.Ln2), bias: float(0x1.8p23), ln2High: float(ln2High),
+		ln2Low:  float(math.Ln2 - ln2High),
+		largest: float(88.72283), smallest: float(-87.33654), infinity: float(math.Inf(1)),
+		exponentBias: f.constant(127, by),
 	}
 	for _, factorial := range []float64{5040, 720, 120, 24, 6, 2, 1} {
 		e.terms = append(e.terms, float(1/factorial))

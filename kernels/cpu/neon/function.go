@@ -148,7 +148,8 @@ func assembly(functions []*function) []byte {
 	b.WriteString(header + "#include \"textflag.h\"\n")
 	for _, f := range functions {
 		last := f.params[len(f.params)-1]
-		fmt.Fprintf(&b, "\n// %s\nTEXT ·%s(SB), NOSPLIT, $0-%d\n", f.signature(), f.name, last.offset+last.bytes())
+		fmt.Fprintf(&b, "\n// %s\nTEXT ·%s(SB), NOSPLIT, $0-%d\n", f.signature(), f.name,
+			last.offset+last.bytes())
 		fmt.Fprintf(&b, "%s\n", strings.Join(f.lines, "\n"))
 	}
 	return b.Bytes()

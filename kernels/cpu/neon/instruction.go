@@ -22,7 +22,8 @@ type instruction struct {
 // three makes instructions of the form NAME Vd.T, Vn.T, Vm.T.
 func three(name, t string, code uint32) func(d, n, m v) instruction {
 	return func(d, n, m v) instruction {
-		return instruction{code | uint32(m)<<16 | uint32(n)<<5 | uint32(d), fmt.Sprintf("%s v%d.%s, v%d.%s, v%d.%s", name, d, t, n, t, m, t)}
+		return instruction{code | uint32(m)<<16 | uint32(n)<<5 | uint32(d),
+			fmt.Sprintf("%s v%d.%s, v%d.%s, v%d.%s", name, d, t, n, t, m, t)}
 	}
 }
 
@@ -67,7 +68,8 @@ func move(d, n v) instruction {
 // two makes instructions of the form NAME Vd.T, Vn.S.
 func two(name, t, s string, code uint32) func(d, n v) instruction {
 	return func(d, n v) instruction {
-		return instruction{code | uint32(n)<<5 | uint32(d), fmt.Sprintf("%s v%d.%s, v%d.%s", name, d, t, n, s)}
+		return instruction{code | uint32(n)<<5 | uint32(d),
+			fmt.Sprintf("%s v%d.%s, v%d.%s", name, d, t, n, s)}
 	}
 }
 
@@ -98,7 +100,8 @@ var (
 // rest of d becomes zero.
 func across(name, scalar, t string, code uint32) func(d, n v) instruction {
 	return func(d, n v) instruction {
-		return instruction{code | uint32(n)<<5 | uint32(d), fmt.Sprintf("%s %s%d, v%d.%s", name, scalar, d, n, t)}
+		return instruction{code | uint32(n)<<5 | uint32(d),
+			fmt.Sprintf("%s %s%d, v%d.%s", name, scalar, d, n, t)}
 	}
 }
 
@@ -119,7 +122,8 @@ func shift(name, t, s string, element int, left bool, code uint32) func(d, n v, 
 		if bits < 0 || bits >= element {
 			panic(fmt.Sprint(name, " by ", bits))
 		}
-		return instruction{code | uint32(field)<<16 | uint32(n)<<5 | uint32(d), fmt.Sprintf("%s v%d.%s, v%d.%s, #%d", name, d, t, n, s, bits)}
+		return instruction{code | uint32(field)<<16 | uint32(n)<<5 | uint32(d),
+			fmt.Sprintf("%s v%d.%s, v%d.%s, #%d", name, d, t, n, s, bits)}
 	}
 }
 
@@ -160,17 +164,20 @@ func element(i int) uint32 {
 // sdot adds to each of four lanes the products of the lane's four bytes of n with the i-th four
 // bytes of m. It needs FEAT_DotProd.
 func sdot(d, n, m v, i int) instruction {
-	return instruction{0x4f80e000 | element(i) | uint32(m)<<16 | uint32(n)<<5 | uint32(d), fmt.Sprintf("sdot v%d.4s, v%d.16b, v%d.4b[%d]", d, n, m, i)}
+	return instruction{0x4f80e000 | element(i) | uint32(m)<<16 | uint32(n)<<5 | uint32(d),
+		fmt.Sprintf("sdot v%d.4s, v%d.16b, v%d.4b[%d]", d, n, m, i)}
 }
 
 // fmulElement multiplies by the i-th number of m.
 func fmulElement(d, n, m v, i int) instruction {
-	return instruction{0x4f809000 | element(i) | uint32(m)<<16 | uint32(n)<<5 | uint32(d), fmt.Sprintf("fmul v%d.4s, v%d.4s, v%d.s[%d]", d, n, m, i)}
+	return instruction{0x4f809000 | element(i) | uint32(m)<<16 | uint32(n)<<5 | uint32(d),
+		fmt.Sprintf("fmul v%d.4s, v%d.4s, v%d.s[%d]", d, n, m, i)}
 }
 
 // dup copies the i-th number of n to all lanes.
 func dup(d, n v, i int) instruction {
-	return instruction{0x4e040400 | uint32(i)<<19 | uint32(n)<<5 | uint32(d), fmt.Sprintf("dup v%d.4s, v%d.s[%d]", d, n, i)}
+	return instruction{0x4e040400 | uint32(i)<<19 | uint32(n)<<5 | uint32(d),
+		fmt.Sprintf("dup v%d.4s, v%d.s[%d]", d, n, i)}
 }
 
 // dupGeneral copies the lower 32 bits of a general register to all lanes.
@@ -190,7 +197,8 @@ func insertGeneral2(d v, n r) instruction {
 
 // tbl replaces each byte of m, below 16, by that byte of n.
 func tbl(d, n, m v) instruction {
-	return instruction{0x4e000000 | uint32(m)<<16 | uint32(n)<<5 | uint32(d), fmt.Sprintf("tbl v%d.16b, {v%d.16b}, v%d.16b", d, n, m)}
+	return instruction{0x4e000000 | uint32(m)<<16 | uint32(n)<<5 | uint32(d),
+		fmt.Sprintf("tbl v%d.16b, {v%d.16b}, v%d.16b", d, n, m)}
 }
 
 // first copies the first 32 bits of a vector to a general register.
@@ -206,7 +214,8 @@ func movi(d v, value uint8) instruction {
 
 // ext takes 16 bytes from n followed by m, starting at byte i.
 func ext(d, n, m v, i int) instruction {
-	return instruction{0x6e000000 | uint32(m)<<16 | uint32(i)<<11 | uint32(n)<<5 | uint32(d), fmt.Sprintf("ext v%d.16b, v%d.16b, v%d.16b, #%d", d, n, m, i)}
+	return instruction{0x6e000000 | uint32(m)<<16 | uint32(i)<<11 | uint32(n)<<5 | uint32(d),
+		fmt.Sprintf("ext v%d.16b, v%d.16b, v%d.16b, #%d", d, n, m, i)}
 }
 
 // memory makes loads and stores of the form NAME Rt, [Xn, #offset]; offset is a multiple of the
@@ -216,7 +225,8 @@ func memory(name, register string, size int, code uint32) func(t v, n r, offset 
 		if offset < 0 || offset%size != 0 || offset/size > 4095 {
 			panic(fmt.Sprint(name, " ", register, " at ", offset))
 		}
-		return instruction{code | uint32(offset/size)<<10 | uint32(n)<<5 | uint32(t), fmt.Sprintf("%s %s%d, [x%d, #%d]", name, register, t, uint32(n), offset)}
+		return instruction{code | uint32(offset/size)<<10 | uint32(n)<<5 | uint32(t),
+			fmt.Sprintf("%s %s%d, [x%d, #%d]", name, register, t, uint32(n), offset)}
 	}
 }
 
@@ -234,20 +244,24 @@ func ldur(t v, n r, offset int) instruction {
 	if offset < -256 || offset > 255 {
 		panic(fmt.Sprint("ldur at ", offset))
 	}
-	return instruction{0x3cc00000 | uint32(offset&0x1ff)<<12 | uint32(n)<<5 | uint32(t), fmt.Sprintf("ldur q%d, [x%d, #%d]", t, uint32(n), offset)}
+	return instruction{0x3cc00000 | uint32(offset&0x1ff)<<12 | uint32(n)<<5 | uint32(t),
+		fmt.Sprintf("ldur q%d, [x%d, #%d]", t, uint32(n), offset)}
 }
 
 // ld1r copies a number in memory to all lanes, and moves the address to the next number.
 func ld1r(t v, n r) instruction {
-	return instruction{0x4ddfc800 | uint32(n)<<5 | uint32(t), fmt.Sprintf("ld1r {v%d.4s}, [x%d], #4", t, uint32(n))}
+	return instruction{0x4ddfc800 | uint32(n)<<5 | uint32(t),
+		fmt.Sprintf("ld1r {v%d.4s}, [x%d], #4", t, uint32(n))}
 }
 
 // ld2 loads four pairs of numbers, the first of each pair to t and the second to t+1.
 func ld2(t v, n r) instruction {
-	return instruction{0x4c408800 | uint32(n)<<5 | uint32(t), fmt.Sprintf("ld2 {v%d.4s, v%d.4s}, [x%d]", t, (t+1)%32, uint32(n))}
+	return instruction{0x4c408800 | uint32(n)<<5 | uint32(t),
+		fmt.Sprintf("ld2 {v%d.4s, v%d.4s}, [x%d]", t, (t+1)%32, uint32(n))}
 }
 
 // st2 stores t and t+1 as four pairs of numbers.
 func st2(t v, n r) instruction {
-	return instruction{0x4c008800 | uint32(n)<<5 | uint32(t), fmt.Sprintf("st2 {v%d.4s, v%d.4s}, [x%d]", t, (t+1)%32, uint32(n))}
+	return instruction{0x4c008800 | uint32(n)<<5 | uint32(t),
+		fmt.Sprintf("st2 {v%d.4s, v%d.4s}, [x%d]", t, (t+1)%32, uint32(n))}
 }

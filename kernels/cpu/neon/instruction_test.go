@@ -257,7 +257,8 @@ func assemble(t *testing.T, assembler string, list []instruction) []uint32 {
 	if err := os.WriteFile(source, []byte(text.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command(assembler, "-march=armv8.2-a+dotprod", "-o", object, source).CombinedOutput(); err != nil {
+	if out, err := exec.Command(assembler, "-march=armv8.2-a+dotprod", "-o", object,
+		source).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	file, err := elf.Open(object)

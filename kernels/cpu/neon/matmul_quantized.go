@@ -37,7 +37,8 @@ type panelProduct struct {
 	// Of a pass:
 	rows, width int
 	quants      [][2]v // of each row
-	sums, highs [][]v  // integer sums of a row's vectors; if halves are separate, highs are those of columns 16–31
+	// integer sums of a row's vectors; if halves are separate, highs are those of columns 16–31
+	sums, highs [][]v
 }
 
 func product(l layout.Panel) *function {
@@ -46,7 +47,8 @@ func product(l layout.Panel) *function {
 	p := &panelProduct{function: f, Panel: l}
 	p.acc, p.panel, p.x = f.load("acc"), f.load("panel"), f.load("x")
 	p.tiles, p.m, p.stride = f.load("tiles"), f.load("m"), f.load("stride")
-	for _, x := range []*r{&p.w, &p.px, &p.n, &p.inner, &p.d, &p.pw, &p.pd, &p.ps, &p.pa, &p.parts, &p.scratchNumber} {
+	for _, x := range []*r{&p.w, &p.px, &p.n, &p.inner, &p.d, &p.pw, &p.pd, &p.ps, &p.pa, &p.parts,
+		&p.scratchNumber} {
 		*x = f.r()
 	}
 	p.constants()
@@ -267,7 +269,8 @@ func (p *panelProduct) finish(w, bits, moved v, g, j int) {
 		p.do(tbl(w, p.values, w))
 	}
 	if p.fourBits() {
-		p.do(ldr4(moved, p.ps, panelRows*(g/(groups/2))+4*j), zip1Byte(moved, moved, moved), zip1Byte(moved, moved, moved))
+		p.do(ldr4(moved, p.ps, panelRows*(g/(groups/2))+4*j), zip1Byte(moved, moved, moved),
+			zip1Byte(moved, moved, moved))
 		p.do(movi(bits, 0x0f), and(moved, moved, bits), mulByte(w, w, moved))
 	}
 	p.multiply(w, g, j)
@@ -358,7 +361,8 @@ func (p *panelProduct) minima(sum, factors, t v, j int) {
 	p.scratch(func() {
 		first, second := p.v(), p.v()
 		for half, x := range []v{first, second} {
-			p.do(ldr4(x, p.ps, panelRows*half+4*j), ushrByte(x, x, 4), ushllByte(x, x, 0), ushllShort(x, x, 0))
+			p.do(ldr4(x, p.ps, panelRows*half+4*j), ushrByte(x, x, 4), ushllByte(x, x, 0),
+				ushllShort(x, x, 0))
 		}
 		p.do(dup(t, factors, minusLowOf), mul(sum, first, t))
 		p.do(dup(first, factors, minusSumOf), sub(first, first, t), mla(sum, second, first))

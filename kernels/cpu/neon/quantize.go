@@ -69,7 +69,8 @@ func (f *function) largestMagnitude(to v, numbers []v) {
 func (f *function) storeRecord(record r, scale, low, high v) {
 	lowSum, sum := f.v(), f.v()
 	f.do(str(low, record, 0), str(high, record, 16))
-	f.do(saddlv(lowSum, low), saddlv(sum, high), sshllShort(lowSum, lowSum, 0), sshllShort(sum, sum, 0), add(sum, sum, lowSum))
+	f.do(saddlv(lowSum, low), saddlv(sum, high), sshllShort(lowSum, lowSum, 0), sshllShort(sum, sum, 0),
+		add(sum, sum, lowSum))
 	f.do(str4(scale, record, factorsAt+4*scaleOf))
 	f.do(neg(lowSum, lowSum), str4(lowSum, record, factorsAt+4*minusLowOf))
 	f.do(neg(lowSum, sum), str4(lowSum, record, factorsAt+4*minusSumOf))

@@ -27,7 +27,8 @@ type doubleExponential struct {
 func (f *function) doubleExponential(by r) *doubleExponential {
 	e := &doubleExponential{function: f,
 		log2e: f.double(math.Log2E, by), bias: f.double(0x1.8p52, by),
-		ln2High: f.double(6.93147180369123816490e-01, by), ln2Low: f.double(1.90821492927058770002e-10, by), smallest: f.double(-707, by),
+		ln2High: f.double(6.93147180369123816490e-01, by),
+		ln2Low:  f.double(1.90821492927058770002e-10, by), smallest: f.double(-707, by),
 	}
 	for _, factorial := range []float64{39916800, 3628800, 362880, 40320, 5040, 720, 120, 24, 6, 2, 1} {
 		e.terms = append(e.terms, f.double(1/factorial, by))
@@ -85,7 +86,8 @@ func (f *function) broadcast2(name string) v {
 }
 
 func multiplyRow() *function {
-	f := open("multiplyRow", "x *float64, n int, factor float64", fmt.Sprintf("is for i := range n { x[i] *= factor }. n is a multiple of %d.", doubleLanes))
+	f := open("multiplyRow", "x *float64, n int, factor float64",
+		fmt.Sprintf("is for i := range n { x[i] *= factor }. n is a multiple of %d.", doubleLanes))
 	x, n, factor := f.load("x"), f.load("n"), f.broadcast2("factor")
 	f.elements(n, doubleLanes, []r{x, x}, func() {
 		for i := range doubleLanes / 2 {

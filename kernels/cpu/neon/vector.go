@@ -6,7 +6,8 @@ import "math"
 // numbers at a time.
 func vector() []*function {
 	return []*function{
-		elementwiseAdd(), elementwiseTimes(), elementwiseMix(), elementwiseScale(), squares(), largest(), rotate(), rotatePairs(), swiGLU(), expSum(), narrow(), widen(),
+		elementwiseAdd(), elementwiseTimes(), elementwiseMix(), elementwiseScale(), squares(), largest(),
+		rotate(), rotatePairs(), swiGLU(), expSum(), narrow(), widen(),
 	}
 }
 
@@ -30,7 +31,8 @@ func (f *function) broadcast(name string) v {
 }
 
 func elementwiseAdd() *function {
-	f := open("add", "x *float32, y *float32, n int", "is for i := range n { x[i] += y[i] }, n a multiple of 8.")
+	f := open("add", "x *float32, y *float32, n int",
+		"is for i := range n { x[i] += y[i] }, n a multiple of 8.")
 	x, y, n := f.load("x"), f.load("y"), f.load("n")
 	f.elements(n, 8, []r{x, y}, func() {
 		for offset := 0; offset < 32; offset += 16 {
@@ -43,7 +45,8 @@ func elementwiseAdd() *function {
 }
 
 func elementwiseTimes() *function {
-	f := open("times", "x *float32, n int, factor float32", "is for i := range n { x[i] *= factor }, n a multiple of 8.")
+	f := open("times", "x *float32, n int, factor float32",
+		"is for i := range n { x[i] *= factor }, n a multiple of 8.")
 	x, n, factor := f.load("x"), f.load("n"), f.broadcast("factor")
 	f.elements(n, 8, []r{x}, func() {
 		for offset := 0; offset < 32; offset += 16 {
@@ -56,12 +59,14 @@ func elementwiseTimes() *function {
 }
 
 func elementwiseMix() *function {
-	f := open("mix", "x *float32, y *float32, n int, a float32, b float32", "is for i := range n { x[i] = x[i] * a + y[i] * b }, n a multiple of 8.")
+	f := open("mix", "x *float32, y *float32, n int, a float32, b float32",
+		"is for i := range n { x[i] = x[i] * a + y[i] * b }, n a multiple of 8.")
 	x, y, n, a, b := f.load("x"), f.load("y"), f.load("n"), f.broadcast("a"), f.broadcast("b")
 	f.elements(n, 8, []r{x, y}, func() {
 		for offset := 0; offset < 32; offset += 16 {
 			p, q := f.v(), f.v()
-			f.do(ldr(p, x, offset), ldr(q, y, offset), fmul(p, p, a), fmul(q, q, b), fadd(p, p, q), str(p, x, offset))
+			f.do(ldr(p, x, offset), ldr(q, y, offset), fmul(p, p, a), fmul(q, q, b), fadd(p, p, q),
+				str(p, x, offset))
 		}
 	})
 	f.asm("RET")
@@ -112,7 +117,8 @@ func largest() *function {
 	f := open("largest", "lanes *[8]float32, x *float32, n int",
 		"writes the largest of x[i] with equal i%8 to each lane, a NaN when there is one, n a multiple of 8.")
 	to, x, n, bits := f.load("lanes"), f.load("x"), f.load("n"), f.r()
-	found := []v{f.constant(math.Float32bits(float32(math.Inf(-1))), bits), f.constant(math.Float32bits(float32(math.Inf(-1))), bits)}
+	found := []v{f.constant(math.Float32bits(float32(math.Inf(-1))), bits),
+		f.constant(math.Float32bits(float32(math.Inf(-1))), bits)}
 	f.elements(n, 8, []r{x}, func() {
 		for i, s := range found {
 			a := f.v()
@@ -162,7 +168,8 @@ func rotatePairs() *function {
 }
 
 func narrow() *function {
-	f := open("narrow", "dst *uint16, x *float32, n int", "is for i := range n { dst[i] = toHalf(x[i]) }, n a multiple of 8.")
+	f := open("narrow", "dst *uint16, x *float32, n int",
+		"is for i := range n { dst[i] = toHalf(x[i]) }, n a multiple of 8.")
 	dst, x, n := f.load("dst"), f.load("x"), f.load("n")
 	f.elements(n, 8, []r{x}, func() {
 		a, b := f.v(), f.v()
@@ -174,7 +181,8 @@ func narrow() *function {
 }
 
 func widen() *function {
-	f := open("widenHalf", "dst *float32, x *uint16, n int", "is for i := range n { dst[i] = half(x[i]) }, n a multiple of 8.")
+	f := open("widenHalf", "dst *float32, x *uint16, n int",
+		"is for i := range n { dst[i] = half(x[i]) }, n a multiple of 8.")
 	dst, x, n := f.load("dst"), f.load("x"), f.load("n")
 	f.elements(n, 8, []r{dst}, func() {
 		a, b := f.v(), f.v()

@@ -18,14 +18,16 @@ type sequence struct {
 	keys, values                               any
 	length                                     []int32
 	window                                     int
-	limit                                      float32   // of scores; 0: none
-	k, v                                       []float32 // everything ever appended, as stored: (tokens, kvHeads·headDim)
+	limit                                      float32 // of scores; 0: none
+	// everything ever appended, as stored: (tokens, kvHeads·headDim)
+	k, v []float32
 }
 
 const notANumber = 0xffff
 
 func newSequence(launch Launch, half bool, heads, kvHeads, headDim, capacity int) *sequence {
-	s := &sequence{launch: launch, half: half, heads: heads, kvHeads: kvHeads, headDim: headDim, capacity: capacity, length: []int32{0}}
+	s := &sequence{launch: launch, half: half, heads: heads, kvHeads: kvHeads, headDim: headDim,
+		capacity: capacity, length: []int32{0}}
 	s.padding = (headDim + 31) / 32 * 32
 	if half {
 		keys, values := make([]uint16, kvHeads*capacity*s.padding), make([]uint16, kvHeads*capacity*headDim)
@@ -72,14 +74,17 @@ func (s *sequence) attend(q []float32, ahead, tiles, most int) []float32 {
 		if tiles > 1 {
 			kernel += "_wide"
 		}
-		s.launch(kernel, grid, line(256), partial, stats, q, s.keys, s.values, s.length, int32(ahead), int32(rows), int32(s.heads),
+		s.launch(kernel, grid, line(256), partial, stats, q, s.keys, s.values, s.length, int32(ahead),
+			int32(rows), int32(s.heads),
 			int32(s.kvHeads), int32(s.capacity), scale, int32(s.window), s.limit)
 	} else {
-		s.launch("attend_float", grid, line(256), partial, stats, q, s.keys, s.values, s.length, int32(ahead), int32(rows), int32(s.heads),
+		s.launch("attend_float", grid, line(256), partial, stats, q, s.keys, s.values, s.length,
+			int32(ahead), int32(rows), int32(s.heads),
 			int32(s.kvHeads), int32(s.headDim), int32(s.capacity), scale, int32(s.window), s.limit)
 	}
 	dst := garbage(len(q))
-	s.launch("combine_splits", [3]int{s.heads, rows, 1}, line((s.headDim+31)/32*32), dst, partial, stats, s.length, int32(ahead),
+	s.launch("combine_splits", [3]int{s.heads, rows, 1}, line((s.headDim+31)/32*32), dst, partial, stats,
+		s.length, int32(ahead),
 		int32(s.heads), int32(s.headDim), int32(most), int32(s.window))
 	return dst
 }
@@ -108,10 +113,12 @@ func (s *sequence) want(q []float32, ahead int) (dst []float32, distance float64
 	for i := range rows {
 		for h := range s.heads {
 			from, to := (i*s.heads+h)*s.headDim, (i*s.heads+h+1)*s.headDim
-			attend(dst[from:to], q[from:to], s.head(h*s.kvHeads/s.heads, position+i+1), ref.Sight{Seen: position + i + 1, Window: s.window, Scale: float32(scale), Cap: s.limit})
+			attend(dst[from:to], q[from:to], s.head(h*s.kvHeads/s.heads, position+i+1),
+				ref.Sight{Seen: position + i + 1, Window: s.window, Scale: float32(scale), Cap: s.limit})
 		}
 	}
-	ref.WindowAttention(exact, q, s.k, s.v, rows, position, s.heads, s.kvHeads, s.headDim, scale, s.window, float64(s.limit))
+	ref.WindowAttention(exact, q, s.k, s.v, rows, position, s.heads, s.kvHeads, s.headDim, scale,
+		s.window, float64(s.limit))
 	for i := range exact {
 		distance = math.Max(distance, math.Abs(exact[i]-float64(dst[i])))
 	}
@@ -157,7 +164,8 @@ func Attention(t *testing.T, launch Launch, half bool, headDim, length int, exac
 	q := numbers(r, rows*s.heads*headDim)
 	want, distance := s.want(q, 0)
 	for _, tiles := range s.tiles() {
-		what, got := fmt.Sprintf("heads of %d after %d tokens in %d tiles", headDim, length, tiles), s.attend(q, 0, tiles, 3)
+		what, got := fmt.Sprintf("heads of %d after %d tokens in %d tiles", headDim, length,
+			tiles), s.attend(q, 0, tiles, 3)
 		if exact || !half {
 			sameBits(t, what, got, want)
 			continue
@@ -197,7 +205,8 @@ func Windows(t *testing.T, launch Launch, half bool, headDim int) {
 		}
 		one := s.heads * headDim
 		for i := range rows {
-			sameBits(t, fmt.Sprintf("%+v, row %d alone", c, i), s.attend(q[i*one:(i+1)*one], i, 1, 3), want[i*one:(i+1)*one])
+			sameBits(t, fmt.Sprintf("%+v, row %d alone", c, i), s.attend(q[i*one:(i+1)*one], i, 1, 3),
+				want[i*one:(i+1)*one])
 		}
 	}
 }
@@ -263,7 +272,8 @@ func Cache(t *testing.T, launch Launch, half bool, headDim int) {
 	s.append(numbers(r, 2*s.rowSize()), numbers(r, 2*s.rowSize()), 1)
 	key, value := garbage(s.rowSize()), garbage(s.rowSize())
 	for i := range 6 {
-		launch(s.name("read"), line(2), line(64), key, value, s.keys, s.values, int32(i), int32(2), int32(headDim), int32(s.capacity))
+		launch(s.name("read"), line(2), line(64), key, value, s.keys, s.values, int32(i), int32(2),
+			int32(headDim), int32(s.capacity))
 		wantKey, wantValue := slices.Clone(s.k[i*s.rowSize():(i+1)*s.rowSize()]), slices.Clone(s.v[i*s.rowSize():(i+1)*s.rowSize()])
 		if half {
 			for d := range wantKey {

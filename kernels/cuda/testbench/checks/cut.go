@@ -11,7 +11,8 @@ import (
 // filterSettings are settings of filters, alone and together.
 func filterSettings(vocab int) map[string]ref.Filters {
 	set := func(temperature float32, last bool, topP, minP float32, topK int) ref.Filters {
-		f := ref.Filters{Temperature: temperature, FilterTemperature: temperature, TopP: topP, MinP: minP, TopK: int32(topK)}
+		f := ref.Filters{Temperature: temperature, FilterTemperature: temperature, TopP: topP, MinP: minP,
+			TopK: int32(topK)}
 		if last {
 			f.FilterTemperature = 1
 		}
@@ -34,7 +35,8 @@ func cutRows(kernels Kernels, threads int, scores []float32, vocab int, f ref.Fi
 	rows := len(scores) / vocab
 	peaks := concat(rows, func(i int) []uint64 { return ref.Peaks(rowOf(scores, i, vocab)) })
 	cuts := make([]uint64, rows)
-	kernels.Run("cut_rows", simtest.Grid(rows), simtest.Block(threads), 0, scores, peaks, filterBytes(f), cuts, int32(vocab))
+	kernels.Run("cut_rows", simtest.Grid(rows), simtest.Block(threads), 0, scores, peaks, filterBytes(f),
+		cuts, int32(vocab))
 	return cuts
 }
 
@@ -43,8 +45,10 @@ func checkCutRows(t testing.TB, load Load) {
 	for _, vocab := range []int{1, 10, 33, 1400} {
 		scores := oddRows(7, vocab)
 		for name, f := range filterSettings(vocab) {
-			want := concat(len(rowKinds), func(i int) []uint64 { return []uint64{ref.CutRow(rowOf(scores, i, vocab), f)} })
-			simtest.Equal(t, fmt.Sprintf("%s V=%d", name, vocab), cutRows(kernels, []int{64, 256, 160}[vocab%3], scores, vocab, f), want)
+			want := concat(len(rowKinds),
+				func(i int) []uint64 { return []uint64{ref.CutRow(rowOf(scores, i, vocab), f)} })
+			simtest.Equal(t, fmt.Sprintf("%s V=%d", name, vocab),
+				cutRows(kernels, []int{64, 256, 160}[vocab%3], scores, vocab, f), want)
 		}
 	}
 }

@@ -35,11 +35,14 @@ func Heads(t *testing.T, launch Launch) {
 		if c.norm {
 			norms = [3]any{numbers(r, D), numbers(r, D)}
 		}
-		fused, single := newSequence(launch, c.half, heads, kvHeads, D, 256), newSequence(launch, c.half, heads, kvHeads, D, 256)
+		fused, single := newSequence(launch, c.half, heads, kvHeads, D, 256), newSequence(launch, c.half,
+			heads, kvHeads, D, 256)
 		fused.length[0], single.length[0] = length, length
 		fusedQ := slices.Clone(q)
-		launch(fused.name("prepare_heads"), [3]int{2, rows, 1}, line(256), fusedQ, slices.Clone(k), slices.Clone(v), fused.keys, fused.values,
-			biases[0], biases[1], biases[2], norms[0], norms[1], cos, sin, fused.length, int32(ahead), int32(heads), int32(kvHeads),
+		launch(fused.name("prepare_heads"), [3]int{2, rows, 1}, line(256), fusedQ, slices.Clone(k),
+			slices.Clone(v), fused.keys, fused.values,
+			biases[0], biases[1], biases[2], norms[0], norms[1], cos, sin, fused.length, int32(ahead),
+			int32(heads), int32(kvHeads),
 			int32(D), int32(c.dim), c.neox, int32(fused.capacity), float32(1e-6))
 
 		for i, x := range [][]float32{q, k, v} {
@@ -48,13 +51,16 @@ func Heads(t *testing.T, launch Launch) {
 				launch("add_bias", [3]int{1, rows, 1}, line(64), x, biases[i], int32(n*D))
 			}
 			if norms[i] != nil {
-				launch("rms_norm_heads", across(rows*n, 8), line(256), x, x, norms[i], int32(D), int32(rows*n), float32(1e-6))
+				launch("rms_norm_heads", across(rows*n, 8), line(256), x, x, norms[i], int32(D),
+					int32(rows*n), float32(1e-6))
 			}
 			if i < 2 {
-				launch("rope", [3]int{1, rows, 1}, line(64), x, cos, sin, single.length, int32(ahead), int32(n), int32(D), int32(c.dim), c.neox)
+				launch("rope", [3]int{1, rows, 1}, line(64), x, cos, sin, single.length, int32(ahead),
+					int32(n), int32(D), int32(c.dim), c.neox)
 			}
 		}
-		launch(single.name("append"), [3]int{2, rows, 1}, line(64), single.keys, single.values, k, v, single.length, int32(ahead),
+		launch(single.name("append"), [3]int{2, rows, 1}, line(64), single.keys, single.values, k, v,
+			single.length, int32(ahead),
 			int32(kvHeads), int32(D), int32(single.capacity))
 		sameBits(t, c.name+": q", fusedQ, q)
 		if fmt.Sprint(fused.keys, fused.values) != fmt.Sprint(single.keys, single.values) {

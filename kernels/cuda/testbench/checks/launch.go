@@ -50,7 +50,8 @@ func sameBits(t testing.TB, what string, got, want []float32) {
 	}
 	for i := range got {
 		if math.Float32bits(got[i]) != math.Float32bits(want[i]) && (got[i] == got[i] || want[i] == want[i]) {
-			t.Errorf("%s: number %d is %g (%#08x), want %g (%#08x)", what, i, got[i], math.Float32bits(got[i]), want[i], math.Float32bits(want[i]))
+			t.Errorf("%s: number %d is %g (%#08x), want %g (%#08x)", what, i, got[i],
+				math.Float32bits(got[i]), want[i], math.Float32bits(want[i]))
 			return
 		}
 	}

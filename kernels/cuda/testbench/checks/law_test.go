@@ -28,7 +28,8 @@ type language struct {
 
 func newLanguage(t *testing.T, w *gate.World, target, draft ref.Filters) language {
 	rows := func(scores func(position int, before int32) []float32, f ref.Filters) []ref.WeightRow {
-		all := concat((lawDrafts+1)*lawVocab, func(i int) []float32 { return scores(i/lawVocab, int32(i%lawVocab)) })
+		all := concat((lawDrafts+1)*lawVocab,
+			func(i int) []float32 { return scores(i/lawVocab, int32(i%lawVocab)) })
 		cuts := cutRows(load(t, "nucleus"), 32, all, lawVocab, f)
 		weights, sums := softmax(t, load, all, lawVocab, cuts, f)
 		list := make([]ref.WeightRow, len(sums))
@@ -45,7 +46,8 @@ func (l language) write(softmax, reject Kernels, replies int) []gate.Played {
 	b := &batch{sequences: replies, rows: lawDrafts, vocab: lawVocab, draftVocab: lawVocab}
 	before := make([]int32, replies)
 	for s := range replies {
-		b.rounds = append(b.rounds, ref.Round{Seed: [2]uint32{11, 12}, Reply: uint32(s), Round: 1, Drafts: lawDrafts})
+		b.rounds = append(b.rounds,
+			ref.Round{Seed: [2]uint32{11, 12}, Reply: uint32(s), Round: 1, Drafts: lawDrafts})
 	}
 	b.p, b.q = make([]ref.WeightRow, replies*(lawDrafts+1)), make([]ref.WeightRow, replies*lawDrafts)
 	b.ids = make([]int32, replies*lawDrafts)
@@ -58,7 +60,8 @@ func (l language) write(softmax, reject Kernels, replies int) []gate.Played {
 		}
 		q := func(s int) ref.WeightRow { return l.q[i*lawVocab+int(before[s])] }
 		ids, chances := make([]int32, replies), make([]float32, replies)
-		softmax.Run("draw_rows", simtest.Grid(1, replies), simtest.Block(32), 0, concat(replies, func(s int) []float32 { return q(s).Weights }),
+		softmax.Run("draw_rows", simtest.Grid(1, replies), simtest.Block(32), 0,
+			concat(replies, func(s int) []float32 { return q(s).Weights }),
 			concat(replies, func(s int) []float64 { return q(s).Sums }), b.rounds, int32(ref.DraftDraw), int32(i), ids, nil, chances, int32(lawVocab))
 		for s := range replies {
 			b.q[s*lawDrafts+i], b.ids[s*lawDrafts+i] = q(s), ids[s]
@@ -79,7 +82,8 @@ func (l language) write(softmax, reject Kernels, replies int) []gate.Played {
 }
 
 func filtersOf(p sample.Params) ref.Filters {
-	f := ref.Filters{Temperature: float32(p.Temperature), FilterTemperature: float32(p.Temperature), TopP: float32(p.TopP), MinP: float32(p.MinP), TopK: int32(p.TopK)}
+	f := ref.Filters{Temperature: float32(p.Temperature), FilterTemperature: float32(p.Temperature),
+		TopP: float32(p.TopP), MinP: float32(p.MinP), TopK: int32(p.TopK)}
 	if p.TemperatureLast {
 		f.FilterTemperature = 1
 	}
@@ -91,7 +95,8 @@ func judgeLaw(t *testing.T, softmax, reject Kernels, pairing gate.Pairing, param
 	w := gate.NewWorld(lawVocab, lawDrafts+1, params, pairing, 5)
 	l := newLanguage(t, w, filtersOf(params), filters)
 	played := l.write(softmax, reject, lawReplies)
-	return w.Judge(lawReplies, lawDrafts+1, 3, func(trial int) gate.Played { return played[trial] }).Failures()
+	return w.Judge(lawReplies, lawDrafts+1, 3,
+		func(trial int) gate.Played { return played[trial] }).Failures()
 }
 
 func TestLawOfTheDevice(t *testing.T) {
@@ -105,7 +110,8 @@ func TestLawOfTheDevice(t *testing.T) {
 // The kernels equal the reference bit for bit. So the reference can test the law more precisely
 // than the simulator has time for.
 func TestLawOfTheReference(t *testing.T) {
-	for pairing, replies := range map[gate.Pairing]int{gate.Near: 200_000, gate.Opposed: 40_000, gate.Partial: 40_000} {
+	for pairing, replies := range map[gate.Pairing]int{gate.Near: 200_000, gate.Opposed: 40_000,
+		gate.Partial: 40_000} {
 		params := sample.Params{Temperature: 1, TopP: 1}
 		w := gate.NewWorld(lawVocab, lawDrafts+1, params, pairing, 6)
 		rows := func(scores func(int, int32) []float32) (list []ref.WeightRow) {

@@ -44,7 +44,8 @@ func Norms(t *testing.T, launch Launch) {
 		sameBits(t, "rms_norm in place", inPlace, want)
 		if threads == ref.Warp {
 			inPlace = slices.Clone(x)
-			launch("rms_norm_heads", across(groups, 8), line(256), inPlace, inPlace, w, int32(n), int32(groups), float32(eps))
+			launch("rms_norm_heads", across(groups, 8), line(256), inPlace, inPlace, w, int32(n),
+				int32(groups), float32(eps))
 			sameBits(t, "rms_norm_heads", inPlace, want)
 		}
 		norm(sum)
@@ -76,7 +77,8 @@ func LayerNorms(t *testing.T, launch Launch) {
 				return
 			}
 		}
-		launch("layer_norm", line(c.groups), line(ref.NormThreads(c.n)), x, x, w, int32(c.n), int32(c.repeats), float32(eps))
+		launch("layer_norm", line(c.groups), line(ref.NormThreads(c.n)), x, x, w, int32(c.n),
+			int32(c.repeats), float32(eps))
 		sameBits(t, "layer_norm", x, want)
 	}
 }
@@ -97,10 +99,12 @@ func Activations(t *testing.T, launch Launch) {
 		launch(kernel, line(2), line(64), append([]any{got}, append(args, int32(n))...)...)
 		sameBits(t, kernel, got, wants)
 	}
-	exact := map[string]func(float64) float64{"silu": ref.SiLU, "gelu": ref.GELU, "relu_squared": ref.ReLUSquared, "sigmoid": ref.Sigmoid}
+	exact := map[string]func(float64) float64{"silu": ref.SiLU, "gelu": ref.GELU,
+		"relu_squared": ref.ReLUSquared, "sigmoid": ref.Sigmoid}
 	for name, f := range ref.Activations() {
 		for _, v := range x {
-			if want := exact[name](float64(v)); math.Abs(float64(v)) < 50 && !(math.Abs(float64(f(v))-want) <= 1e-6*max(1, math.Abs(want))) {
+			if want := exact[name](float64(v)); math.Abs(float64(v)) < 50 &&
+				!(math.Abs(float64(f(v))-want) <= 1e-6*max(1, math.Abs(want))) {
 				t.Errorf("%s of %g is %g in the reference, exactly %g", name, v, f(v), want)
 			}
 		}
@@ -143,7 +147,8 @@ func Rope(t *testing.T, launch Launch) {
 					}
 				}
 			}
-			launch("rope", [3]int{2, rows, 1}, line(64), x, cos, sin, []int32{length}, int32(ahead), int32(heads), int32(headDim), int32(dim), neox)
+			launch("rope", [3]int{2, rows, 1}, line(64), x, cos, sin, []int32{length}, int32(ahead),
+				int32(heads), int32(headDim), int32(dim), neox)
 			sameBits(t, "rope", x, want)
 		}
 	}
@@ -179,6 +184,7 @@ func Copy(t *testing.T, launch Launch) {
 	for i := range 3 {
 		copy(want[(1+i)*120+60:], x[(2+i)*50:(3+i)*50])
 	}
-	launch("copy_block", [3]int{1, 3, 1}, line(32), at(dst, 120), at(x, 100), int32(50), int32(120), int32(60))
+	launch("copy_block", [3]int{1, 3, 1}, line(32), at(dst, 120), at(x, 100), int32(50),
+		int32(120), int32(60))
 	sameBits(t, "copy_block", dst, want)
 }

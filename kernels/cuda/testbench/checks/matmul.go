@@ -60,7 +60,8 @@ func blocks(f ref.Format) func(r *rand.Rand, rows, cols int) []byte {
 	}
 }
 
-func tiles(round ref.Rounding, widen func(dst []float32, src []byte)) func(dst, x []float32, m int, w []byte, rows, cols, ranges int) {
+func tiles(round ref.Rounding, widen func(dst []float32, src []byte)) func(dst, x []float32, m int,
+	w []byte, rows, cols, ranges int) {
 	return func(dst, x []float32, m int, w []byte, rows, cols, ranges int) {
 		wide := make([]float32, rows*cols)
 		widen(wide, w)
@@ -77,15 +78,18 @@ func quantised(f *cuda.Format, file ref.Format) Matmul {
 
 // Matmuls are the formats.
 var Matmuls = []Matmul{
-	{cuda.BFloat16, "matmul_float", 1, shorts(randomBFloat16), tiles(ref.ToBFloat16s, ref.DequantizeBF16), ref.DequantizeBF16},
-	{cuda.Half, "matmul_float", 1, shorts(randomHalf), tiles(ref.ToHalves, ref.DequantizeF16), ref.DequantizeF16},
+	{cuda.BFloat16, "matmul_float", 1, shorts(randomBFloat16), tiles(ref.ToBFloat16s, ref.DequantizeBF16),
+		ref.DequantizeBF16},
+	{cuda.Half, "matmul_float", 1, shorts(randomHalf), tiles(ref.ToHalves, ref.DequantizeF16),
+		ref.DequantizeF16},
 	quantised(cuda.Q8_0, ref.Q8_0), quantised(cuda.Q4_K, ref.Q4_K), quantised(cuda.Q6_K, ref.Q6_K),
 }
 
 // unusualRows puts unusual numbers into some rows of activations, different ones into each.
 func unusualRows(x []float32, m, cols int) {
 	for i, special := range [][]float32{
-		{0}, {float32(math.Inf(1))}, {float32(math.NaN())}, {math.MaxFloat32, -math.MaxFloat32}, {1e-45, -1e-45}, {1e-38, 3e-39}, {65520, -65519}, {1e-36},
+		{0}, {float32(math.Inf(1))}, {float32(math.NaN())}, {math.MaxFloat32, -math.MaxFloat32},
+		{1e-45, -1e-45}, {1e-38, 3e-39}, {65520, -65519}, {1e-36},
 	} {
 		row := x[min(i+2, m)*cols : min(i+3, m)*cols]
 		for k := range row {
@@ -124,7 +128,8 @@ func (f Matmul) product(run Run, x []float32, m int, w packed, cols int) []float
 
 // products prepares the activations and multiplies them with joined matrices.
 func (f Matmul) products(run Run, x []float32, m int, matrices []packed, cols int) [][]float32 {
-	activations := simtest.Filled(f.ActivationBytes(m, cols), byte(0xff)) // the content of missing rows must not matter
+	// the content of missing rows must not matter
+	activations := simtest.Filled(f.ActivationBytes(m, cols), byte(0xff))
 	start := func(l cuda.Launch, arguments ...any) {
 		run(l.Kernel, simtest.Grid(l.GridX, l.GridY), simtest.Block(l.Threads), l.SharedBytes, arguments...)
 	}
@@ -180,7 +185,8 @@ func (f Matmul) CheckProducts(t testing.TB, run Run, exact bool) {
 		}
 		for _, m := range shape.m {
 			got := f.product(run, x[:m*shape.cols], m, matrix, shape.cols)
-			simtest.Equal(t, fmt.Sprintf("%s: %d × %d with %d rows", f.Name, shape.rows, shape.cols, m), got, want[:m*shape.rows])
+			simtest.Equal(t, fmt.Sprintf("%s: %d × %d with %d rows", f.Name, shape.rows, shape.cols, m),
+				got, want[:m*shape.rows])
 		}
 	}
 }
@@ -210,7 +216,8 @@ func (f Matmul) CheckJoined(t testing.TB, run Run) {
 	var matrices []packed
 	for i, ranges := range []int{2, 3, 1} { // the warps, as many as the fewest ranges, take one range or more
 		n := []int{40, 16, 7}[i]
-		matrices = append(matrices, f.pack(t, f.random(rand.New(rand.NewPCG(5, uint64(i))), n, cols), n, cols, ranges))
+		matrices = append(matrices, f.pack(t, f.random(rand.New(rand.NewPCG(5, uint64(i))), n, cols), n,
+			cols, ranges))
 	}
 	for _, m := range []int{2, 35} {
 		x := simtest.Normal(6, m*cols)
@@ -235,6 +242,7 @@ func (f Matmul) CheckEmbedding(t testing.TB, run Run) {
 		want = append(want, wide[int(id)*cols:(int(id)+1)*cols]...)
 	}
 	y := simtest.Filled(len(want), float32(math.NaN()))
-	run(f.EmbedKernel(), simtest.Grid(len(ids)), simtest.Block(64), 0, y, f.pack(t, w, rows, cols, 1).weights, ids, int32(cols), int32(f.Slabs(cols)))
+	run(f.EmbedKernel(), simtest.Grid(len(ids)), simtest.Block(64), 0, y,
+		f.pack(t, w, rows, cols, 1).weights, ids, int32(cols), int32(f.Slabs(cols)))
 	simtest.Equal(t, f.Name+", embedded", y, want)
 }

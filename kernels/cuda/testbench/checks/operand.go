@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// operands are the forms in which products read rows, each with the kernel that makes it from a
+// operands are the layouts in which products read rows, each with the kernel that makes it from a
 // float32 row.
 var operands = []struct {
 	suffix, round string
@@ -23,7 +23,8 @@ func Operands(t *testing.T, launch Launch) {
 	t.Helper()
 	for _, o := range operands {
 		r := rand.New(rand.NewPCG(11, 11))
-		const rows, heads, headDim, length, splits = 9, 5, 64, 300, 2 // two groups of rows, half a slab of zeros
+		// two groups of rows, half a slab of zeros
+		const rows, heads, headDim, length, splits = 9, 5, 64, 300, 2
 		const cols, slabs, eps = heads * headDim, 3, float32(1e-6)
 		check := func(what string, row []float32, fused func(to []byte)) {
 			t.Helper()
@@ -39,13 +40,15 @@ func Operands(t *testing.T, launch Launch) {
 
 		launch("rms_norm", line(rows), line(512), row, x, w, int32(cols), eps)
 		check("rms_norm", row, func(to []byte) {
-			launch("rms_norm_"+o.suffix, [3]int{1, rows, 1}, line(512), to, x, w, int32(cols), eps, int32(slabs))
+			launch("rms_norm_"+o.suffix, [3]int{1, rows, 1}, line(512), to, x, w, int32(cols),
+				eps, int32(slabs))
 		})
 		stream := slices.Clone(x)
 		launch("add_rms_norm", line(rows), line(512), row, stream, y, w, int32(cols), eps)
 		check("add_rms_norm", row, func(to []byte) {
 			sum := slices.Clone(x)
-			launch("add_rms_norm_"+o.suffix, [3]int{1, rows, 1}, line(512), to, sum, y, w, int32(cols), eps, int32(slabs))
+			launch("add_rms_norm_"+o.suffix, [3]int{1, rows, 1}, line(512), to, sum, y, w, int32(cols),
+				eps, int32(slabs))
 			sameBits(t, "the residual stream", sum, stream)
 		})
 		gate := slices.Clone(x)
@@ -54,9 +57,11 @@ func Operands(t *testing.T, launch Launch) {
 			launch("swiglu_"+o.suffix, [3]int{2, rows, 1}, line(64), to, x, y, int32(cols), int32(slabs))
 		})
 		partial, stats := numbers(r, rows*heads*splits*headDim), numbers(r, rows*heads*splits*2)
-		launch("combine_splits", [3]int{heads, rows, 1}, line(64), row, partial, stats, []int32{length}, int32(0), int32(heads), int32(headDim), int32(splits), int32(0))
+		launch("combine_splits", [3]int{heads, rows, 1}, line(64), row, partial, stats, []int32{length},
+			int32(0), int32(heads), int32(headDim), int32(splits), int32(0))
 		check("combine_splits", row, func(to []byte) {
-			launch("combine_splits_"+o.suffix, [3]int{2, rows, 1}, line(64), to, partial, stats, []int32{length}, int32(0), int32(heads), int32(headDim),
+			launch("combine_splits_"+o.suffix, [3]int{2, rows, 1}, line(64), to, partial, stats,
+				[]int32{length}, int32(0), int32(heads), int32(headDim),
 				int32(splits), int32(0), int32(slabs))
 		})
 	}

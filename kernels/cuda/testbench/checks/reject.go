@@ -34,7 +34,8 @@ func (b *batch) run(kernels Kernels, threads int) []uint64 {
 	sums := func(rows []ref.WeightRow) []float64 {
 		return concat(len(rows), func(i int) []float64 { return rows[i].Sums })
 	}
-	kernels.Run("reject", simtest.Grid(b.sequences), simtest.Block(threads), 8*ref.Slices(b.vocab), weights(b.p), sums(b.p), weights(b.q), sums(b.q),
+	kernels.Run("reject", simtest.Grid(b.sequences), simtest.Block(threads), 8*ref.Slices(b.vocab),
+		weights(b.p), sums(b.p), weights(b.q), sums(b.q),
 		b.ids, b.rounds, results, int32(b.rows), int32(b.vocab), int32(b.draftVocab))
 	return results
 }
@@ -141,7 +142,8 @@ func checkReject(t testing.TB, load Load) {
 		}
 	}
 	if sawResidual < 100 || sawBonus < 90 || sawNone < 10 {
-		t.Errorf("%d residual and %d bonus tokens, %d sequences without one: too few to say much", sawResidual, sawBonus, sawNone)
+		t.Errorf("%d residual and %d bonus tokens, %d sequences without one: too few to say much",
+			sawResidual, sawBonus, sawNone)
 	}
 }
 
@@ -154,7 +156,10 @@ func checkRejectWithoutDrafts(t testing.TB, load Load) {
 	}
 	p := []ref.WeightRow{b.p[0], b.p[2], b.p[4], b.p[6]}
 	results := make([]uint64, 4)
-	kernels.Run("reject", simtest.Grid(4), simtest.Block(64), 8, concat(4, func(i int) []float32 { return p[i].Weights }), concat(4, func(i int) []float64 { return p[i].Sums }),
+	kernels.Run("reject", simtest.Grid(4), simtest.Block(64), 8,
+		concat(4, func(i int) []float32 { return p[i].Weights }),
+		concat(4, func(i int) []float64 { return p[i].Sums }),
 		nil, nil, nil, b.rounds, results, int32(0), int32(100), int32(100))
-	simtest.Equal(t, "plain rounds", results, concat(4, func(i int) []uint64 { return ref.Reject(p[i:], nil, nil, b.rounds[i]).Pack(nil, 0) }))
+	simtest.Equal(t, "plain rounds", results,
+		concat(4, func(i int) []uint64 { return ref.Reject(p[i:], nil, nil, b.rounds[i]).Pack(nil, 0) }))
 }

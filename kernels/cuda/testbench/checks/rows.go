@@ -100,9 +100,11 @@ func checkArgmaxRows(t testing.TB, load Load) {
 		rows := len(rowKinds)
 		per := ref.Slices(vocab)
 		peaks := make([]uint64, rows*per)
-		kernels.Run("peak_rows", simtest.Grid((per+3)/4, rows), simtest.Block(128), 0, scores, peaks, int32(vocab))
+		kernels.Run("peak_rows", simtest.Grid((per+3)/4, rows), simtest.Block(128), 0, scores,
+			peaks, int32(vocab))
 		name := fmt.Sprintf("V=%d", vocab)
-		simtest.Equal(t, name+" peaks", peaks, concat(rows, func(i int) []uint64 { return ref.Peaks(rowOf(scores, i, vocab)) }))
+		simtest.Equal(t, name+" peaks", peaks,
+			concat(rows, func(i int) []uint64 { return ref.Peaks(rowOf(scores, i, vocab)) }))
 
 		ids, feed := make([]int32, rows), make([]int32, rows)
 		kernels.Run("argmax_rows", simtest.Grid(rows), simtest.Block(32), 0, peaks, ids, feed, int32(vocab))
@@ -143,7 +145,8 @@ func checkAcceptGreedy(t testing.TB, load Load) {
 func filterBytes(f ref.Filters) []ref.Filters { return []ref.Filters{f} }
 
 // softmax runs peak_rows and softmax_rows over rows of scores.
-func softmax(t testing.TB, load Load, scores []float32, vocab int, cuts []uint64, f ref.Filters) (weights []float32, sums []float64) {
+func softmax(t testing.TB, load Load, scores []float32, vocab int, cuts []uint64,
+	f ref.Filters) (weights []float32, sums []float64) {
 	t.Helper()
 	rows, per := len(scores)/vocab, ref.Slices(vocab)
 	peaks := concat(rows, func(i int) []uint64 { return ref.Peaks(rowOf(scores, i, vocab)) })
@@ -152,7 +155,8 @@ func softmax(t testing.TB, load Load, scores []float32, vocab int, cuts []uint64
 	if cuts != nil {
 		cut = cuts
 	}
-	load(t, "softmax").Run("softmax_rows", simtest.Grid((per+1)/2, rows), simtest.Block(64), 0, scores, peaks, cut, filterBytes(f), weights, sums, int32(vocab))
+	load(t, "softmax").Run("softmax_rows", simtest.Grid((per+1)/2, rows), simtest.Block(64), 0, scores,
+		peaks, cut, filterBytes(f), weights, sums, int32(vocab))
 	return weights, sums
 }
 
@@ -161,7 +165,8 @@ func checkSoftmaxRows(t testing.TB, load Load) {
 	cool.Temperature, cool.MinP = 0.6, 0.02
 	warm.Temperature, warm.FilterTemperature, warm.MinP = 0.7, 0.7, 0.05
 	last.Temperature, last.MinP = 1.3, 0.01
-	for name, f := range map[string]ref.Filters{"plain": filters, "warm": warm, "temperature last": last, "cool last": cool} {
+	for name, f := range map[string]ref.Filters{"plain": filters, "warm": warm, "temperature last": last,
+		"cool last": cool} {
 		for _, vocab := range vocabularies {
 			scores := oddRows(2, vocab)
 			rows := len(rowKinds)
@@ -176,8 +181,10 @@ func checkSoftmaxRows(t testing.TB, load Load) {
 				}
 				weights, sums := softmax(t, load, scores, vocab, cuts, f)
 				want := func(i int) ref.WeightRow { return ref.SoftmaxRow(rowOf(scores, i, vocab), cut(i), f) }
-				simtest.Equal(t, fmt.Sprintf("%s V=%d weights", name, vocab), weights, concat(rows, func(i int) []float32 { return want(i).Weights }))
-				simtest.Equal(t, fmt.Sprintf("%s V=%d sums", name, vocab), sums, concat(rows, func(i int) []float64 { return want(i).Sums }))
+				simtest.Equal(t, fmt.Sprintf("%s V=%d weights", name, vocab), weights,
+					concat(rows, func(i int) []float32 { return want(i).Weights }))
+				simtest.Equal(t, fmt.Sprintf("%s V=%d sums", name, vocab), sums,
+					concat(rows, func(i int) []float64 { return want(i).Sums }))
 			}
 		}
 	}
@@ -201,14 +208,17 @@ func checkDrawRows(t testing.TB, load Load) {
 		rows, sequences := len(rowKinds), 3
 		weights, sums = slices.Repeat(weights, sequences), slices.Repeat(sums, sequences)
 		for i := range sums[len(sums)*2/3:] {
-			sums[len(sums)*2/3+i] *= 1.5 // imitates rounding, after which the target of a draw may lie beyond the last weight
+			// imitates rounding, after which the target of a draw may lie beyond the last weight
+			sums[len(sums)*2/3+i] *= 1.5
 		}
 		rounds := make([]ref.Round, sequences)
 		for i := range rounds {
 			rounds[i] = ref.Round{Seed: [2]uint32{1, 2}, Reply: uint32(i), Round: 9}
 		}
-		ids, feed, chances := make([]int32, rows*sequences), make([]int32, rows*sequences), make([]float32, rows*sequences)
-		kernels.Run("draw_rows", simtest.Grid(rows, sequences), simtest.Block(32), 0, weights, sums, rounds, int32(ref.TargetDraw), int32(4), ids, feed, chances, int32(vocab))
+		ids, feed, chances := make([]int32, rows*sequences), make([]int32,
+			rows*sequences), make([]float32, rows*sequences)
+		kernels.Run("draw_rows", simtest.Grid(rows, sequences), simtest.Block(32), 0, weights, sums,
+			rounds, int32(ref.TargetDraw), int32(4), ids, feed, chances, int32(vocab))
 		for i := range ids {
 			row := ref.WeightRow{Weights: rowOf(weights, i, vocab), Sums: rowOf(sums, i, ref.Slices(vocab))}
 			want := row.Draw(rounds[i/rows].Uniform(ref.TargetDraw, 4+i%rows))
@@ -217,7 +227,8 @@ func checkDrawRows(t testing.TB, load Load) {
 				chance = float32(row.Chance(want, row.Total()))
 			}
 			if int(ids[i]) != want || int(feed[i]) != max(0, want) || chances[i] != chance {
-				t.Errorf("V=%d %s: %d, %d with p %v, want %d with p %v", vocab, rowKinds[i%rows].name, ids[i], feed[i], chances[i], want, chance)
+				t.Errorf("V=%d %s: %d, %d with p %v, want %d with p %v", vocab, rowKinds[i%rows].name,
+					ids[i], feed[i], chances[i], want, chance)
 			}
 			if want >= 0 && !(row.Weights[want] > 0) {
 				t.Errorf("V=%d %s: token %d has no weight", vocab, rowKinds[i%rows].name, want)

@@ -61,7 +61,8 @@ func TestFiltersAreTheHosts(t *testing.T) {
 			scores[i] *= 3
 		}
 		for name, f := range filterSettings(vocab) {
-			params := sample.Params{Temperature: float64(f.Temperature), TopK: int(f.TopK), TopP: float64(f.TopP), MinP: float64(f.MinP),
+			params := sample.Params{Temperature: float64(f.Temperature), TopK: int(f.TopK),
+				TopP: float64(f.TopP), MinP: float64(f.MinP),
 				TemperatureLast: f.FilterTemperature != f.Temperature}
 			dist, err := sample.FromLogits(make([]float64, vocab), scores, params)
 			if err != nil {

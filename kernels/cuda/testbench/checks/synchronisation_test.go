@@ -31,7 +31,8 @@ func without(t *testing.T, module, kernel, instruction string, n int) string {
 		if strings.HasPrefix(strings.TrimSpace(line), instruction) {
 			if n--; n < 0 {
 				lines[i] = "\n"
-				return before + ".entry " + kernel + "(" + strings.Join(lines, "") + strings.TrimSuffix(".entry "+after, ".entry ")
+				return before + ".entry " + kernel + "(" + strings.Join(lines,
+					"") + strings.TrimSuffix(".entry "+after, ".entry ")
 			}
 		}
 	}
@@ -46,7 +47,8 @@ func TestMissingSynchronisationIsNoticed(t *testing.T) {
 		want := make([]float32, len(x))
 		ref.RMSNormGroup(want, x, w, 1e-6)
 		got := make([]float32, len(x))
-		if err := k.Try("rms_norm", simtest.Grid(1), simtest.Block(ref.NormThreads(512)), 0, got, x, w, int32(512), float32(1e-6)); err != nil {
+		if err := k.Try("rms_norm", simtest.Grid(1), simtest.Block(ref.NormThreads(512)), 0, got, x, w,
+			int32(512), float32(1e-6)); err != nil {
 			return err
 		}
 		simtest.Equal(t, "rms_norm", got, want)

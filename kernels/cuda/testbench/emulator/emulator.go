@@ -45,7 +45,8 @@ func Build(out string, kernels []string, defines ...string) error {
 	for _, name := range []string{"scheduler", "fiber", "warp", "shared", "half", "runner"} {
 		sources = append(sources, filepath.Join(machine, name+".cpp"))
 	}
-	flags := []string{"-std=c++17", "-O1", "-ffp-contract=off", "-fno-strict-aliasing", "-DEMULATE", "-Wall", "-Wno-unknown-pragmas", "-I", folder}
+	flags := []string{"-std=c++17", "-O1", "-ffp-contract=off", "-fno-strict-aliasing", "-DEMULATE",
+		"-Wall", "-Wno-unknown-pragmas", "-I", folder}
 	if cpu.X86.HasFMA {
 		flags = append(flags, "-mfma") // otherwise the C library computes fma, which is slower
 	}
@@ -60,7 +61,8 @@ func Build(out string, kernels []string, defines ...string) error {
 			places <- struct{}{}
 			defer func() { <-places }()
 			objects[i] = fmt.Sprintf("%s.%d.o", out, i)
-			failures[i] = compile(compiler, append(flags[:len(flags):len(flags)], "-c", "-o", objects[i], "-x", "c++", source))
+			failures[i] = compile(compiler, append(flags[:len(flags):len(flags)], "-c", "-o", objects[i],
+				"-x", "c++", source))
 		})
 	}
 	done.Wait()

@@ -55,7 +55,8 @@ func TestAttention(t *testing.T) {
 				seed := uint64(3*i + j)
 				name := fmt.Sprintf("%s %d after %d", c.name, headDim, length)
 				if (i+j)%2 == 0 || headDim == 64 {
-					t.Run(name+", simulator", func(t *testing.T) { check(t, simulated(t, seed), headDim, length) })
+					t.Run(name+", simulator",
+						func(t *testing.T) { check(t, simulated(t, seed), headDim, length) })
 				}
 				if (i+j)%2 == 1 || headDim == 64 {
 					t.Run(name+", emulator", func(t *testing.T) { check(t, emulated(t, seed), headDim, length) })
@@ -75,7 +76,8 @@ func TestRowCounts(t *testing.T) {
 		all = append(all, m+1)
 	}
 	for _, c := range caches {
-		t.Run(c.name+", simulator", func(t *testing.T) { checks.RowCounts(t, simulated(t, 0), c.half, []int{1, 5, 9}) })
+		t.Run(c.name+", simulator",
+			func(t *testing.T) { checks.RowCounts(t, simulated(t, 0), c.half, []int{1, 5, 9}) })
 		t.Run(c.name+", emulator", func(t *testing.T) { checks.RowCounts(t, emulated(t, 1), c.half, all) })
 	}
 }

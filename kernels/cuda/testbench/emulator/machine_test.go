@@ -16,7 +16,8 @@ import (
 )
 
 // layerKernels are all kernels of a pass except the matrix products and sampling.
-var layerKernels = []string{"../../src/attend_float.cu", "../../src/attend_half.cu", "../../src/cache.cu", "../../src/combine.cu", "../../src/elementwise.cu",
+var layerKernels = []string{"../../src/attend_float.cu", "../../src/attend_half.cu", "../../src/cache.cu",
+	"../../src/combine.cu", "../../src/elementwise.cu",
 	"../../src/heads.cu", "../../src/norm.cu", "../../src/rope.cu"}
 
 // A test of planted bugs sets these for the process that it starts: another program for the
@@ -60,7 +61,8 @@ var machines = []struct {
 	seed  uint64
 	start func(t *testing.T, seed uint64) checks.Launch
 }{
-	{"emulator", 0, emulated}, {"emulator", 1, emulated}, {"emulator", 2, emulated}, {"emulator", 3, emulated},
+	{"emulator", 0, emulated}, {"emulator", 1, emulated}, {"emulator", 2, emulated},
+	{"emulator", 3, emulated},
 	{"simulator", 0, simulated}, {"simulator", 1, simulated},
 }
 
@@ -106,7 +108,8 @@ var kernels = sync.OnceValues(func() (map[string]*sim.Kernel, error) {
 		text, err := cuda.PTX(name)
 		if folder := os.Getenv(ptxVariable); folder != "" {
 			var changed []byte
-			if changed, err = os.ReadFile(filepath.Join(folder, name+".ptx")); errors.Is(err, os.ErrNotExist) {
+			if changed, err = os.ReadFile(filepath.Join(folder, name+".ptx")); errors.Is(err,
+				os.ErrNotExist) {
 				continue
 			}
 			text = string(changed)

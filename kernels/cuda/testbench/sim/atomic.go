@@ -75,7 +75,8 @@ func change(operation string, t scalar) func(old, b, c uint64) uint64 {
 		less = func(a, b uint64) bool { return int64(value(a)) < int64(value(b)) }
 	}
 	bitwise := []string{"and", "or", "xor", "exch", "cas"}
-	if slices.Contains(bitwise, operation) != (t.kind == untyped) || (operation == "inc" || operation == "dec") && t != u32 {
+	if slices.Contains(bitwise, operation) != (t.kind == untyped) ||
+		(operation == "inc" || operation == "dec") && t != u32 {
 		return nil
 	}
 	return map[string]func(old, b, c uint64) uint64{

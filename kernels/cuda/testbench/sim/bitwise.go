@@ -92,24 +92,25 @@ func (c *compiler) logicOfThree() execute {
 		return nil
 	}
 	table := c.immediate(4)
-	return eachThree(c.to(0, t), c.from(1, t), c.from(2, t), c.from(3, t), t.mask(), func(x, y, z uint64) uint64 {
-		var result uint64
-		for i := range 8 {
-			if table>>i&1 == 0 {
-				continue
-			}
-			term := ^uint64(0)
-			for bit, v := range [3]uint64{z, y, x} {
-				if i>>bit&1 == 1 {
-					term &= v
-				} else {
-					term &^= v
+	return eachThree(c.to(0, t), c.from(1, t), c.from(2, t), c.from(3, t), t.mask(),
+		func(x, y, z uint64) uint64 {
+			var result uint64
+			for i := range 8 {
+				if table>>i&1 == 0 {
+					continue
 				}
+				term := ^uint64(0)
+				for bit, v := range [3]uint64{z, y, x} {
+					if i>>bit&1 == 1 {
+						term &= v
+					} else {
+						term &^= v
+					}
+				}
+				result |= term
 			}
-			result |= term
-		}
-		return result
-	})
+			return result
+		})
 }
 
 // immediate is the value of operand i, which must be a number.

@@ -27,7 +27,8 @@ type block struct {
 }
 
 func newBlock(l *launch) *block {
-	b := &block{kernel: l.kernel, memory: l.memory, variables: l.variables, parameters: l.parameters, size: l.block, grid: l.grid,
+	b := &block{kernel: l.kernel, memory: l.memory, variables: l.variables, parameters: l.parameters,
+		size: l.block, grid: l.grid,
 		threads: l.block.count(), mostSteps: l.mostSteps}
 	b.shared = make([]byte, l.kernel.sharedSize+l.sharedBytes)
 	b.history = make([]history, len(b.shared)>>l.kernel.grain+1)

@@ -51,7 +51,8 @@ func TestCollectives(t *testing.T) {
 			return value(l + 3)
 		}},
 		{"shfl.sync.idx.b32 %r0, %r2, 7, 31, -1;", func(int) uint32 { return value(7) }},
-		{"shfl.sync.idx.b32 %r0, %r2, 1, 0x181f, -1;", func(l int) uint32 { return value(l&^7 + 1) }}, // in parts of eight
+		// in parts of eight
+		{"shfl.sync.idx.b32 %r0, %r2, 1, 0x181f, -1;", func(l int) uint32 { return value(l&^7 + 1) }},
 		{"shfl.sync.down.b32 %r0|%p2, %r2, 1, 0x1c1f, -1; selp.b32 %r0, 1, 0, %p2;", func(l int) uint32 {
 			return uint32(map[bool]int{true: 1}[l%4 < 3])
 		}},
@@ -62,25 +63,30 @@ func TestCollectives(t *testing.T) {
 		{"@%p1 vote.sync.all.pred %p2, %p1, 31; @%p1 selp.b32 %r0, 1, 0, %p2;", func(l int) uint32 {
 			return uint32(map[bool]int{true: 1}[l < 5])
 		}},
-		{"and.b32 %r3, %r1, 3; match.any.sync.b32 %r0, %r3, -1;", func(l int) uint32 { return 0x11111111 << (l & 3) }},
+		{"and.b32 %r3, %r1, 3; match.any.sync.b32 %r0, %r3, -1;",
+			func(l int) uint32 { return 0x11111111 << (l & 3) }},
 		{"redux.sync.add.s32 %r0, %r2, -1;", func(int) uint32 { return 3*31*16 + 32 }},
 		{"sub.s32 %r3, %r1, 9; redux.sync.min.s32 %r0, %r3, -1;", func(int) uint32 { return 1<<32 - 9 }},
 		{"redux.sync.or.b32 %r0, %r1, -1;", func(int) uint32 { return 31 }},
 		{"mov.u32 %r0, %lanemask_lt;", func(l int) uint32 { return 1<<l - 1 }},
 		{"mov.u32 %r0, %lanemask_ge;", func(l int) uint32 { return ^uint32(0) << l }},
 		// Two halves with masks of their own, at one instruction.
-		{"and.b32 %r3, %r1, 16; shl.b32 %r4, 0xffff, %r3; shfl.sync.idx.b32 %r0, %r2, %r3, 31, %r4;", func(l int) uint32 { return value(l & 16) }},
+		{"and.b32 %r3, %r1, 16; shl.b32 %r4, 0xffff, %r3; shfl.sync.idx.b32 %r0, %r2, %r3, 31, %r4;",
+			func(l int) uint32 { return value(l & 16) }},
 		// A loop whose number of rounds depends on the lane: lanes meet again after it.
 		{"mov.u32 %r3, 0; L: add.s32 %r0, %r0, 2; add.s32 %r3, %r3, 1; setp.le.u32 %p2, %r3, %r1; @%p2 bra L; shfl.sync.bfly.b32 %r0, %r0, 1, 31, -1;",
 			func(l int) uint32 { return uint32(2 * (l ^ 1 + 1)) }},
 		{"and.b32 %r3, %r1, 3; min.u32 %r3, %r3, 2; brx.idx %r3, T; T: .branchtargets A, B, C; A: mov.u32 %r0, 10; bra D; B: mov.u32 %r0, 11; bra D; C: mov.u32 %r0, 12; D:",
 			func(l int) uint32 { return uint32(10 + min(l&3, 2)) }},
-		{"atom.global.add.u32 %r3, [%rd1], 1; bar.warp.sync -1; ld.global.u32 %r0, [%rd1]; bar.warp.sync -1;", func(int) uint32 { return 31 }}, // of −1
+		// of −1
+		{"atom.global.add.u32 %r3, [%rd1], 1; bar.warp.sync -1; ld.global.u32 %r0, [%rd1]; bar.warp.sync -1;", func(int) uint32 { return 31 }},
 		{"atom.global.cas.b32 %r0, [%rd1], -1, %r1; bar.warp.sync -1;", func(l int) uint32 {
 			return map[bool]uint32{true: 1<<32 - 1}[l == 0]
 		}},
-		{"red.global.max.s32 [%rd1], %r2; bar.warp.sync -1; ld.global.u32 %r0, [%rd1]; bar.warp.sync -1;", func(int) uint32 { return 94 }},
-		{"red.global.min.u32 [%rd1], %r2; bar.warp.sync -1; ld.global.u32 %r0, [%rd1]; bar.warp.sync -1;", func(int) uint32 { return 1 }},
+		{"red.global.max.s32 [%rd1], %r2; bar.warp.sync -1; ld.global.u32 %r0, [%rd1]; bar.warp.sync -1;",
+			func(int) uint32 { return 94 }},
+		{"red.global.min.u32 [%rd1], %r2; bar.warp.sync -1; ld.global.u32 %r0, [%rd1]; bar.warp.sync -1;",
+			func(int) uint32 { return 1 }},
 	} {
 		for l, got := range lanesOf(t, c.body) {
 			if got != c.want(l) {
@@ -109,13 +115,15 @@ func TestLanesMeetBehindALoop(t *testing.T) {
 	}
 	together, apart := run("32"), run("%tid.x")
 	if apart > together+20 {
-		t.Errorf("lanes with a different number of rounds take %d steps, with the same one %d", apart, together)
+		t.Errorf("lanes with a different number of rounds take %d steps, with the same one %d",
+			apart, together)
 	}
 }
 
 // tileTest computes a product through mma, with fragments filled as in the figures of the PTX
 // manual.
-func tileTest(t *testing.T, shape, kind string, inner, bytes int, a, b func(row, column int) uint32, sum func(row, column int) uint32) (out [16][8]uint32) {
+func tileTest(t *testing.T, shape, kind string, inner, bytes int, a, b func(row, column int) uint32,
+	sum func(row, column int) uint32) (out [16][8]uint32) {
 	t.Helper()
 	perRegister := 4 / bytes
 	na, nb := 16*inner*bytes/128, inner*8*bytes/128
@@ -139,7 +147,8 @@ func tileTest(t *testing.T, shape, kind string, inner, bytes int, a, b func(row,
 		fmt.Fprintf(&body, "ld.global.b32 %%%s%d, [%%rd1+%d];\n", letter, i, 64+4*i)
 	}
 	d := names(0, 4, letter)
-	fmt.Fprintf(&body, "mma.sync.aligned.%s.row.col.%s.%s.%s.%s %s, %s, %s, %s;\n", shape, accumulator, kind, kind, accumulator, d, names(8, na, "r"), names(8+na, nb, "r"), d)
+	fmt.Fprintf(&body, "mma.sync.aligned.%s.row.col.%s.%s.%s.%s %s, %s, %s, %s;\n", shape, accumulator,
+		kind, kind, accumulator, d, names(8, na, "r"), names(8+na, nb, "r"), d)
 	for i := range 4 {
 		fmt.Fprintf(&body, "st.global.b32 [%%rd1+%d], %%%s%d;\n", 64+4*i, letter, i)
 	}
@@ -221,7 +230,8 @@ func TestTileProducts(t *testing.T) {
 					want = exactSum(float32(wide(a(row, k))), float32(wide(b(k, column))), want)
 				}
 				if got[row][column] != math.Float32bits(want) {
-					t.Fatalf("%s %s: row %d, column %d: %v, want %v", c.shape, c.kind, row, column, math.Float32frombits(got[row][column]), want)
+					t.Fatalf("%s %s: row %d, column %d: %v, want %v", c.shape, c.kind, row, column,
+						math.Float32frombits(got[row][column]), want)
 				}
 			}
 		}
@@ -238,7 +248,8 @@ func TestTileProducts(t *testing.T) {
 					want += uint32(int32(int8(a(row, k))) * int32(int8(b(k, column))))
 				}
 				if got[row][column] != want {
-					t.Fatalf("%s s8: row %d, column %d: %d, want %d", shape, row, column, int32(got[row][column]), int32(want))
+					t.Fatalf("%s s8: row %d, column %d: %d, want %d", shape, row, column,
+						int32(got[row][column]), int32(want))
 				}
 			}
 		}

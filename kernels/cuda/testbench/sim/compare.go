@@ -1,6 +1,7 @@
 package sim
 
-var comparisons = []string{"eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"}
+var comparisons = []string{"eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs", "equ", "neu",
+	"ltu", "leu", "gtu", "geu", "num", "nan"}
 
 // compare compiles setp: p = a ⊙ b and q = not (a ⊙ b). If there is a boolean operation, both are
 // joined with a third predicate.

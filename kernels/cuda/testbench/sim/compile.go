@@ -22,18 +22,30 @@ type compiler struct {
 // families has a function for every known instruction, by the name before the first dot. The
 // function reads all modifiers and operands; anything left unread is an error.
 var families = map[string]func(*compiler) execute{
-	"add": (*compiler).arithmetic, "sub": (*compiler).arithmetic, "mul": (*compiler).multiply, "mad": (*compiler).multiplyAdd,
-	"fma": (*compiler).multiplyAdd, "div": (*compiler).divide, "rem": (*compiler).remainder, "min": (*compiler).extreme, "max": (*compiler).extreme,
-	"neg": (*compiler).negate, "abs": (*compiler).absolute, "sqrt": (*compiler).root, "rcp": (*compiler).reciprocal, "copysign": (*compiler).copySign,
-	"and": (*compiler).logic, "or": (*compiler).logic, "xor": (*compiler).logic, "not": (*compiler).not, "shl": (*compiler).shift, "shr": (*compiler).shift,
-	"shf": (*compiler).funnelShift, "lop3": (*compiler).logicOfThree, "prmt": (*compiler).permuteBytes, "popc": (*compiler).count,
-	"clz": (*compiler).count, "brev": (*compiler).reverseBits, "bfe": (*compiler).extractBits, "bfi": (*compiler).insertBits,
-	"bfind": (*compiler).findBit, "dp4a": (*compiler).dotOfFour, "cvt": (*compiler).convert, "mov": (*compiler).move, "cvta": (*compiler).convertAddress,
-	"setp": (*compiler).compare, "selp": (*compiler).choose, "ld": (*compiler).load, "st": (*compiler).store, "atom": (*compiler).atomic,
-	"red": (*compiler).atomic, "membar": (*compiler).fence, "fence": (*compiler).fence, "prefetch": (*compiler).prefetch, "cp": (*compiler).asynchronousCopy,
-	"bra": (*compiler).branch, "brx": (*compiler).branchByTable, "ret": (*compiler).leave, "exit": (*compiler).leave, "trap": (*compiler).trap,
-	"bar": (*compiler).barrier, "barrier": (*compiler).barrier, "shfl": (*compiler).shuffle, "vote": (*compiler).vote, "match": (*compiler).match,
-	"redux": (*compiler).reduce, "mma": (*compiler).multiplyTiles, "ldmatrix": (*compiler).loadTiles, "nanosleep": (*compiler).sleep,
+	"add": (*compiler).arithmetic, "sub": (*compiler).arithmetic, "mul": (*compiler).multiply,
+	"mad": (*compiler).multiplyAdd,
+	"fma": (*compiler).multiplyAdd, "div": (*compiler).divide, "rem": (*compiler).remainder,
+	"min": (*compiler).extreme, "max": (*compiler).extreme,
+	"neg": (*compiler).negate, "abs": (*compiler).absolute, "sqrt": (*compiler).root,
+	"rcp": (*compiler).reciprocal, "copysign": (*compiler).copySign,
+	"and": (*compiler).logic, "or": (*compiler).logic, "xor": (*compiler).logic, "not": (*compiler).not,
+	"shl": (*compiler).shift, "shr": (*compiler).shift,
+	"shf": (*compiler).funnelShift, "lop3": (*compiler).logicOfThree, "prmt": (*compiler).permuteBytes,
+	"popc": (*compiler).count,
+	"clz":  (*compiler).count, "brev": (*compiler).reverseBits, "bfe": (*compiler).extractBits,
+	"bfi":   (*compiler).insertBits,
+	"bfind": (*compiler).findBit, "dp4a": (*compiler).dotOfFour, "cvt": (*compiler).convert,
+	"mov": (*compiler).move, "cvta": (*compiler).convertAddress,
+	"setp": (*compiler).compare, "selp": (*compiler).choose, "ld": (*compiler).load,
+	"st": (*compiler).store, "atom": (*compiler).atomic,
+	"red": (*compiler).atomic, "membar": (*compiler).fence, "fence": (*compiler).fence,
+	"prefetch": (*compiler).prefetch, "cp": (*compiler).asynchronousCopy,
+	"bra": (*compiler).branch, "brx": (*compiler).branchByTable, "ret": (*compiler).leave,
+	"exit": (*compiler).leave, "trap": (*compiler).trap,
+	"bar": (*compiler).barrier, "barrier": (*compiler).barrier, "shfl": (*compiler).shuffle,
+	"vote": (*compiler).vote, "match": (*compiler).match,
+	"redux": (*compiler).reduce, "mma": (*compiler).multiplyTiles, "ldmatrix": (*compiler).loadTiles,
+	"nanosleep": (*compiler).sleep,
 }
 
 func (k *Kernel) compile() error {
@@ -57,7 +69,8 @@ func (c *compiler) compile() error {
 	if g := c.in.guard; g != nil {
 		c.step.guard, c.step.negated = g.predicate, g.negated
 	}
-	if slices.ContainsFunc(c.rest, func(m string) bool { return m == "approx" || m == "ftz" || m == "full" }) {
+	if slices.ContainsFunc(c.rest,
+		func(m string) bool { return m == "approx" || m == "ftz" || m == "full" }) {
 		return fmt.Errorf("%s is approximate: its bits differ between GPUs, so no reference can state them", c.in.fullName())
 	}
 	family := families[c.in.name]
@@ -149,7 +162,8 @@ func (c *compiler) destination(o operand, t scalar, wide bool) int {
 }
 
 func fits(register, t scalar, wide bool) bool {
-	return register.meaning(t) && (register.bits == t.bits || wide && register.bits > t.bits && register.kind != float)
+	return register.meaning(t) && (register.bits == t.bits || wide && register.bits > t.bits &&
+		register.kind != float)
 }
 
 // from is a register that holds operand i, of type t. Numbers, special registers and addresses of
@@ -192,7 +206,8 @@ func (c *compiler) number(o operand, t scalar) int {
 	case t.kind == float:
 		c.fail("%s is an integer, the instruction works on %v", o.text, t)
 	default:
-		if negative := int64(o.value); o.value&^t.mask() != 0 && (negative >= 0 || negative < -1<<(t.bits-1)) {
+		if negative := int64(o.value); o.value&^t.mask() != 0 &&
+			(negative >= 0 || negative < -1<<(t.bits-1)) {
 			c.fail("%s has no place in %v", o.text, t)
 		}
 	}

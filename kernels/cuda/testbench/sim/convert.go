@@ -131,7 +131,8 @@ func narrowTo(t scalar, x float64) uint64 {
 }
 
 func whole(rounding string) func(float64) float64 {
-	return map[string]func(float64) float64{"rni": math.RoundToEven, "rzi": math.Trunc, "rmi": math.Floor, "rpi": math.Ceil}[rounding]
+	return map[string]func(float64) float64{"rni": math.RoundToEven, "rzi": math.Trunc, "rmi": math.Floor,
+		"rpi": math.Ceil}[rounding]
 }
 
 // floatToInteger clamps what is out of range, and makes NaN 0.

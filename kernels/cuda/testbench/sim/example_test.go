@@ -48,7 +48,8 @@ func Example() {
 	if err := m.Read(numbers, data); err != nil {
 		panic(err)
 	}
-	fmt.Println(binary.LittleEndian.Uint32(data), binary.LittleEndian.Uint32(data[4:]), binary.LittleEndian.Uint32(data[8:]))
+	fmt.Println(binary.LittleEndian.Uint32(data), binary.LittleEndian.Uint32(data[4:]),
+		binary.LittleEndian.Uint32(data[8:]))
 	fmt.Println(m.Launch(kernel, sim.Dim{X: 1}, sim.Dim{X: 4}, 0, numbers))
 	// Output:
 	// 2 4 6

@@ -71,7 +71,8 @@ func lex(text string) ([]token, error) {
 			i = endOfWord(text, i)
 			list = append(list, token{word, text[from:i], line})
 		case digit(c) || c == '-' && i+1 < len(text) && digit(text[i+1]):
-			for i++; i < len(text) && (letter(text[i]) && text[i] != '$' && text[i] != '%' || digit(text[i])); i++ {
+			for i++; i < len(text) && (letter(text[i]) && text[i] != '$' && text[i] != '%' ||
+				digit(text[i])); i++ {
 			}
 			list = append(list, token{number, text[from:i], line})
 		case strings.IndexByte("{}[]()<>,;:@!|+-=", c) >= 0:

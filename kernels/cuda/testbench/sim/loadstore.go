@@ -31,7 +31,8 @@ func (c *compiler) address(i int, where space) address {
 			return a
 		}
 		a.base = c.symbol(base.text, u64)
-	case base.kind == registerOperand && base.scalar.bits == 32 && (where == sharedSpace || where == localSpace):
+	case base.kind == registerOperand && base.scalar.bits == 32 &&
+		(where == sharedSpace || where == localSpace):
 		a.base = c.source(base, b32, false)
 	default:
 		a.base = c.source(base, u64, false)
@@ -46,7 +47,8 @@ func (c *compiler) touches(where space, bytes int) {
 	}
 }
 
-var memoryTypes = []string{"b8", "u8", "s8", "b16", "u16", "s16", "b32", "u32", "s32", "f32", "b64", "u64", "s64", "f64"}
+var memoryTypes = []string{"b8", "u8", "s8", "b16", "u16", "s16", "b32", "u32", "s32", "f32", "b64",
+	"u64", "s64", "f64"}
 
 // place reads the state space, and skips modifiers of ld and st that do not change the result.
 func (c *compiler) place() space {
@@ -57,7 +59,8 @@ func (c *compiler) place() space {
 	if c.nextIs("global", "shared", "local", "const", "param") {
 		where = spaces[c.oneOf("global", "shared", "local", "const", "param")]
 	}
-	for c.nextIs("nc", "ca", "cg", "cs", "lu", "cv", "wb", "wt", "L1::no_allocate", "L1::evict_last", "L1::evict_first", "L1::evict_unchanged",
+	for c.nextIs("nc", "ca", "cg", "cs", "lu", "cv", "wb", "wt", "L1::no_allocate", "L1::evict_last",
+		"L1::evict_first", "L1::evict_unchanged",
 		"L1::evict_normal", "L2::64B", "L2::128B", "L2::256B") {
 		if c.rest[0] == "nc" && where != global {
 			c.unknown()
@@ -150,7 +153,8 @@ func (c *compiler) loadParameter(to []int, masks []uint64, t scalar) execute {
 			continue
 		}
 		if end := o.value + uint64(len(to)*t.bytes()); end > uint64(p.bytes) {
-			c.fail("%d bytes at %d of parameter %s, which has %d", len(to)*t.bytes(), o.value, p.name, p.bytes)
+			c.fail("%d bytes at %d of parameter %s, which has %d", len(to)*t.bytes(), o.value,
+				p.name, p.bytes)
 			return nil
 		}
 		at, bytes, value := p.offset+int(o.value), t.bytes(), extend(t)
@@ -228,7 +232,8 @@ func put(p []byte, bytes int, v uint64) {
 // access checks an access of lane to n bytes at an address, and returns the bytes.
 func (w *warp) access(where space, at uint64, n, lane int, how use) ([]byte, error) {
 	if at&uint64(n-1) != 0 {
-		return nil, laneError{lane, fmt.Errorf("an access of %d bytes at address %#x, which is no multiple of %d", n, at, n)}
+		return nil, laneError{lane,
+			fmt.Errorf("an access of %d bytes at address %#x, which is no multiple of %d", n, at, n)}
 	}
 	if where == generic {
 		where, at = split(at)

@@ -83,7 +83,8 @@ type launch struct {
 // Pointers, integers and floats of the exact size of the kernel's parameters, or []byte for a
 // struct.
 func (m *Machine) Launch(k *Kernel, grid, block Dim, sharedBytes int, arguments ...any) error {
-	l := &launch{kernel: k, memory: &m.memory, grid: grid.orOne(), block: block.orOne(), sharedBytes: sharedBytes, mostSteps: m.MostSteps}
+	l := &launch{kernel: k, memory: &m.memory, grid: grid.orOne(), block: block.orOne(),
+		sharedBytes: sharedBytes, mostSteps: m.MostSteps}
 	if l.mostSteps == 0 {
 		l.mostSteps = defaultMost
 	}
@@ -145,7 +146,8 @@ func (k *Kernel) pack(arguments []any) ([]byte, error) {
 		}
 		p := k.parameters[i]
 		if len(data) != p.bytes {
-			return nil, fmt.Errorf("argument %d of type %T has %d bytes, the parameter has %d", i, a, len(data), p.bytes)
+			return nil, fmt.Errorf("argument %d of type %T has %d bytes, the parameter has %d", i, a,
+				len(data), p.bytes)
 		}
 		out = append(out, make([]byte, p.offset-len(out))...)
 		out = append(out, data...)
@@ -226,7 +228,8 @@ func (m *Machine) runBlocks(l *launch, order []int, next *atomic.Int64) failure 
 		}
 		if err != nil {
 			next.Store(int64(len(order)))
-			return failure{at, fmt.Errorf("kernel %s, block (%d,%d,%d): %w", l.kernel.name, place.X, place.Y, place.Z, err)}
+			return failure{at, fmt.Errorf("kernel %s, block (%d,%d,%d): %w", l.kernel.name, place.X,
+				place.Y, place.Z, err)}
 		}
 	}
 }

@@ -100,7 +100,8 @@ func (m *memory) at(address uint64, n int, hint *allocation) ([]byte, error) {
 	a := m.list[i]
 	offset := address - a.at
 	if offset+uint64(n) > uint64(len(a.bytes)) {
-		return nil, fmt.Errorf("%d bytes at offset %d of an allocation of %d bytes", n, int64(offset), len(a.bytes))
+		return nil, fmt.Errorf("%d bytes at offset %d of an allocation of %d bytes", n,
+			int64(offset), len(a.bytes))
 	}
 	*hint = a
 	return a.bytes[offset : offset+uint64(n) : offset+uint64(n)], nil

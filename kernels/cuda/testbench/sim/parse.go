@@ -223,7 +223,8 @@ func (p *parser) initial(v *variable) {
 // entry reads a kernel from its name on.
 func (p *parser) entry() {
 	t := p.peek()
-	k := &Kernel{name: p.word(), module: p.module, most: 1024, labels: map[label]int{}, tables: map[label][]string{}, scopes: []int{-1}}
+	k := &Kernel{name: p.word(), module: p.module, most: 1024, labels: map[label]int{},
+		tables: map[label][]string{}, scopes: []int{-1}}
 	if p.module.kernels[k.name] != nil {
 		p.fail(t.line, "kernel %s is there twice", k.name)
 	}

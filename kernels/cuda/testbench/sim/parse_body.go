@@ -134,7 +134,8 @@ func (p *parser) instruction() {
 func joined(tokens []token) string {
 	var b strings.Builder
 	for i, t := range tokens {
-		if i > 0 && t.kind != sign && (tokens[i-1].kind == word || tokens[i-1].text == ",") && tokens[i-1].text != "!" || t.text == "{" || t.text == "[" {
+		if i > 0 && t.kind != sign && (tokens[i-1].kind == word || tokens[i-1].text == ",") &&
+			tokens[i-1].text != "!" || t.text == "{" || t.text == "[" {
 			b.WriteByte(' ')
 		}
 		b.WriteString(t.text)

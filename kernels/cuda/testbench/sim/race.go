@@ -50,20 +50,24 @@ func (b *block) grains(offset, n int) []history {
 func (b *block) touchGrain(w *warp, h *history, lane, at int, how use) error {
 	thread := int16(w.first + lane)
 	if h.copyEpoch >= b.firstEpoch {
-		return fmt.Errorf("thread %d uses %s while an asynchronous copy into it is under way", thread, b.describe(at))
+		return fmt.Errorf("thread %d uses %s while an asynchronous copy into it is under way", thread,
+			b.describe(at))
 	}
 	if how != writing && h.writeEpoch < b.firstEpoch {
 		return fmt.Errorf("thread %d reads %s, which nobody has written yet", thread, b.describe(at))
 	}
-	if h.writeEpoch == b.epoch && h.writer != thread && !(how == updating && h.wrote == updating) && !w.ordered(int(h.writer), h.writeClock, lane) {
-		return fmt.Errorf("race: thread %d wrote %s and thread %d %s it without a barrier between", h.writer, b.describe(at), thread, how)
+	if h.writeEpoch == b.epoch && h.writer != thread && !(how == updating && h.wrote == updating) &&
+		!w.ordered(int(h.writer), h.writeClock, lane) {
+		return fmt.Errorf("race: thread %d wrote %s and thread %d %s it without a barrier between",
+			h.writer, b.describe(at), thread, how)
 	}
 	if how == reading {
 		b.noteRead(w, h, thread)
 		return nil
 	}
 	if h.readEpoch == b.epoch && h.reader != thread && !w.readsOrdered(h, lane) {
-		return fmt.Errorf("race: %s was read by %s and thread %d %s it without a barrier between", b.describe(at), readers(h.reader), thread, how)
+		return fmt.Errorf("race: %s was read by %s and thread %d %s it without a barrier between",
+			b.describe(at), readers(h.reader), thread, how)
 	}
 	h.writeEpoch, h.writeClock, h.writer, h.wrote = b.epoch, w.clock, thread, how
 	return nil

@@ -85,7 +85,8 @@ func TestNarrowHalf(t *testing.T) {
 	for _, c := range []struct {
 		x    float64
 		want uint64
-	}{{65519.99, 0x7bff}, {65520, 0x7c00}, {1e300, 0x7c00}, {math.Inf(-1), 0xfc00}, {math.NaN(), 0x7fff}, {1e-300, 0}} {
+	}{{65519.99, 0x7bff}, {65520, 0x7c00}, {1e300, 0x7c00}, {math.Inf(-1), 0xfc00}, {math.NaN(), 0x7fff},
+		{1e-300, 0}} {
 		if got := narrowHalf(c.x); got != c.want {
 			t.Errorf("%v became %#04x, want %#04x", c.x, got, c.want)
 		}
@@ -96,7 +97,8 @@ func TestNarrowBfloat(t *testing.T) {
 	for _, c := range []struct {
 		x    float32
 		want uint64
-	}{{1, 0x3f80}, {1.00390625, 0x3f80}, {1.01171875, 0x3f82}, {3.4e38, 0x7f80}, {math.SmallestNonzeroFloat32, 0}, {-2, 0xc000}} {
+	}{{1, 0x3f80}, {1.00390625, 0x3f80}, {1.01171875, 0x3f82}, {3.4e38, 0x7f80},
+		{math.SmallestNonzeroFloat32, 0}, {-2, 0xc000}} {
 		if got := narrowBfloat(float64(c.x)); got != c.want {
 			t.Errorf("%v became %#04x, want %#04x", c.x, got, c.want)
 		}

@@ -79,10 +79,12 @@ func (b *block) sharedAt(offset uint64, n int) error {
 	switch {
 	case offset >= size && last < uint64(len(b.shared)):
 		return nil
-	case offset < size && last < size && b.kernel.owner[offset] != 0 && b.kernel.owner[offset] == b.kernel.owner[last]:
+	case offset < size && last < size && b.kernel.owner[offset] != 0 &&
+		b.kernel.owner[offset] == b.kernel.owner[last]:
 		return nil
 	case offset >= size:
-		return fmt.Errorf("%d bytes at offset %d of %d bytes of dynamic shared memory", n, offset-size, len(b.shared)-int(size))
+		return fmt.Errorf("%d bytes at offset %d of %d bytes of dynamic shared memory", n, offset-size,
+			len(b.shared)-int(size))
 	}
 	return fmt.Errorf("%d bytes of shared memory at %d, %s", n, offset, b.kernel.nearest(offset))
 }
@@ -91,7 +93,8 @@ func (b *block) sharedAt(offset uint64, n int) error {
 func (k *Kernel) nearest(offset uint64) string {
 	var best *variable
 	for _, v := range k.arrays {
-		if v.space == sharedSpace && !v.external && uint64(v.offset) <= offset && (best == nil || v.offset > best.offset) {
+		if v.space == sharedSpace && !v.external && uint64(v.offset) <= offset &&
+			(best == nil || v.offset > best.offset) {
 			best = v
 		}
 	}

@@ -20,7 +20,8 @@ const (
 	parameterSpace
 )
 
-var spaces = map[string]space{"global": global, "const": constantSpace, "shared": sharedSpace, "local": localSpace, "param": parameterSpace}
+var spaces = map[string]space{"global": global, "const": constantSpace, "shared": sharedSpace,
+	"local": localSpace, "param": parameterSpace}
 
 func (s space) String() string {
 	return [...]string{"generic", "global", "constant", "shared", "local", "parameter"}[s]

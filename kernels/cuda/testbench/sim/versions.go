@@ -17,14 +17,18 @@ type requirement struct {
 // requirements lists what the oldest supported target, sm_50, does not have. Source: NVIDIA, PTX
 // ISA, the sections "PTX ISA Notes" and "Target ISA Notes" of each instruction.
 var requirements = []requirement{
-	{"shfl", "sync", 60, 30}, {"vote", "sync", 60, 30}, {"bar", "warp", 60, 30}, {"barrier", "", 60, 30}, {"match", "", 60, 70},
+	{"shfl", "sync", 60, 30}, {"vote", "sync", 60, 30}, {"bar", "warp", 60, 30}, {"barrier", "", 60, 30},
+	{"match", "", 60, 70},
 	{"redux", "", 70, 80}, {"fence", "", 60, 70}, {"nanosleep", "", 63, 70}, {"brx", "", 60, 30},
 	{"lop3", "", 43, 50}, {"shf", "", 31, 32}, {"dp4a", "", 50, 61},
 	{"cp", "async", 70, 80}, {"ldmatrix", "", 65, 75},
-	{"mma", "m16n8k16", 70, 80}, {"mma", "m16n8k8", 65, 75}, {"mma", "m16n8k32", 70, 80}, {"mma", "bf16", 70, 80},
+	{"mma", "m16n8k16", 70, 80}, {"mma", "m16n8k8", 65, 75}, {"mma", "m16n8k32", 70, 80},
+	{"mma", "bf16", 70, 80},
 	{"cvt", "bf16", 78, 90}, {"cvt", "f16x2", 70, 80}, {"cvt", "bf16x2", 70, 80},
-	{"ld", "nc", 31, 32}, {"ld", "relaxed", 60, 70}, {"ld", "acquire", 60, 70}, {"st", "relaxed", 60, 70}, {"st", "release", 60, 70},
-	{"atom", "relaxed", 60, 70}, {"atom", "acquire", 60, 70}, {"atom", "release", 60, 70}, {"atom", "acq_rel", 60, 70},
+	{"ld", "nc", 31, 32}, {"ld", "relaxed", 60, 70}, {"ld", "acquire", 60, 70}, {"st", "relaxed", 60, 70},
+	{"st", "release", 60, 70},
+	{"atom", "relaxed", 60, 70}, {"atom", "acquire", 60, 70}, {"atom", "release", 60, 70},
+	{"atom", "acq_rel", 60, 70},
 	{"red", "relaxed", 60, 70}, {"red", "release", 60, 70},
 }
 
@@ -66,7 +70,8 @@ func (c *compiler) allowed() error {
 
 func (m *Module) atLeast(ptx, target int) error {
 	if m.version < ptx {
-		return fmt.Errorf("needs PTX %d.%d, the module has .version %d.%d", ptx/10, ptx%10, m.version/10, m.version%10)
+		return fmt.Errorf("needs PTX %d.%d, the module has .version %d.%d", ptx/10, ptx%10,
+			m.version/10, m.version%10)
 	}
 	if m.target < target {
 		return fmt.Errorf("needs sm_%d, the module has .target sm_%d", target, m.target)

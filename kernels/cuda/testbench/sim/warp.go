@@ -110,7 +110,8 @@ func (w *warp) advance(g group, stop int) error {
 		if s.flow == jump && lanes == g.lanes {
 			g.at = s.targets[0]
 			if w.ran > w.block.mostSteps {
-				return w.failure(s, lanes, fmt.Errorf("more than %d instructions in one warp: an endless loop?", w.block.mostSteps))
+				return w.failure(s, lanes,
+					fmt.Errorf("more than %d instructions in one warp: an endless loop?", w.block.mostSteps))
 			}
 			continue
 		}
@@ -191,7 +192,8 @@ func (w *warp) meet(s *step, at int, lanes uint32) error {
 		}
 		lanes &^= same
 		if same&^mask != 0 {
-			return w.failure(s, same&^mask, fmt.Errorf("a lane takes part in a collective whose mask %08x leaves it out", mask))
+			return w.failure(s, same&^mask,
+				fmt.Errorf("a lane takes part in a collective whose mask %08x leaves it out", mask))
 		}
 		arrived := same
 		w.groups = slices.DeleteFunc(w.groups, func(g group) bool {

@@ -113,7 +113,8 @@ func (k Kernels) Try(kernel string, grid, block sim.Dim, sharedBytes int, argume
 }
 
 // once launches a kernel on a new machine, and returns the memory of each slice afterwards.
-func (k Kernels) once(entry *sim.Kernel, seed uint64, grid, block sim.Dim, sharedBytes int, arguments []any) ([][]byte, uint64, error) {
+func (k Kernels) once(entry *sim.Kernel, seed uint64, grid, block sim.Dim, sharedBytes int,
+	arguments []any) ([][]byte, uint64, error) {
 	k.t.Helper()
 	m := sim.NewMachine()
 	m.Seed, m.Workers = seed, k.workers
@@ -167,7 +168,8 @@ func Equal[T any](t testing.TB, what string, got, want []T) {
 		}
 	}
 	if wrong > 0 {
-		t.Errorf("%s: %d of %d differ, first element %d: %v, want %v", what, wrong, len(got), first, got[first], want[first])
+		t.Errorf("%s: %d of %d differ, first element %d: %v, want %v", what, wrong, len(got), first,
+			got[first], want[first])
 	}
 }
 

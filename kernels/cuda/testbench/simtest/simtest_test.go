@@ -13,14 +13,16 @@ func TestEqual(t *testing.T) {
 		says      string
 	}{
 		{[]float32{1, nan}, []float32{1, float32(math.NaN())}, ""},
-		{[]float32{0, 1, 2}, []float32{0, 1.0000001, 3}, "x: 2 of 3 differ, first element 1: 1, want 1.0000001"},
+		{[]float32{0, 1, 2}, []float32{0, 1.0000001, 3},
+			"x: 2 of 3 differ, first element 1: 1, want 1.0000001"},
 		{[]float32{0}, []float32{float32(math.Copysign(0, -1))}, "x: 1 of 1 differ"},
 		{[]float32{nan}, []float32{1}, "x: 1 of 1 differ"},
 		{[]float32{1}, nil, "x: 1 elements, want 0"},
 	} {
 		w := &Witness{TB: t}
 		Equal(w, "x", c.got, c.want)
-		if got := strings.Join(w.Says, "\n"); !strings.HasPrefix(got, c.says) || (c.says == "") != (got == "") {
+		if got := strings.Join(w.Says, "\n"); !strings.HasPrefix(got, c.says) ||
+			(c.says == "") != (got == "") {
 			t.Errorf("%v and %v: %q, want %q", c.got, c.want, got, c.says)
 		}
 	}
