@@ -21,7 +21,7 @@ func (e *Engine) Agreement(ctx context.Context, talks []agreement.Talk, temperat
 	case e.draft == nil:
 		return nil, fmt.Errorf("there is no draft model to compare with the target: %s", e.ready.DraftRefused)
 	case e.lexicon != nil:
-		return nil, errors.New("draft and target have different vocabularies; their agreement can be measured only over one")
+		return nil, errors.New("draft model and target have different vocabularies; their agreement can be measured only over one")
 	}
 	var list []agreement.Dialogue
 	for i, talk := range talks {

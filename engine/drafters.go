@@ -170,7 +170,7 @@ func (s *Session) prepareProposers(c config.Config) error {
 func buildDraft(s *Session, _ config.Speculation) (spec.Proposer, error) {
 	p, err := s.engine.newDraftProposer()
 	if err != nil {
-		return nil, fmt.Errorf("allocating the draft's cache: %w", err)
+		return nil, fmt.Errorf("allocating the draft model's cache: %w", err)
 	}
 	return p, nil
 }

@@ -102,7 +102,7 @@ func (s *Session) gammaOptions(c config.Config) gamma.Options {
 
 const (
 	nominalVerifyRow = 0.15 // what one more row of a target pass costs, in passes of one row
-	nominalRead      = 0.15 // what reading a token that the draft missed costs, in draft steps: many are read at once
+	nominalRead      = 0.15 // what reading a token that the draft model missed costs, in draft steps: many are read at once
 	nominalLookup    = 0.001
 	nominalUnknown   = 0.1 // a draft step, if the size of the target is not known
 )

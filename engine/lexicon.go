@@ -10,13 +10,13 @@ import (
 	"specula/tokenizer"
 )
 
-// lexicon maps between different vocabularies of target and draft: which tokens have the same text, and how to spell the other
+// lexicon maps between different vocabularies of target and draft model: which tokens have the same text, and how to spell the other
 // ones. It implements both ways to translate, spec.Lexicon and spec.Texts.
 type lexicon struct {
 	target, draft *tokenizer.Tokenizer
 	toDraft       []int32         // (target vocab) the draft token that says the same, -1 for none
 	stops         map[int32]int32 // the draft's stop tokens, each with the one of the target's that it means; -1 for none
-	common, texts int             // texts: the target's tokens that are text; common: those the draft has, too
+	common, texts int             // texts: the target's tokens that are text; common: those the draft model has, too
 }
 
 // newLexicon compares two vocabularies. Text tokens are the same if their bytes are, control tokens if their names are; stop
@@ -82,13 +82,13 @@ func (e *Engine) newDraftProposer() (spec.Proposer, error) {
 	return spec.NewRetold(e.draft, own, e.lexicon)
 }
 
-// byTokensShare is the least share of the target's text tokens that the draft must have, too, to draft by common tokens.
+// byTokensShare is the least share of the target's text tokens that the draft model must have, too, to draft by common tokens.
 const byTokensShare = 0.5
 
 // way decides how to translate ("tokens" or "text") under a setting, and says why.
 func (l *lexicon) way(setting string) (way, why string) {
 	share := float64(l.common) / float64(max(l.texts, 1))
-	why = fmt.Sprintf("%d of the target's %d text tokens are in the draft's vocabulary, too", l.common, l.texts)
+	why = fmt.Sprintf("%d of the target's %d text tokens are in the draft model's vocabulary, too", l.common, l.texts)
 	if way = setting; way == "auto" {
 		way = "text"
 		if share >= byTokensShare {

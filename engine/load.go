@@ -71,7 +71,7 @@ type Engine struct {
 	target    *model.Model // nil: it is on a server
 	shape     model.Config // of the target; of one on a server only what is known of it
 	draft     *model.Model // nil: none, or refused
-	lexicon   *lexicon     // nil: target and draft have the same vocabulary
+	lexicon   *lexicon     // nil: target and draft model have the same vocabulary
 	translate string       // how a draft of another vocabulary is used: "tokens" or "text"
 	tokens    *tokenizer.Tokenizer
 	template  *chat.Template
@@ -167,7 +167,7 @@ func (e *Engine) loadDraft(ctx context.Context, emit func(event.Event)) error {
 	}
 	if why := compareVocabularies(e.tokens, tokens); why != "" {
 		if o.Config.Model.Translate == "off" {
-			e.ready.DraftRefused = "the vocabularies of draft and target differ, " + why + "; model.translate would bring them together"
+			e.ready.DraftRefused = "the vocabularies of draft model and target differ, " + why + "; model.translate would bring them together"
 			return nil
 		}
 		e.ready.Warnings = append(e.ready.Warnings, assumedPre("draft", vocab)...) // whose tokenizer is needed only here
@@ -205,7 +205,7 @@ func (o Options) draftBackend() compute.Backend {
 	return o.DraftBackend
 }
 
-// describeDevices names what target and draft run on.
+// describeDevices names what target and draft model run on.
 func (o Options) describeDevices() string {
 	target := o.Backend.Info()
 	text := target.Kind + ": " + target.Name

@@ -41,8 +41,8 @@ func TestPathAndReason(t *testing.T) {
 	}
 }
 
-// Rounds leave the fallback path when the least number of tokens is reached, and not before; the text is the one that it would be
-// if they stayed on it, as they do where log-probabilities are asked for.
+// Rounds leave the fallback path as soon as the least number of tokens is reached. The text is the same
+// as if they stayed on that path, which log-probabilities make them do.
 func TestMinTokensHoldAsLongAsTheyChangeSomething(t *testing.T) {
 	const least, most = 7, 40
 	for _, c := range []struct {
@@ -79,8 +79,8 @@ func TestMinTokensHoldAsLongAsTheyChangeSomething(t *testing.T) {
 	}
 }
 
-// checkEnd asks that rounds are shaped by «min tokens» as long as there are fewer, and then take a path. It returns how many
-// rounds went from one to the other.
+// checkEnd requires that «min tokens» shapes the rounds until the reply has that many tokens, and that
+// later rounds take the given path. It returns how many rounds crossed this border.
 func checkEnd(t *testing.T, what string, rounds []event.Round, least int, path string) (crossed int) {
 	t.Helper()
 	written := 0
@@ -100,7 +100,7 @@ func checkEnd(t *testing.T, what string, rounds []event.Round, least int, path s
 	return crossed
 }
 
-// A least number of tokens that is changed in mid-reply counts what was written before.
+// If the setting «min tokens» changes in mid-reply, the tokens written before count, too.
 func TestMinTokensChangeInMidReply(t *testing.T) {
 	s := session(t, pair(), "temperature", "0", "max-tokens", "60", "gamma-rule", "fixed", "gamma", "2", "min-tokens", "3")
 	written := 0

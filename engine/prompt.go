@@ -13,7 +13,7 @@ import (
 	"specula/tokenizer/chat"
 )
 
-// replyShare is the part of the context that dropping old turns keeps free for the reply, unless fewer tokens were asked for.
+// replyShare is the share of the context that dropping old turns keeps free for the reply, unless fewer tokens were asked for.
 const replyShare = 4
 
 // newTemplate chooses the chat template of a model with this vocabulary.

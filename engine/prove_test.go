@@ -8,7 +8,8 @@ import (
 	"specula/engine/proof"
 )
 
-// A draft of another vocabulary is exact as well, by tokens and by text.
+// With a draft model of another vocabulary the text is exact, too: with drafts of common tokens, and
+// with drafts whose text is tokenised again.
 func TestATranslatedDraftIsFoundLossless(t *testing.T) {
 	draft := strange(t, func(text string) bool { return len(text) > 6 })
 	for _, way := range []string{"tokens", "text"} {

@@ -79,7 +79,7 @@ func (p *prover) pass(ctx context.Context, ids []int32, at int) ([]proof.Place, 
 		return nil, fmt.Errorf("computing what the draft model says: %w", err)
 	}
 	for i, row := range opinions {
-		known := slices.Repeat([]float32{float32(math.Inf(-1))}, len(scores[i])) // the draft's vocabulary may be shorter
+		known := slices.Repeat([]float32{float32(math.Inf(-1))}, len(scores[i])) // the draft model's vocabulary may be shorter
 		copy(known, row)
 		places[i].Q = oracle.Distribution(known, sample.Params{Temperature: p.plain.Params.Temperature, TopP: 1})
 	}

@@ -230,7 +230,7 @@ func (r *reply) verify(ctx context.Context, c *choice, in *round.Input, did *rou
 	}
 	if in.Ask.Look && did.Outcome.Path != spec.Greedy && did.Outcome.Path != spec.Drawn {
 		if err := r.learned.sharpness.look(driver.Verifier, did.Pass.Scores, did.Draft); err != nil {
-			return fmt.Errorf("comparing draft and target: %w", err)
+			return fmt.Errorf("comparing draft model and target: %w", err)
 		}
 	}
 	r.narrate(c, in, did, ev)

@@ -2,7 +2,7 @@ package engine
 
 import "fmt"
 
-// vocabulary is what must agree between draft and target so that a draft's ids mean the same to the target.
+// vocabulary is what must agree between draft model and target, so that an id means the same to both.
 type vocabulary interface {
 	VocabSize() int
 	Token(id int32) string

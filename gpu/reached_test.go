@@ -69,8 +69,8 @@ func TestEveryKernelIsReached(t *testing.T) {
 	t.Logf("%d of %d kernels are launched", len(reached), len(all))
 }
 
-// withoutRotation does what layers without positions do, here with wide heads, as the fixtures' are
-// not; and the one activation of compute.Extra that no family of today has without a gate.
+// withoutRotation launches two kernels that no fixture reaches: that of layers without positions on
+// wide heads, and the one activation of compute.Extra that every family of today uses with a gate only.
 func withoutRotation(d *recorder) (err error) {
 	texts, err := kernelTexts()
 	if err != nil {

@@ -85,7 +85,7 @@ func Measure(ctx context.Context, pair Pair, dialogues []Dialogue, temperatures 
 	}
 	defer m.target.cache.Close()
 	if m.draft, err = newReader(pair.Draft, pair.Vocab); err != nil {
-		return nil, fmt.Errorf("making the draft's cache: %w", err)
+		return nil, fmt.Errorf("making the draft model's cache: %w", err)
 	}
 	defer m.draft.cache.Close()
 	for i, d := range dialogues {

@@ -100,7 +100,7 @@ func (a *App) silently(ctx context.Context, c config.Config) (*Conversation, err
 	return a.Open(ctx, c, func(event.Event) {})
 }
 
-// models says which files, or which models inside the program, are target and draft.
+// models says which files, or which models inside the program, are target and draft model.
 func models(all config.Config) (target, draft engine.Source) {
 	c := all.Model
 	if all.Remote.URL != "" {

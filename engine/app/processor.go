@@ -61,7 +61,7 @@ func (a *App) Kernels(ctx context.Context, c config.Config) (Report, error) {
 	return k, nil
 }
 
-// timeSteps times a decoding step of target and draft on one core.
+// timeSteps times a decoding step of target and draft model on one core.
 func (a *App) timeSteps(ctx context.Context, c config.Config) (speed.Steps, error) {
 	var both [2]*model.Model
 	target, draft := models(c)

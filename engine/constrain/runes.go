@@ -7,7 +7,7 @@ import (
 
 // Here sets of characters become sets of UTF-8 sequences.
 
-// span is a range of bytes, for one position of a character.
+// span is the range of one byte of a character.
 type span struct{ first, last byte }
 
 // runes matches one character of the ranges. The ranges are pairs of first and last, sorted, and do
@@ -21,8 +21,9 @@ func (g *grammar) runes(ranges ...rune) expr {
 	return g.tree(list)
 }
 
-// spell appends the spellings of the characters from lo to hi. It splits the range until the spans
-// of its bytes, position by position, describe it exactly.
+// spell appends the spellings of the characters from lo to hi to list. It splits the range into parts
+// for which one span per byte is exact: every choice of a byte from each span is a character of the
+// part.
 func (g *grammar) spell(list [][]span, lo, hi rune) [][]span {
 	if lo > hi || !g.work.spend(1, 0) {
 		return list
@@ -56,12 +57,11 @@ func (g *grammar) spell(list [][]span, lo, hi rune) [][]span {
 	return append(list, spans)
 }
 
-// tree matches any one of the spellings. Spellings that begin alike share their beginning, and
-// beginnings that continue alike become one set. Otherwise a class of many characters would be as
-// many stacks at once.
+// tree matches any one of the spellings. Spellings with the same first span share it, and first spans
+// with the same rest become one set of bytes. Otherwise the automaton would follow as many stacks at
+// once as a class has characters.
 //
-// Two spellings begin with the same span, or have no first byte in common: after a first byte that
-// stands for a range, all continuations are allowed.
+// It relies on this: two spellings have the same first span, or no first byte in common.
 func (g *grammar) tree(list [][]span) expr {
 	beginnings := map[expr]byteSet{} // by what follows
 	var order []expr

@@ -102,7 +102,8 @@ func (a acceptance) at(i int) float64 {
 	return p.mean + (p.here.mean-p.mean)*p.here.weight/(p.here.weight+luck/p.variance.mean)
 }
 
-// shown returns what the current reply has shown of position i; the estimate, if that is little.
+// shown returns the acceptance of position i in the current reply alone; the estimate, if the reply has
+// hardly tested that position.
 func (a acceptance) shown(i int) float64 {
 	if i < len(a) && a[i].here.weight >= hindsightTests {
 		return a[i].here.mean

@@ -11,7 +11,7 @@ func (c *Controller) mostTokensPerCost(o Outlook) Decision {
 	case c.options.Max == 0:
 		return Decision{Why: "no draft is allowed"}
 	case o.Lookup:
-		// What is found tells better than any average how much of it to verify (see Trim).
+		// The confidence of a find tells better than any average how much of it to verify (see Trim).
 		return Decision{Gamma: c.options.Max, Why: "looking up costs nothing: all that is found and worth its rows"}
 	case !c.costs().measured(0) && c.plain.n == 0:
 		return Decision{Probe: true, Why: "the first round is plain, to have something to compare with"}

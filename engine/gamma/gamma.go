@@ -80,7 +80,7 @@ type Observation struct {
 	// carry the same information as the verdicts with less variance. nil where only verdicts are
 	// known, as at temperature 0.
 	Chances []float64
-	// Confidence (Drafted) is the draft's own probability of each token; nil if the proposer gives
+	// Confidence (Drafted) is the proposer's own probability of each token; nil if the proposer gives
 	// none.
 	Confidence []float64
 }

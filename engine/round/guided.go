@@ -92,14 +92,15 @@ func (g *Guided) Score(ctx context.Context, last int32, draft *spec.Draft, _ *sp
 	return Pass{Scores: &guidedScores{logits, g.Scale, make([]float32, logits.Vocab())}}, nil
 }
 
-// guidedScores are guided logits. The first half of the pass's rows comes after the prompt, the second half after the negative one.
+// guidedScores are guided logits. The pass has the rows of the reply twice: first those after the prompt,
+// then those after the negative prompt.
 type guidedScores struct {
 	compute.Logits         // (2·rows, vocab)
-	scale          float64 // 1 would be the first half
+	scale          float64 // at 1 the guided scores are those of the first half
 	negative       []float32
 }
 
-// Unwrap gives the scores that these are made of.
+// Unwrap returns the scores that the guided ones are computed from.
 func (g *guidedScores) Unwrap() compute.Logits { return g.Logits }
 
 func (g *guidedScores) Rows() int { return g.Logits.Rows() / 2 }
@@ -113,7 +114,7 @@ func (g *guidedScores) Row(i int, dst []float32) error {
 		return err
 	}
 	for id, without := range g.negative {
-		// A masked token stays masked, and one that only the companion masks keeps its score.
+		// A masked token stays masked. A token that only the companion masks keeps its own score.
 		if with := dst[id]; !math.IsInf(float64(with), -1) && !math.IsInf(float64(without), -1) {
 			dst[id] = float32(float64(without) + g.scale*(float64(with)-float64(without)))
 		}
@@ -121,7 +122,7 @@ func (g *guidedScores) Row(i int, dst []float32) error {
 	return nil
 }
 
-// Argmax is that of guided rows, which have to cross from the device for it.
+// Argmax writes the best token of each guided row. For it the rows must come to the host.
 func (g *guidedScores) Argmax(dst []int32) error {
 	row := make([]float32, g.Vocab())
 	for i := range dst {

@@ -26,11 +26,11 @@ type DraftModel struct {
 	name       string
 	model      Model
 	cache      compute.Cache
-	vocab      int     // ids the target knows; the draft's own may be padded further
+	vocab      int     // ids the target knows; the draft model's own may be padded further
 	own        int     // ids the draft model knows
-	lexicon    Lexicon // nil: target and draft have the same vocabulary
-	context    []int32 // all committed tokens, in the draft's vocabulary
-	stranger   string  // names a token of it that the draft model cannot read; "" if there is none
+	lexicon    Lexicon // nil: target and draft model have the same vocabulary
+	context    []int32 // all committed tokens, in the draft model's vocabulary
+	stranger   string  // names a token of context that the draft model cannot read; "" if there is none
 	cached     []int32 // what the cache holds: a prefix of context, in Propose followed by drafted tokens
 	sound      int     // tokens of the cache as the last round left it: what this round adds may not be finite
 	sampler    sample.Sampler
@@ -39,7 +39,7 @@ type DraftModel struct {
 	translated [][]float32    // (γ, vocab) the same in the target's vocabulary, where that is another
 	best       []int32        // (1)
 	tokens     compute.Tokens // of drafts that stay on the device; nil until there is one
-	room       int            // for so many
+	room       int            // how many drafted tokens have memory in tokens
 }
 
 // NewDraftModel returns a proposer for a target of vocab ids by a model that knows own ids. It owns a cache of the model's;
@@ -75,14 +75,14 @@ func NewTranslatedDraft(model Model, vocab, own int, lexicon Lexicon) (*DraftMod
 
 // Lexicon relates a target's tokens to those of a draft model with another vocabulary.
 type Lexicon interface {
-	// Spell appends draft tokens that say what the target's tokens say. A target token that the draft has, too, is that one token
-	// whatever stands around it.
+	// Spell appends tokens of the draft model with the same text as the target's tokens. A target
+	// token that the draft model has, too, becomes that one token, whatever stands around it.
 	Spell(dst, target []int32) []int32
-	// Rescore writes the draft's scores to the places of the same tokens in the target's vocabulary, and −Inf to all others.
+	// Rescore writes the draft model's scores to the places of the same tokens in the target's vocabulary, and −Inf to all others.
 	Rescore(dst, draft []float32)
 }
 
-// spell returns a target's tokens in the draft's.
+// spell returns tokens of the target in the draft model's vocabulary.
 func (d *DraftModel) spell(target []int32) []int32 {
 	if d.lexicon == nil {
 		return target
@@ -90,8 +90,9 @@ func (d *DraftModel) spell(target []int32) []int32 {
 	return d.lexicon.Spell(nil, target)
 }
 
-// Begin cuts the cache back to what it has of tokens. What it lacks is read before the next draft. A context that is longer than the
-// cache, or has a token that the draft model does not know, is no error: there is no draft then.
+// Begin cuts the cache back to the beginning that it shares with tokens. The rest is read before the
+// next draft. A context that is longer than the cache, or has a token that the draft model does not
+// know, is no error: there is no draft then.
 func (d *DraftModel) Begin(tokens []int32) (reused int, err error) {
 	d.context, d.stranger = append(d.context[:0], d.spell(tokens)...), ""
 	d.meet(d.context)
@@ -107,8 +108,8 @@ func (d *DraftModel) Unread() int {
 	return max(0, most-len(d.cached))
 }
 
-// mostMissed bounds the committed tokens that the first pass of a draft reads, so that it costs about as much as any draft step.
-// More are read before it.
+// mostMissed is how many committed tokens the first pass of a draft may read. With so few it costs about
+// as much as any draft step. If more are missing, Read reads them before.
 const mostMissed = 8
 
 // Read reads what the cache lacks of the context.

@@ -15,7 +15,7 @@ type Inspection struct {
 	// not finite.
 	Target [][]sample.Candidate // (len(draft)+1)
 	Draft  [][]sample.Candidate // (len(draft)+1), the last always nil
-	// P and Q are what target and draft gave to each draft token, computed from the same rows. They
+	// P and Q are what target and proposer gave to each draft token, computed from the same rows. They
 	// have more digits than those of a device that decided by itself.
 	P, Q []float64 // (len(draft)), Unknown where there is no row, or a one-hot one
 	// Kept is how many draft tokens each of Rules would have kept, with the same scores and

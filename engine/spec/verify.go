@@ -55,7 +55,7 @@ const Unknown = -1
 type Judged struct {
 	ID      int32
 	Verdict event.Verdict
-	// P and Q are what target and draft gave to this token after all filters.
+	// P and Q are what target and proposer gave to this token after all filters.
 	P, Q float64
 	// U is the uniform that the token was tested with. Bound is what the test compared with, if
 	// that is not P/Q; see the rules.

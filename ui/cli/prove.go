@@ -83,7 +83,7 @@ func (a *invocation) doctorCommand() *cobra.Command {
 		Short: "Examine models and device: are they right, do they fit, does speculation pay?",
 		Long: `doctor checks that the target computes the same bits whether it verifies or decodes, for every
 number of rows up to the longest draft, at every layer, also where two tokens are nearly tied;
-that draft and target share a vocabulary; that memory suffices. It measures what passes and
+that draft model and target share a vocabulary; that memory suffices. It measures what passes and
 drafts cost and what is accepted, and recommends a proposer and γ.
 
 Every line says ok, warn or fail, and what to do. It fails (exit code 1) on any fail.`,

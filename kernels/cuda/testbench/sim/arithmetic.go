@@ -212,7 +212,8 @@ func (c *compiler) absolute() execute {
 func (c *compiler) root() execute {
 	c.need("rn")
 	t := c.typ(floats...)
-	// Computed in double precision: rounding a square root twice gives the same result as once.
+	// The root is computed in double precision. Rounding it again to single precision gives the same
+	// as rounding the exact root once.
 	if t == f32 {
 		return c.unary(t, t, func(a uint64) uint64 { return bits32(float32(math.Sqrt(float64(number32(a))))) })
 	}
