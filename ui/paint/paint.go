@@ -19,12 +19,15 @@ type Line struct {
 	cells    ansi.Method
 	ellipsis string
 	out      strings.Builder
+	style    theme.Style // in force at the end of out
 	full     bool
 }
 
 // NewLine returns an empty line of w cells.
 func NewLine(th *theme.Theme, w int) *Line {
-	return &Line{w: max(w, 0), cells: th.Cells, ellipsis: th.Glyph.Ellipsis}
+	l := &Line{w: max(w, 0), cells: th.Cells, ellipsis: th.Glyph.Ellipsis}
+	l.out.Grow(2 * l.w) // with room for styles
+	return l
 }
 
 // Put appends text in a style and returns the line, for chaining.
@@ -38,8 +41,29 @@ func (l *Line) Put(style theme.Style, text string) *Line {
 		l.full = true
 	}
 	l.used += width
-	l.out.WriteString(style.On(text))
+	l.write(style, text)
 	return l
+}
+
+// write appends text. A style stays in force while the next piece has it, too: a picture has many such
+// cells, and the terminal's driver reads every byte.
+func (l *Line) write(style theme.Style, text string) {
+	if text == "" {
+		return
+	}
+	if style != l.style {
+		l.end()
+		l.out.WriteString(string(style))
+		l.style = style
+	}
+	l.out.WriteString(text)
+}
+
+func (l *Line) end() {
+	if l.style != "" {
+		l.out.WriteString(theme.Reset)
+		l.style = ""
+	}
 }
 
 // cut returns the graphemes of text that fit into w cells together with an ellipsis after them,
@@ -72,7 +96,7 @@ func (l *Line) Left() int {
 // Pad fills with spaces up to column x, or to the end if x is beyond it.
 func (l *Line) Pad(x int) *Line {
 	if n := min(x, l.w) - l.used; n > 0 {
-		l.out.WriteString(Spaces(n))
+		l.write("", Spaces(n))
 		l.used += n
 	}
 	return l
@@ -93,6 +117,7 @@ func (l *Line) Right(style theme.Style, text string) bool {
 // String returns the line, filled to its width.
 func (l *Line) String() string {
 	l.Pad(l.w)
+	l.end()
 	return l.out.String()
 }
 

@@ -38,6 +38,7 @@ func (s *State) applyPrefill(e event.Prefill) {
 func (s *State) applyDrafted(e event.Drafted) {
 	s.Phase, s.Prefill = Verifying, nil
 	p := &Pending{Round: e.Round, Gamma: e.Gamma, Probe: e.Probe, Proposer: sanitize.Line(e.Proposer), DraftMS: e.DraftMS}
+	p.Tokens = make([]Token, 0, len(e.Tokens))
 	for i := range e.Tokens {
 		p.Tokens = append(p.Tokens, s.token(&e.Tokens[i], 0, i))
 	}
@@ -56,7 +57,7 @@ func (s *State) applyRound(e event.Round) {
 	m.Rounds = append(m.Rounds, round)
 	m.Speculated = m.Speculated || len(e.Draft) > 0
 
-	lane := &Lane{Round: round}
+	lane := &Lane{Round: round, Draft: make([]Token, 0, len(e.Draft))}
 	index := len(m.Rounds) - 1
 	before := len(m.Tokens)
 	for i := range e.Draft {

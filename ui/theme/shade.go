@@ -20,10 +20,12 @@ const (
 	shades
 )
 
-// fill is how a theme draws a shade.
+// fill is how a theme draws a shade. A frame has a thousand cells of them, so their styles are made
+// once.
 type fill struct {
-	sign   string // fills a cell
-	colour rgb    // 0 is the terminal's own
+	sign  string // fills a cell
+	style Style
+	above [shades]Style // of a cell that has this shade below another; "" if it cannot be drawn
 }
 
 // The signs of the shades, in their order. With colours nearly all are solid: in cells that two shades
@@ -36,29 +38,29 @@ var (
 
 func (t *Theme) fill(p palette) {
 	colours := [shades]rgb{0, p.accepted, p.refused, p.unused, p.resampled, p.free, p.label, p.drafting, p.checking, p.rest}
-	for i := range t.fills {
-		t.fills[i] = fill{signs[i], colours[i]}
+	for i, below := range colours {
+		t.fills[i] = fill{sign: signs[i], style: style(below)}
 		switch {
 		case !t.Glyph.Unicode:
 			t.fills[i].sign = asciiSigns[i]
+			continue
 		case p != palette{}:
 			t.fills[i].sign = solidSigns[i]
+		}
+		for k, above := range colours {
+			if below != 0 && above != 0 {
+				t.fills[i].above[k] = Style(ansi.NewStyle().ForegroundColor(below.colour()).BackgroundColor(above.colour()).String())
+			}
 		}
 	}
 }
 
 // Shade returns the sign that fills a cell with a shade, and its style.
-func (t *Theme) Shade(s Shade) (sign string, in Style) {
-	f := t.fills[s]
-	return f.sign, style(f.colour)
-}
+func (t *Theme) Shade(s Shade) (sign string, in Style) { return t.fills[s].sign, t.fills[s].style }
 
 // Between returns the style of a cell that has one shade below another, and reports whether the theme
 // can draw it: the lower one is the sign's colour, the upper one the background.
 func (t *Theme) Between(lower, upper Shade) (Style, bool) {
-	below, above := t.fills[lower].colour, t.fills[upper].colour
-	if below == 0 || above == 0 || !t.Glyph.Unicode {
-		return "", false
-	}
-	return Style(ansi.NewStyle().ForegroundColor(below.colour()).BackgroundColor(above.colour()).String()), true
+	s := t.fills[lower].above[upper]
+	return s, s != ""
 }

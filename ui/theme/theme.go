@@ -16,15 +16,15 @@ import (
 // Style is the escape sequence that switches a look on; "" for none.
 type Style string
 
-// reset ends every style. Styles never nest.
-const reset = ansi.ResetStyle
+// Reset ends every style. Styles never nest.
+const Reset = ansi.ResetStyle
 
 // On returns text in this style. The text must already be safe.
 func (s Style) On(text string) string {
 	if s == "" || text == "" {
 		return text
 	}
-	return string(s) + text + reset
+	return string(s) + text + Reset
 }
 
 // With returns s with the attributes of more added.
