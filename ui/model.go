@@ -84,6 +84,7 @@ type Model struct {
 	rects layout.Rects
 	frame tea.View // the last drawing, until something changes
 	stale bool
+	taken time.Time // when the events of the frame to be drawn were taken; zero: it is drawn for another reason
 }
 
 // dialogBox is anything that can cover the screen: help, the list of chats, a race.
@@ -153,6 +154,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	m.stale = true
 	switch msg := msg.(type) {
 	case frameMsg:
+		m.taken = time.Now()
 		return m, tea.Batch(m.take(), m.nextFrame())
 	case tea.WindowSizeMsg:
 		m.size.w, m.size.h = msg.Width, msg.Height

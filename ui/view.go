@@ -3,6 +3,7 @@ package ui
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -43,6 +44,10 @@ func (m *Model) View() tea.View {
 	if m.stale {
 		m.stale = false
 		m.frame = m.draw()
+		if !m.taken.IsZero() {
+			m.pump.Took(time.Since(m.taken))
+			m.taken = time.Time{}
+		}
 	}
 	return m.frame
 }

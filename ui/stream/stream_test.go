@@ -145,6 +145,27 @@ func TestFramesAreApartAndIdleDoesNothing(t *testing.T) {
 	})
 }
 
+func TestFramesThatTakeLongAreFewer(t *testing.T) {
+	for _, tt := range []struct {
+		took time.Duration
+		want int // frames a second
+	}{{time.Millisecond / 2, 30}, {time.Millisecond, 15}, {time.Second, 8}} {
+		synctest.Test(t, func(t *testing.T) {
+			ring := stream.NewRing(16)
+			pump := stream.NewPump(ring, stream.FrameInterval)
+			pump.Took(tt.took)
+			frames, begun := -1, time.Now() // the first one waits for nothing
+			for ; time.Since(begun) < 2*time.Second; frames++ {
+				ring.Push(event.Round{})
+				pump.Wait(t.Context())
+			}
+			if got := frames / 2; got < tt.want-1 || got > tt.want+1 {
+				t.Errorf("frames that take %v are drawn %d times a second, want %d", tt.took, got, tt.want)
+			}
+		})
+	}
+}
+
 func TestWaitEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
