@@ -16,7 +16,7 @@ else
 BUILD = CGO_ENABLED=0 $(GO)
 endif
 
-.PHONY: help build run demo film test race emulate test-cuda test-arm64 sanitize gpu-check gpu-report bench bench-peer real-models oracle templates fuzz cover lint fmt generate tidy check
+.PHONY: help build run demo film test race emulate test-cuda test-arm64 sanitize gpu-check gpu-report gpu-model bench bench-peer real-models oracle templates fuzz cover lint fmt generate tidy check
 
 help: ## list these commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 14
@@ -56,6 +56,9 @@ gpu-check: ## pack into .gpu what a machine with a GPU needs: there, OUT=folder 
 
 gpu-report: ## make a report in kernels/cuda/reports of what on_device.sh left in the folder FROM
 	$(GO) run ./gpu/check/collect $(FROM)
+
+gpu-model: ## estimate, without a GPU, the speed of passes on cards from what NVIDIA's assembler makes of the kernels; needs pip
+	gpu/check/model/run
 
 bench: ## measure speculation on the demo pair, and the benchmarks of the packages
 	$(GO) run . bench --prompts 50 --gen-tokens 64 --gamma 4

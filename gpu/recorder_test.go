@@ -22,7 +22,10 @@ type recorder struct {
 	lost     bool // every call after the failure fails too
 	names    map[driver.Function]string
 	runs     map[driver.Launch]string
-	prepared map[string]int // by kernel: the number of arguments
+	shapes   map[driver.Launch]driver.Shape
+	values   map[driver.Launch]*[mostArguments]driver.Argument
+	onRun    func(kernel string, shape driver.Shape, arguments []driver.Argument) // nil: nothing
+	prepared map[string]int                                                       // by kernel: the number of arguments
 	capture  *[]string
 	down     byte // every byte of device memory reads as this
 	traffic  driver.Traffic
@@ -31,7 +34,8 @@ type recorder struct {
 
 func newRecorder(t *testing.T) *recorder {
 	return &recorder{Thread: driver.StartThread(), t: t, live: map[string]int{},
-		names: map[driver.Function]string{}, runs: map[driver.Launch]string{}, prepared: map[string]int{}, total: 8 << 30}
+		names: map[driver.Function]string{}, runs: map[driver.Launch]string{}, shapes: map[driver.Launch]driver.Shape{},
+		values: map[driver.Launch]*[mostArguments]driver.Argument{}, prepared: map[string]int{}, total: 8 << 30}
 }
 
 // call counts a call and returns the failure if it is due.
@@ -158,12 +162,19 @@ func (r *recorder) Prepare(f driver.Function, _ driver.Shape,
 	r.prepared[r.names[f]] = len(arguments)
 	l, err := r.give("launches")
 	r.runs[driver.Launch(l)] = r.names[f]
+	r.values[driver.Launch(l)] = new([mostArguments]driver.Argument)
 	return driver.Launch(l), err
 }
-func (r *recorder) Reshape(driver.Launch, driver.Shape)        {}
-func (r *recorder) Set(driver.Launch, int, driver.Argument)    {}
-func (r *recorder) Run(l driver.Launch, _ driver.Stream) error { return r.note(r.runs[l]) }
-func (r *recorder) FreeLaunch(driver.Launch)                   { _ = r.take("launches") }
+func (r *recorder) Reshape(l driver.Launch, s driver.Shape)       { r.shapes[l] = s }
+func (r *recorder) Set(l driver.Launch, i int, v driver.Argument) { r.values[l][i] = v }
+func (r *recorder) Run(l driver.Launch, _ driver.Stream) error {
+	kernel := r.runs[l]
+	if r.onRun != nil {
+		r.onRun(kernel, r.shapes[l], r.values[l][:r.prepared[kernel]])
+	}
+	return r.note(kernel)
+}
+func (r *recorder) FreeLaunch(driver.Launch) { _ = r.take("launches") }
 
 func (r *recorder) Capture(_ driver.Stream, record func() error) (driver.Graph, error) {
 	var steps []string

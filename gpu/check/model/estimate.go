@@ -1,0 +1,126 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// launch is a line of passes.txt: equal launches of a pass.
+type launch struct {
+	count           int
+	kernel          string
+	blocks, threads int
+	bytes           float64 // of weights, keys and values that all of them read
+}
+
+// pass is what one pass launches.
+type pass struct {
+	model, format string
+	rows          int
+	launches      []launch
+}
+
+// readPasses reads passes.txt.
+func readPasses(text string) (all []pass, err error) {
+	for number, line := range strings.Split(text, "\n") {
+		words := strings.Fields(line)
+		switch {
+		case len(words) == 0 || words[0] == "#":
+			continue
+		case words[0] == "pass" && len(words) == 4:
+			rows, err := strconv.Atoi(words[3])
+			if err != nil {
+				return nil, fmt.Errorf("line %d: %w", number+1, err)
+			}
+			all = append(all, pass{model: words[1], format: words[2], rows: rows})
+			continue
+		}
+		l := launch{}
+		if _, err := fmt.Sscan(line, &l.count, &l.kernel, &l.blocks, &l.threads, &l.bytes); err != nil || len(all) == 0 {
+			return nil, fmt.Errorf("line %d: %q is no launch of a pass: %v", number+1, line, err)
+		}
+		last := &all[len(all)-1]
+		last.launches = append(last.launches, l)
+	}
+	return all, nil
+}
+
+// layout is what the estimate needs to know of a weight format.
+type layout struct {
+	slab   float64 // bytes of 16 rows
+	tiles  float64 // multiplications of tiles for a slab and 8 rows of activations
+	int8   bool    // else half precision
+	groups int     // of 8 rows, that a block of the kernel for many rows takes
+	ops    float64 // of one multiplication of tiles
+}
+
+var layouts = map[string]layout{
+	"q4_k": {2368, 8, true, 8, 2 * 16 * 8 * 32},
+	"q6_k": {3360, 16, true, 8, 2 * 16 * 8 * 16},
+	"q8_0": {2176, 4, true, 8, 2 * 16 * 8 * 32},
+	"half": {4096, 8, false, 16, 2 * 16 * 8 * 16}, "bfloat16": {4096, 8, false, 16, 2 * 16 * 8 * 16},
+}
+
+// estimate is the time of a pass, in µs, and how many launches it has.
+func estimate(p pass, c card, loops map[string]loop) (time float64, launches int) {
+	for _, l := range p.launches {
+		launches += l.count
+		time += float64(l.count) * gap
+		switch {
+		case strings.HasPrefix(l.kernel, "matmul_"):
+			time += float64(l.count) * product(l, p.rows, c, loops[l.kernel])
+		case strings.HasPrefix(l.kernel, "attend_"):
+			time += float64(l.count) * (small + l.bytes/float64(l.count)/(streamed*c.bytes*1e3))
+		default:
+			time += float64(l.count) * small
+		}
+	}
+	return time, launches
+}
+
+// product is the time of one product, in µs: the longest of reading the weights, issuing the
+// instructions and multiplying, and a ramp.
+func product(l launch, rows int, c card, of loop) float64 {
+	name, variant := strings.TrimPrefix(l.kernel, "matmul_"), ""
+	if at := strings.LastIndexByte(name, '_'); at >= 0 {
+		name, variant = name[:at], name[at+1:]
+	}
+	f, bytes := layouts[name], l.bytes/float64(l.count)
+	slabs := bytes / f.slab
+	processors := float64(c.multiprocessor)
+	if variant == "tile" {
+		// One block at a time on each multiprocessor: the last wave may leave some without work.
+		waves := math.Ceil(float64(l.blocks) / processors)
+		filled := float64(l.blocks) / (waves * processors)
+		groups := math.Ceil(float64(rows)/8/float64(f.groups)) * float64(f.groups)
+		multiplications := slabs * f.tiles * groups
+		issue := multiplications * of.instructions / (processors * slotsOfTile * c.clock * 1e3)
+		rate := c.half
+		if f.int8 {
+			rate = c.int8
+		}
+		if c.target == 90 {
+			rate *= mmaOfPeak
+		}
+		tensor := multiplications * f.ops / (rate * 1e6)
+		return ramp + max(max(issue, tensor)/filled, bytes/(streamed*c.bytes*1e3))
+	}
+	groups := map[string]float64{"rows8": 1, "rows16": 2, "rows32": 4}[variant]
+	issue := slabs * f.tiles * groups * of.instructions / (min(float64(l.blocks), processors) * slots * c.clock * 1e3)
+	// A warp has a slab on its way.
+	resident := math.Floor(65536 / float64(max(1, of.registers)*l.threads))
+	blocks := min(float64(l.blocks), processors*max(1, resident))
+	onTheWay := blocks * float64(l.threads) / 32 * f.slab // bytes
+	read := bytes / min(streamed*c.bytes*1e3, onTheWay/latency*1e3)
+	return ramp + max(issue, read)
+}
+
+// weightBytes is what a pass reads of weights, keys and values.
+func (p pass) weightBytes() (bytes float64) {
+	for _, l := range p.launches {
+		bytes += l.bytes
+	}
+	return bytes
+}

@@ -1,0 +1,132 @@
+// Command model estimates, without a GPU, how fast passes run on cards that exist. It takes the launches
+// of passes that package gpu recorded (passes.txt), has NVIDIA's assembler and disassembler count the
+// instructions and registers of each product, and adds up times by the assumptions in cards.go. What it
+// prints is an estimate, not a measurement.
+//
+// loops.txt holds the counts of today. With -check it only compares with them and fails if a loop has
+// grown by more than 5 %; -update writes them.
+package main
+
+import (
+	_ "embed"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+//go:embed passes.txt
+var recorded string
+
+const loopsFile = "gpu/check/model/loops.txt"
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "model:", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	folder := flag.String("tools", ".gpu-model", "folder of ptxas and nvdisasm")
+	passesFile := flag.String("passes", "", "other launches than those of this version")
+	update := flag.Bool("update", false, "write "+loopsFile)
+	check := flag.Bool("check", false, "compare with "+loopsFile+" and print no estimate")
+	flag.Parse()
+	found, err := findTools(*folder)
+	if err != nil {
+		return err
+	}
+	counted, err := countAll(found, "kernels/cuda/ptx")
+	if err != nil {
+		return err
+	}
+	if *update {
+		return os.WriteFile(loopsFile, []byte(table(counted)), 0o644)
+	}
+	known, err := os.ReadFile(loopsFile)
+	if err != nil {
+		return err
+	}
+	if grown := grown(string(known), counted); len(grown) > 0 {
+		return fmt.Errorf("inner loops grew by more than %d %%; if that is meant, run with -update:\n%s", mostGrowth, strings.Join(grown, "\n"))
+	}
+	if *check {
+		fmt.Printf("%d inner loops have at most %d %% more instructions than %s says\n", len(counted), mostGrowth, loopsFile)
+		return nil
+	}
+	if *passesFile != "" {
+		text, err := os.ReadFile(*passesFile)
+		if err != nil {
+			return err
+		}
+		recorded = string(text)
+	}
+	passes, err := readPasses(recorded)
+	if err != nil {
+		return err
+	}
+	report(os.Stdout, passes, counted)
+	return nil
+}
+
+// countAll returns the loops of all products on all targets.
+func countAll(t tools, folder string) (all []loop, err error) {
+	targets := map[int]bool{}
+	for _, c := range cards {
+		targets[c.target] = true
+	}
+	modules, err := filepath.Glob(filepath.Join(folder, "matmul_*.ptx"))
+	if err != nil || len(modules) == 0 {
+		return nil, errors.Join(err, fmt.Errorf("no modules of products in %s", folder))
+	}
+	for _, target := range slices.Sorted(maps.Keys(targets)) {
+		for _, module := range modules {
+			loops, err := t.loops(module, target)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, loops...)
+		}
+	}
+	return all, nil
+}
+
+// table is loops.txt.
+func table(loops []loop) string {
+	var text strings.Builder
+	text.WriteString("# Inner loops of products: target, kernel, instructions for each multiplication of tiles, registers. Made by: gpu/check/model/run -update\n")
+	for _, l := range loops {
+		fmt.Fprintf(&text, "sm_%d %s %.2f %d\n", l.target, l.kernel, l.instructions, l.registers)
+	}
+	return text.String()
+}
+
+// mostGrowth is by how many percent a loop may grow.
+const mostGrowth = 5
+
+// grown lists the loops that have more instructions than in a table, or are not in it.
+func grown(known string, loops []loop) (list []string) {
+	was := map[string]float64{}
+	for line := range strings.Lines(known) {
+		var target, kernel string
+		var instructions float64
+		if n, _ := fmt.Sscan(line, &target, &kernel, &instructions); n == 3 {
+			was[target+" "+kernel] = instructions
+		}
+	}
+	for _, l := range loops {
+		name := fmt.Sprintf("sm_%d %s", l.target, l.kernel)
+		switch before, ok := was[name]; {
+		case !ok:
+			list = append(list, name+": not in "+loopsFile)
+		case l.instructions > before*(1+mostGrowth/100.0):
+			list = append(list, fmt.Sprintf("%s: %.2f instructions, before %.2f", name, l.instructions, before))
+		}
+	}
+	return list
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"math"
+	"os"
+	"strings"
+	"testing"
+)
+
+// The inner loops of the products that are shipped are no longer than loops.txt says.
+func TestInnerLoopsDoNotGrow(t *testing.T) {
+	found, err := findTools("../../../.gpu-model")
+	if err != nil {
+		t.Skip(err)
+	}
+	counted, err := countAll(found, "../../../kernels/cuda/ptx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known, err := os.ReadFile("loops.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range grown(string(known), counted) {
+		t.Error(line)
+	}
+}
+
+func TestGrownLoopsAreNamed(t *testing.T) {
+	known := "# comment\nsm_89 a 10.00 64\nsm_89 b 10.00 64\n"
+	for _, c := range []struct {
+		of   loop
+		want string
+	}{
+		{loop{kernel: "a", target: 89, instructions: 10.4}, ""},
+		{loop{kernel: "b", target: 89, instructions: 10.6}, "sm_89 b: 10.60 instructions, before 10.00"},
+		{loop{kernel: "a", target: 90, instructions: 1}, "sm_90 a: not in " + loopsFile},
+	} {
+		if got := strings.Join(grown(known, []loop{c.of}), "; "); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.of, got, c.want)
+		}
+	}
+}
+
+// A loop with two multiplications in five instructions, in one without any more; and a kernel without
+// multiplications.
+const disassembled = `
+.text.product:
+        /*0000*/                   MOV R1, c[0x0][0x28] ;
+.L_x_1:
+        /*0010*/                   IADD3 R1, R1, 0x1, RZ ;
+.L_x_2:
+        /*0020*/                   LDG.E R2, [R4] ;
+        /*0030*/                   HMMA.16816.F32 R4, R8, R2, R4 ;
+        /*0040*/                   IADD3 R2, R2, 0x1, RZ ;
+        /*0050*/                   IMMA.16832.S8.S8 R4, R8.ROW, R2.COL, R4 ;
+        /*0060*/               @P0 BRA ` + "`(.L_x_2) ;" + `
+        /*0070*/               @P1 BRA ` + "`(.L_x_1) ;" + `
+        /*0080*/                   EXIT ;
+.text.other:
+.L_x_3:
+        /*0000*/                   BRA ` + "`(.L_x_3);" + `
+`
+
+func TestTheInnermostLoopIsFound(t *testing.T) {
+	got := hotLoops(disassembled)
+	if len(got) != 1 || got[0].kernel != "product" || got[0].instructions != 2.5 {
+		t.Errorf("%+v, want 2.5 instructions in product alone", got)
+	}
+	if r := registersOf("ptxas info    : Compiling entry function 'a' for 'sm_89'\nptxas info    : Used 72 registers"); r["a"] != 72 {
+		t.Errorf("registers %v", r)
+	}
+}
+
+// A product that only reads takes the time of reading; one whose blocks fill half of a wave takes twice
+// as long as the arithmetic of a full one.
+func TestProducts(t *testing.T) {
+	c := card{multiprocessor: 100, clock: 2, bytes: 1000, half: 100, target: 89}
+	reading := launch{count: 2, kernel: "matmul_half_rows8", blocks: 10000, threads: 256, bytes: 2 * 920e6}
+	if got := product(reading, 1, c, loop{instructions: 1, registers: 64}); math.Abs(got-ramp-1000) > 1e-6 {
+		t.Errorf("reading 920 MB took %g µs", got)
+	}
+	full := launch{count: 1, kernel: "matmul_half_tile", blocks: 100, threads: 256, bytes: 4096}
+	half := full
+	half.blocks = 50
+	of := loop{instructions: 1000}
+	if a, b := product(full, 128, c, of)-ramp, product(half, 128, c, of)-ramp; math.Abs(b-2*a) > 1e-9 {
+		t.Errorf("%g µs with all processors, %g µs with half of them", a, b)
+	}
+}
+
+func TestPassesAreRead(t *testing.T) {
+	passes, err := readPasses(recorded)
+	if err != nil || len(passes) != 36 {
+		t.Fatalf("%d passes: %v", len(passes), err)
+	}
+	for _, text := range []string{"1 a 1 1 1", "pass a b c", "pass a b 1\n1 a"} {
+		if _, err := readPasses(text); err == nil {
+			t.Errorf("%q was read", text)
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"fmt"
+	"io"
+)
+
+// report prints the estimates.
+func report(w io.Writer, passes []pass, counted []loop) {
+	byTarget := map[int]map[string]loop{}
+	for _, l := range counted {
+		if byTarget[l.target] == nil {
+			byTarget[l.target] = map[string]loop{}
+		}
+		byTarget[l.target][l.kernel] = l
+	}
+	find := func(model, format string, rows int) pass {
+		for _, p := range passes {
+			if p.model == model && p.format == format && p.rows == rows {
+				return p
+			}
+		}
+		return pass{}
+	}
+	fmt.Fprintln(w, "Estimated, not measured: launches as recorded, instructions as disassembled, times by the assumptions of gpu/check/model/cards.go.")
+	fmt.Fprintf(w, "\n%-11s %-5s %-5s %8s %9s | %-31s | %8s %9s %9s\n", "model", "type", "card", "launches", "tokens/s",
+		"of bandwidth at 1, 5, 9, 17 rows", "v(5)/v(1)", "128 rows/s", "512 rows/s")
+	for _, model := range []string{"qwen3-8b", "qwen3-0.6b"} {
+		for _, format := range []string{"Q4_K", "Q8_0", "F16"} {
+			for _, c := range cards {
+				loops := byTarget[c.target]
+				one, launches := estimate(find(model, format, 1), c, loops)
+				five, _ := estimate(find(model, format, 5), c, loops)
+				fmt.Fprintf(w, "%-11s %-5s %-5s %8d %9.0f |", model, format, c.name, launches, 1e6/one)
+				for _, rows := range []int{1, 5, 9, 17} {
+					p := find(model, format, rows)
+					time, _ := estimate(p, c, loops)
+					fmt.Fprintf(w, " %6.0f%%", 100*p.weightBytes()/(time*c.bytes*1e3))
+				}
+				fmt.Fprintf(w, "     | %8.2f", five/one)
+				for _, rows := range []int{128, 512} {
+					time, _ := estimate(find(model, format, rows), c, loops)
+					fmt.Fprintf(w, " %9.0f", float64(rows)*1e6/time)
+				}
+				fmt.Fprintln(w)
+			}
+		}
+	}
+	fmt.Fprintf(w, "\n%-5s draft step of qwen3-0.6b in ms: Q8_0, F16; first token of a prompt of 512 tokens to qwen3-8b in ms: Q4_K, Q8_0, F16\n", "card")
+	for _, c := range cards {
+		fmt.Fprintf(w, "%-5s", c.name)
+		for _, format := range []string{"Q8_0", "F16"} {
+			time, _ := estimate(find("qwen3-0.6b", format, 1), c, byTarget[c.target])
+			fmt.Fprintf(w, " %7.2f", time/1e3)
+		}
+		fmt.Fprint(w, "   ;")
+		for _, format := range []string{"Q4_K", "Q8_0", "F16"} {
+			time, _ := estimate(find("qwen3-8b", format, 512), c, byTarget[c.target])
+			fmt.Fprintf(w, " %7.0f", time/1e3)
+		}
+		fmt.Fprintln(w)
+	}
+	calibrate(w)
+}
+
+// published are figures of llama.cpp in tokens a second.
+var published = []struct {
+	what, card string
+	bytes      float64 // of weights, GB
+	layers     int
+	tokens     float64
+	source     string
+}{
+	{"8B Q4_0", "3090", 4.37, 32, 156.6, "llama.cpp, pull request 15802"},
+	{"9B Q4_K_M", "4090", 5.7, 32, 137, "pavlokhmel.com, June 2026"},
+	{"9B Q4_K_M", "H100", 5.7, 32, 190, "pavlokhmel.com, June 2026"},
+}
+
+// calibrate applies the same assumptions to decoding by llama.cpp, which shows how far they are off.
+// How many instructions its kernels issue is not known; so where that limits them, as on Hopper, the
+// estimate is too fast.
+func calibrate(w io.Writer) {
+	fmt.Fprintf(w, "\nThe same assumptions for decoding by llama.cpp, with %d launches a layer and no limit by instructions:\n", launchesPeer)
+	for _, f := range published {
+		for _, c := range cards {
+			if c.name != f.card {
+				continue
+			}
+			time := f.bytes*1e6/(streamed*c.bytes) + float64(launchesPeer*f.layers)*(gap+small)
+			tokens := 1e6 / time
+			fmt.Fprintf(w, "%-10s %-5s estimated %4.0f tokens/s, published %5.1f (%s): %+.0f %%\n", f.what, f.card, tokens, f.tokens, f.source,
+				100*(tokens/f.tokens-1))
+		}
+	}
+}

@@ -1,0 +1,169 @@
+package gpu
+
+import (
+	"context"
+	options "flag" // flag is a function of this package
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"specula/engine/compute"
+	"specula/engine/model"
+	"specula/engine/weights/gguf"
+	"specula/engine/weights/random"
+	"specula/gpu/driver"
+	"specula/kernels/cuda"
+)
+
+var updatePasses = options.Bool("update-passes", false, "write gpu/check/model/passes.txt")
+
+// empty is a backend that reserves memory for weights and packs none.
+type empty struct{ *Backend }
+
+func (b empty) Matrix(_ context.Context, w compute.Weight) (compute.Matrix, error) {
+	memory, err := b.alloc(w.Name, b.MatrixBytes(w))
+	return &matrix{memory: memory, rows: w.Rows, cols: w.Cols, format: formatOf(w.Type)}, err
+}
+
+// tokensBefore is how many tokens are in the cache before a pass.
+const tokensBefore = 512
+
+// The launches of passes of real shapes are those that gpu/check/model estimates the time of.
+func TestEstimatedPassesAreTheProgrammes(t *testing.T) {
+	const path = "check/model/passes.txt"
+	var text strings.Builder
+	text.WriteString("# Launches of passes with 512 tokens in the cache, made by: go test ./gpu -run TestEstimatedPasses -update-passes\n" +
+		"# count, kernel, blocks, threads, bytes of weights, keys and values that all of them read\n")
+	for _, name := range []string{"qwen3-0.6b", "qwen3-8b"} {
+		for _, typ := range []compute.DType{compute.Q4_K, compute.Q8_0, compute.F16} {
+			shape, err := random.ShapeNamed(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			shape.Untied = false // its table has the size of the output matrix, and is read instead
+			fewer, more := shape, shape
+			fewer.Layers, more.Layers = 2, 3
+			two, three := passesOfShape(t, fewer, typ), passesOfShape(t, more, typ)
+			for i, l := range two {
+				fmt.Fprintf(&text, "pass %s %s %d\n", name, gguf.TypeName(typ), passRows[i])
+				l.grow(three[i], shape.Layers-2)
+				l.write(&text)
+			}
+		}
+	}
+	if *updatePasses {
+		if err := os.WriteFile(path, []byte(text.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(want) != text.String() {
+		t.Errorf("passes have other launches than %s: if that is meant, run this test with -update-passes", path)
+	}
+}
+
+// passRows are the numbers of rows: of decoding, verification and reading a prompt.
+var passRows = []int{1, 5, 9, 17, 128, 512}
+
+// passesOfShape returns the launches of a pass for each of passRows.
+func passesOfShape(t *testing.T, shape random.Shape, typ compute.DType) (all []*launches) {
+	t.Helper()
+	d := newRecorder(t)
+	d.total = 1 << 40
+	texts, err := kernelTexts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := newBackend(d, texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	m, err := model.Load(t.Context(), empty{b}, hollowFile(t, shape, typ), model.Options{MaxTokens: 1100, MaxRows: 512, CacheType: compute.F16}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache, err := m.NewCache()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rows := range passRows {
+		l := &launches{keyBytes: 4 * shape.KVHeads * shape.HeadDim * (tokensBefore + rows), count: map[string]int{}, bytes: map[string]int{}}
+		if err := cache.Truncate(0); err != nil {
+			t.Fatal(err)
+		}
+		if err := cache.Advance(tokensBefore); err != nil {
+			t.Fatal(err)
+		}
+		d.onRun = l.add
+		logits, err := m.Forward(t.Context(), cache, make([]int32, rows))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := logits.Argmax(make([]int32, rows)); err != nil {
+			t.Fatal(err)
+		}
+		d.onRun = nil
+		all = append(all, l)
+	}
+	return all
+}
+
+// launches counts equal launches, in the order in which they first come.
+type launches struct {
+	keyBytes     int // of keys and values that attention reads
+	order        []string
+	count, bytes map[string]int
+}
+
+func (l *launches) add(kernel string, shape driver.Shape, arguments []driver.Argument) {
+	blocks := 1
+	for _, n := range shape.Grid {
+		blocks *= max(1, n)
+	}
+	name := fmt.Sprintf("%s %d %d", kernel, blocks, shape.Block[0])
+	if l.count[name] == 0 {
+		l.order = append(l.order, name)
+	}
+	l.count[name]++
+	switch {
+	case strings.HasPrefix(kernel, "attend_"):
+		l.bytes[name] += l.keyBytes
+	case strings.HasPrefix(kernel, "matmul_"):
+		for _, f := range cuda.Packed() {
+			if strings.HasPrefix(kernel, "matmul_"+f.Name+"_") {
+				slabs := int(int32(arguments[len(arguments)-1]))
+				for i := range cuda.MostJoined {
+					l.bytes[name] += f.Bytes(int(int32(arguments[4*i+1])), slabs*f.Columns)
+				}
+			}
+		}
+	}
+}
+
+// grow adds so many layers, each with the launches that another pass has more.
+func (l *launches) grow(more *launches, layers int) {
+	for _, name := range more.order {
+		if l.count[name] == 0 {
+			l.order = append(l.order, name)
+		}
+		count, bytes := more.count[name]-l.count[name], more.bytes[name]-l.bytes[name]
+		l.count[name] += layers * count
+		l.bytes[name] += layers * bytes
+	}
+}
+
+func (l *launches) write(text *strings.Builder) {
+	for _, name := range l.order {
+		fmt.Fprintf(text, "%d %s %d\n", l.count[name], name, l.bytes[name])
+	}
+}
