@@ -26,6 +26,28 @@ const (
 // calibrationContext is the number of tokens that a draft model reads before a rehearsed draft, to measure what reading costs.
 const calibrationContext = 16
 
+// calibrationText is what measured passes read. It is a text, because in a mixture of experts equal
+// rows choose equal experts: a pass over one word over and over would read fewer weights than the
+// same pass in a reply.
+const calibrationText = "Before noon 27 ships left the harbour; their crews, tired but cheerful, sang about rivers of glass. " +
+	"Why does bread rise? Yeast eats sugar and breathes out gas. In 1893 a clockmaker from Prague sold his tools, bought a map " +
+	"and walked south. def area(r): return 3.14 * r ** 2  # a circle. Nobody had painted the door green on purpose."
+
+// textTokens returns n tokens of calibrationText, each time the next ones.
+func (s *Session) textTokens(n int) []int32 {
+	if s.practice.text == nil {
+		if s.practice.text = s.engine.tokens.Encode(calibrationText); len(s.practice.text) == 0 {
+			s.practice.text = make([]int32, 1)
+		}
+	}
+	ids := make([]int32, n)
+	for i := range ids {
+		ids[i] = s.practice.text[s.practice.at%len(s.practice.text)]
+		s.practice.at++
+	}
+	return ids
+}
+
 // calibrationRows are the rows of the passes that are measured, the most important first.
 func calibrationRows() []int { return []int{1, 5, 2, 9, 3, 4, 7, 6, 8} }
 
@@ -41,7 +63,7 @@ func (s *Session) calibrate(ctx context.Context) (err error) {
 		if traits.Hidden() {
 			err = s.rehearseHeads(ctx, proposer.(spec.HiddenReader))
 		} else {
-			_, err = proposer.Begin(make([]int32, 1))
+			_, err = proposer.Begin(s.textTokens(1))
 		}
 		if err != nil {
 			return fmt.Errorf("measuring how long drafting takes: %w", err)
@@ -78,13 +100,14 @@ func (s *Session) rehearsedParams() []sample.Params {
 	return []sample.Params{greedy, {Temperature: 1, TopP: 1}}
 }
 
-// rehearse runs one round over meaningless tokens and notes what it cost. Its verdicts mean nothing, so no token counts as tested.
+// rehearse runs one round over tokens of a text and notes what it cost. Its verdicts mean nothing, so no token counts as tested.
 func (s *Session) rehearse(ctx context.Context, p spec.Proposer, traits spec.Traits, in *round.Input) error {
 	var did round.Result
+	in.Last = s.textTokens(1)[0]
 	driver := &s.driver
 	if p != nil && in.Ask.Gamma > 0 {
 		if traits.ReadsAlone() {
-			if err := forgetContext(p); err != nil {
+			if err := s.forgetContext(p); err != nil {
 				return err
 			}
 		}
@@ -95,8 +118,8 @@ func (s *Session) rehearse(ctx context.Context, p spec.Proposer, traits spec.Tra
 		}
 	}
 	if did.Pass.Scores == nil { // without a proposer, or with a draft that ended early
-		for len(did.Draft.Tokens) < in.Ask.Gamma {
-			did.Draft.Tokens, did.Draft.Q = append(did.Draft.Tokens, 0), append(did.Draft.Q, sample.OneHot(0))
+		for _, id := range s.textTokens(in.Ask.Gamma - len(did.Draft.Tokens)) {
+			did.Draft.Tokens, did.Draft.Q = append(did.Draft.Tokens, id), append(did.Draft.Q, sample.OneHot(id))
 		}
 	}
 	driver.Watch.Skip()
@@ -139,10 +162,10 @@ func (s *Session) rehearseStream(ctx context.Context, in round.Input, did *round
 }
 
 // forgetContext gives a draft model something to read before the next draft.
-func forgetContext(p spec.Proposer) error {
+func (s *Session) forgetContext(p spec.Proposer) error {
 	if err := p.Reset(); err != nil {
 		return err
 	}
-	_, err := p.Begin(make([]int32, calibrationContext+1))
+	_, err := p.Begin(s.textTokens(calibrationContext + 1))
 	return err
 }

@@ -79,7 +79,7 @@ func (d *drafter) why(e *Engine) string {
 func (d *drafter) parameters(e *Engine, c config.Speculation) int64 {
 	switch d.From {
 	case spec.FromDraft, spec.FromEither:
-		return e.draft.Config().Parameters
+		return e.draft.Config().ReadBy(1)
 	case spec.FromLayers:
 		return skipParameters(e, c)
 	case spec.FromHeads:
@@ -210,7 +210,9 @@ func skipParameters(e *Engine, c config.Speculation) int64 {
 	target := e.shape
 	layers, err := skippedLayers(c.SkipLayers, target.Layers)
 	if err != nil {
-		return target.Parameters
+		return target.ReadBy(1)
 	}
-	return target.ParametersWithout(len(layers))
+	target.Parameters = target.ParametersWithout(len(layers))
+	target.Layers -= len(layers)
+	return target.ReadBy(1)
 }

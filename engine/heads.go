@@ -136,10 +136,11 @@ func (s *Session) rehearseHeads(ctx context.Context, heads spec.HiddenReader) er
 	target := s.engine.target
 	target.Attach(heads.Tap())
 	defer target.Attach(nil)
-	if err := s.target.Prefill(ctx, make([]int32, 1), nil); err != nil {
+	text := s.textTokens(2)
+	if err := s.target.Prefill(ctx, text[:1], nil); err != nil {
 		return err
 	}
-	if _, err := heads.Begin(make([]int32, 2)); err != nil {
+	if _, err := heads.Begin(text); err != nil {
 		return err
 	}
 	return errors.Join(heads.Take(ctx, 0, 1), s.target.Truncate(0))

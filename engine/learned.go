@@ -101,7 +101,8 @@ func (s *Session) gammaOptions(c config.Config) gamma.Options {
 }
 
 const (
-	nominalVerifyRow = 0.15 // what one more row of a target pass costs, in passes of one row
+	nominalVerifyRow = 0.15 // what one more row of a target pass costs, in passes of one row; in a mixture, at least
+	nominalRows      = 5    // in a mixture it is what a pass of so many rows reads more than one of one row, shared out
 	nominalRead      = 0.15 // what reading a token that the draft model missed costs, in draft steps: many are read at once
 	nominalLookup    = 0.001
 	nominalUnknown   = 0.1 // a draft step, if the size of the target is not known
@@ -109,11 +110,15 @@ const (
 
 // nominalCosts estimates costs from the sizes of the models, in target passes of one row.
 func (e *Engine) nominalCosts(c config.Speculation) *gamma.NominalCosts {
+	plain := float64(e.shape.ReadBy(1))
 	n := &gamma.NominalCosts{DraftStep: nominalLookup, Verify: 1, VerifyRow: nominalVerifyRow}
+	if plain > 0 {
+		n.VerifyRow = max(n.VerifyRow, (float64(e.shape.ReadBy(nominalRows))/plain-1)/(nominalRows-1))
+	}
 	if read := e.draftParameters(c); read > 0 {
 		n.DraftStep = nominalUnknown
-		if e.shape.Parameters > 0 {
-			n.DraftStep = float64(read) / float64(e.shape.Parameters)
+		if plain > 0 {
+			n.DraftStep = float64(read) / plain
 		}
 		n.Read = nominalRead * n.DraftStep
 	}

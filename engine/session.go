@@ -32,6 +32,10 @@ type Session struct {
 	corpus    *spec.Corpus                      // of finished replies
 	costs     map[spec.Path][]gamma.Observation // measured before the first reply
 	rehearser string                            // the proposer whose costs these are
+	practice  struct {                          // what measured passes read
+		text []int32 // of calibrationText; nil: not encoded yet
+		at   int     // tokens that were read
+	}
 	lessons   map[kind]*lessons
 	form      form
 	shaping   shaping

@@ -44,7 +44,21 @@ const MostUsed = 64
 type Routing interface {
 	// Choices copies the experts of a row, the best first. Only tests and reports use it.
 	Choices(row int, experts []int32) error
-	// Touched returns how many experts the rows of all calls of Route chose together, call by call,
-	// and how many calls there were. The mean says how much of the weights a pass reads.
-	Touched() (experts, calls int)
+	// Touched counts what the calls of Route led to.
+	Touched() Touched
 }
+
+// Touched counts the experts whose weights passes read: those that any row chose, call by call of
+// Route.
+type Touched struct{ Experts, Calls int }
+
+// Mean returns how many experts a layer read in a pass; 0 without calls.
+func (t Touched) Mean() float64 { return float64(t.Experts) / float64(max(t.Calls, 1)) }
+
+// Minus returns what came after an earlier count.
+func (t Touched) Minus(earlier Touched) Touched {
+	return Touched{t.Experts - earlier.Experts, t.Calls - earlier.Calls}
+}
+
+// Plus adds two counts.
+func (t Touched) Plus(o Touched) Touched { return Touched{t.Experts + o.Experts, t.Calls + o.Calls} }

@@ -32,16 +32,25 @@ func (x *examination) costs(ctx context.Context) error {
 	}
 	defer target.Close()
 	x.report.VerifyMS = make([]float64, rows)
-	until := x.left() - costShare
+	touched := make([]compute.Touched, rows)
+	until, before := x.left()-costShare, x.Target.ExpertsTouched()
 	for run := 0; run < costRuns && (run == 0 || x.left() > until); run++ {
 		for m := 1; m <= rows && m <= target.Cap()-target.Len(); m++ {
-			ms, err := x.timed(ctx, target, func(ids []int32) (compute.Logits, error) { return x.Target.Forward(ctx, target, ids) }, m)
+			ms, err := x.timed(ctx, x.Target, target, func(ids []int32) (compute.Logits, error) { return x.Target.Forward(ctx, target, ids) }, m)
 			if err != nil {
 				return err
 			}
 			if v := &x.report.VerifyMS[m-1]; *v == 0 || ms < *v {
 				*v = ms
 			}
+			now := x.Target.ExpertsTouched()
+			touched[m-1] = touched[m-1].Plus(now.Minus(before))
+			before = now
+		}
+	}
+	for _, t := range touched {
+		if mean := t.Mean(); mean > 0 {
+			x.report.ExpertsRead = append(x.report.ExpertsRead, mean)
 		}
 	}
 	x.tellCurve()
@@ -59,10 +68,16 @@ func (x *examination) warm(ctx context.Context, m *model.Model) (compute.Cache, 
 	return cache, err
 }
 
-// timed runs one pass of m rows and returns its time in milliseconds. It asks for the best tokens,
-// so that a device has finished, and then removes the tokens from the cache.
-func (x *examination) timed(ctx context.Context, cache compute.Cache, pass func(ids []int32) (compute.Logits, error), m int) (ms float64, err error) {
-	before, ids := cache.Len(), slices.Repeat(x.Prompt[:1], m)
+// timed runs one pass over m tokens of the prompt and returns its time in milliseconds. It asks for
+// the best tokens, so that a device has finished, and then removes the tokens from the cache. The
+// tokens differ, and differ from those of the pass before: in a mixture of experts, equal rows
+// choose equal experts, and a pass over them would be too cheap.
+func (x *examination) timed(ctx context.Context, of *model.Model, cache compute.Cache, pass func(ids []int32) (compute.Logits, error), m int) (ms float64, err error) {
+	before, ids := cache.Len(), make([]int32, m)
+	for i := range ids {
+		ids[i] = x.Prompt[x.read%len(x.Prompt)] % int32(of.Config().Vocab)
+		x.read++
+	}
 	began := x.Now()
 	logits, err := pass(ids)
 	if err == nil {
@@ -85,7 +100,7 @@ func (x *examination) draftCost(ctx context.Context) error {
 	}
 	defer cache.Close()
 	for range costRuns {
-		ms, err := x.timed(ctx, cache, func(ids []int32) (compute.Logits, error) { return x.Draft.Prefill(ctx, cache, ids, nil) }, 1)
+		ms, err := x.timed(ctx, x.Draft, cache, func(ids []int32) (compute.Logits, error) { return x.Draft.Prefill(ctx, cache, ids, nil) }, 1)
 		if err != nil {
 			return err
 		}
@@ -121,6 +136,12 @@ func (x *examination) tellCurve() {
 	text := fmt.Sprintf("%.3f ms a row; 1 to %d rows cost %s × that", v[0], len(v), strings.Join(shown, " "))
 	if len(cliffs) > 0 {
 		text += "; cliffs: " + strings.Join(cliffs, ", ")
+	}
+	if read := x.report.ExpertsRead; len(read) > 0 {
+		text += fmt.Sprintf("; of %d experts in a layer they read", x.Target.Config().Experts.Experts)
+		for _, n := range read {
+			text += fmt.Sprintf(" %.1f", n)
+		}
 	}
 	status := OK
 	if n := len(v); n > 1 && v[n-1] > 0.9*float64(n)*v[0] {

@@ -66,6 +66,7 @@ type examination struct {
 	Options
 	report *Report
 	began  time.Time
+	read   int // tokens of the prompt that timed passes have read
 }
 
 // Run examines everything. progress may be nil; it gets the name of each step before it starts,

@@ -9,16 +9,19 @@ import (
 
 // Report is the result of Run. Its JSON is stable: fields may be added, never changed.
 type Report struct {
-	Target      string      `json:"target"`
-	Draft       string      `json:"draft,omitempty"`
-	Device      string      `json:"device"`
-	Temperature float64     `json:"temperature"`
-	GammaMax    int         `json:"gammaMax"`
-	Seconds     float64     `json:"seconds"`
-	Lines       []Line      `json:"lines"`
-	VerifyMS    []float64   `json:"verifyMS"` // of target passes of 1, 2, … rows
-	Cliffs      []int       `json:"cliffs"`   // numbers of rows at which the cost of a pass jumps
-	DraftMS     float64     `json:"draftMS"`  // of a step of the draft model; 0: none
+	Target      string    `json:"target"`
+	Draft       string    `json:"draft,omitempty"`
+	Device      string    `json:"device"`
+	Temperature float64   `json:"temperature"`
+	GammaMax    int       `json:"gammaMax"`
+	Seconds     float64   `json:"seconds"`
+	Lines       []Line    `json:"lines"`
+	VerifyMS    []float64 `json:"verifyMS"` // of target passes of 1, 2, … rows
+	// ExpertsRead is how many experts of a layer such passes read, on average; empty if the model has
+	// none.
+	ExpertsRead []float64   `json:"expertsRead,omitempty"`
+	Cliffs      []int       `json:"cliffs"`  // numbers of rows at which the cost of a pass jumps
+	DraftMS     float64     `json:"draftMS"` // of a step of the draft model; 0: none
 	Memory      Memory      `json:"memory"`
 	Accepted    []Accepted  `json:"accepted"`
 	Recommended Recommended `json:"recommended"`

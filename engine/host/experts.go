@@ -12,8 +12,8 @@ var _ compute.Mixer = (*Backend)(nil)
 // routing holds the experts that a pass chose for each row.
 type routing struct {
 	*cpu.Routing
-	owner         *Backend
-	experts, runs int // experts read in all calls of Route, and the number of calls
+	owner   *Backend
+	touched compute.Touched
 }
 
 // Choices copies the experts of a row, the best first.
@@ -25,17 +25,16 @@ func (r *routing) Choices(row int, experts []int32) error {
 }
 
 // Touched returns the number of experts read in all calls of Route, and the number of calls.
-func (r *routing) Touched() (experts, calls int) {
+func (r *routing) Touched() compute.Touched {
 	r.owner.flush()
-	return r.experts, r.runs
+	return r.touched
 }
 
 // Do groups the choices by expert.
 func (r *routing) Do(from, to int) {
 	r.Routing.Do(from, to)
 	if from < to {
-		r.experts += r.Routing.Touched()
-		r.runs++
+		r.touched = r.touched.Plus(compute.Touched{Experts: r.Routing.Touched(), Calls: 1})
 	}
 }
 

@@ -135,14 +135,12 @@ func (m *Model) mixtureSizes() []size {
 	return all
 }
 
-// ExpertsRead returns how many experts a layer's rows chose together, on average over all passes so
-// far; 0 if the model has none.
-func (m *Model) ExpertsRead() float64 {
+// ExpertsTouched counts the experts that passes have read so far; zeros if the model has none.
+func (m *Model) ExpertsTouched() compute.Touched {
 	if m.routing == nil {
-		return 0
+		return compute.Touched{}
 	}
-	experts, calls := m.routing.Touched()
-	return float64(experts) / float64(max(calls, 1))
+	return m.routing.Touched()
 }
 
 // mixer is the backend's; checkOperations has made sure that it is there if the model has experts.

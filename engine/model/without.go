@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -46,7 +47,24 @@ func (m *Model) Without(layers []int) (*Model, error) {
 // the matrices of a layer; norms and biases are tiny in comparison.
 func (c Config) ParametersWithout(layers int) int64 {
 	queries, keys := int64(c.Heads*c.HeadDim), int64(c.KVHeads*c.HeadDim)
-	return c.Parameters - int64(layers)*int64(c.Dim)*(2*queries+2*keys+c.FeedForwardMatrices*int64(c.FFN))
+	width := int64(c.FFN) // of all networks of a layer together
+	if n := int64(c.Experts.Experts); n > 0 {
+		width = n*int64(c.ExpertFFN) + int64(c.SharedFFN)
+	}
+	return c.Parameters - int64(layers)*int64(c.Dim)*(2*queries+2*keys+c.FeedForwardMatrices*width)
+}
+
+// ReadBy estimates how many parameters a pass over so many rows of a text reads. In a mixture that
+// is not all of them: the estimate assumes that each row chooses its experts evenly, whatever the
+// other rows choose. Rows of a text choose more alike, so that they read less.
+func (c Config) ReadBy(rows int) int64 {
+	n := float64(c.Experts.Experts)
+	if n == 0 {
+		return c.Parameters
+	}
+	unread := n * math.Pow(1-float64(c.Experts.Used)/n, float64(rows))
+	each := float64(c.FeedForwardMatrices) * float64(c.Dim) * float64(c.ExpertFFN)
+	return c.Parameters - int64(float64(c.Layers-c.DenseLayers)*unread*each)
 }
 
 // MiddleLayers returns the default choice of layers to leave out: every second one of the middle

@@ -100,3 +100,23 @@ func TestMiddleLayers(t *testing.T) {
 		}
 	}
 }
+
+// A row of a mixture reads the experts that it uses, and many rows read all; a dense model is read
+// as a whole.
+func TestReadBy(t *testing.T) {
+	dense := noise(t, newBackend(t, 1), "tiny", compute.Q8_0, model.Options{MaxTokens: 16}).Config()
+	if got := dense.ReadBy(1); got != dense.Parameters {
+		t.Errorf("a dense model of %d parameters reads %d", dense.Parameters, got)
+	}
+	c := noise(t, newBackend(t, 1), "tiny-moe", compute.Q8_0, model.Options{MaxTokens: 16}).Config()
+	const layers, unused, each = 2, 8 - 3, 3 * 256 * 256
+	if got := c.ReadBy(1); got != c.Parameters-layers*unused*each {
+		t.Errorf("one row reads %d of %d parameters", got, c.Parameters)
+	}
+	if one, five, many := c.ReadBy(1), c.ReadBy(5), c.ReadBy(1000); !(one < five && five < many && many == c.Parameters) {
+		t.Errorf("1, 5 and 1000 rows read %d, %d and %d of %d parameters", one, five, many, c.Parameters)
+	}
+	if got, all := c.ParametersWithout(2), int64(1024*256); got < all || got > all+10_000 {
+		t.Errorf("without layers %d parameters are left, the embedding has %d", got, all)
+	}
+}

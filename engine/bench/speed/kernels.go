@@ -42,6 +42,8 @@ type Verification struct {
 	MS        float64 `json:"ms"`
 	Ratio     float64 `json:"ratio"`     // to a pass of one row
 	WaitingMS float64 `json:"waitingMS"` // time that a thread waited for the others
+	// Experts is how many experts of a layer the pass reads, on average; 0 if the model has none.
+	Experts float64 `json:"experts,omitempty"`
 }
 
 // Waiter is a backend whose threads wait for each other within a pass.
@@ -187,8 +189,8 @@ func (k *Kernels) timePasses(ctx context.Context, backend compute.Backend, m *mo
 		return err
 	}
 	defer cache.Close()
-	ids := make([]int32, contextTokens)
-	if _, err := m.Prefill(ctx, cache, ids, nil); err != nil {
+	ids := promptOf(contextTokens+mostRuns*8+passRows()[len(passRows())-1], m)
+	if _, err := m.Prefill(ctx, cache, ids[:contextTokens], nil); err != nil {
 		return fmt.Errorf("reading %d tokens: %w", contextTokens, err)
 	}
 	for _, rows := range passRows() {
@@ -198,7 +200,7 @@ func (k *Kernels) timePasses(ctx context.Context, backend compute.Backend, m *mo
 		k.Verifications = append(k.Verifications, Verification{M: rows})
 	}
 	// The lengths take turns, so that changes of the machine's speed meet all of them.
-	of := make([]series, len(k.Verifications))
+	of, touched := make([]series, len(k.Verifications)), make([]compute.Touched, len(k.Verifications))
 	waited := func() time.Duration { return 0 }
 	if w, ok := backend.(Waiter); ok {
 		waited = w.Waited
@@ -206,8 +208,9 @@ func (k *Kernels) timePasses(ctx context.Context, backend compute.Backend, m *mo
 	deadline := now().Add(passTime)
 	for run := 0; run < runs || run < mostRuns && now().Before(deadline); run++ {
 		for i, v := range k.Verifications {
+			read := m.ExpertsTouched()
 			before, start := waited(), now()
-			logits, err := m.Forward(ctx, cache, ids[:v.M])
+			logits, err := m.Forward(ctx, cache, ids[contextTokens+8*run:][:v.M]) // other tokens in each run: they choose other experts
 			if err == nil {
 				err = logits.Argmax(make([]int32, v.M))
 			}
@@ -218,6 +221,7 @@ func (k *Kernels) timePasses(ctx context.Context, backend compute.Backend, m *mo
 			s.ms = append(s.ms, milliseconds(now().Sub(start)))
 			s.ratios = append(s.ratios, s.ms[run]/of[0].ms[run])
 			s.waiting = append(s.waiting, milliseconds(waited()-before))
+			touched[i] = touched[i].Plus(m.ExpertsTouched().Minus(read))
 			if err := cache.Truncate(contextTokens); err != nil {
 				return err
 			}
@@ -226,6 +230,7 @@ func (k *Kernels) timePasses(ctx context.Context, backend compute.Backend, m *mo
 	for i := range k.Verifications {
 		v := &k.Verifications[i]
 		v.MS, v.Ratio, v.WaitingMS = median(of[i].ms), median(of[i].ratios), median(of[i].waiting)
+		v.Experts = touched[i].Mean()
 	}
 	return nil
 }

@@ -29,10 +29,7 @@ func MeasurePasses(ctx context.Context, m *model.Model, promptTokens, decodeToke
 		return Passes{}, err
 	}
 	defer cache.Close()
-	prompt := make([]int32, promptTokens)
-	for i := range prompt {
-		prompt[i] = int32((i*7919 + 13) % min(900, m.Config().Vocab))
-	}
+	prompt := promptOf(promptTokens, m)
 	if _, err := m.Prefill(ctx, cache, prompt[:min(promptTokens, 32)], nil); err != nil {
 		return Passes{}, fmt.Errorf("warming up: %w", err)
 	}
@@ -56,6 +53,15 @@ func MeasurePasses(ctx context.Context, m *model.Model, promptTokens, decodeToke
 		PrefillPerS:  float64(promptTokens) / read.Sub(start).Seconds(),
 		DecodePerS:   float64(decodeTokens) / end.Sub(read).Seconds(),
 	}, nil
+}
+
+// promptOf returns different tokens one after the other.
+func promptOf(tokens int, m *model.Model) []int32 {
+	prompt := make([]int32, tokens)
+	for i := range prompt {
+		prompt[i] = int32((i*7919 + 13) % min(900, m.Config().Vocab))
+	}
+	return prompt
 }
 
 // decode appends so many tokens, each the best one after those before.

@@ -37,9 +37,13 @@ func (k *Kernels) WriteTable(w io.Writer) error {
 		return err
 	}
 	fmt.Fprintf(&b, "\nA pass of m rows after %d tokens, and how long a thread waited in it for the others:\n", k.ContextTokens)
-	fmt.Fprintln(t, "m\tms\tof one row\twaiting\t")
+	fmt.Fprintln(t, "m\tms\tof one row\twaiting\texperts read\t")
 	for _, v := range k.Verifications {
-		fmt.Fprintf(t, "%d\t%.2f\t%.2f\t%s\t\n", v.M, v.MS, v.Ratio, share(v.WaitingMS, v.MS))
+		experts := "–"
+		if v.Experts > 0 {
+			experts = fmt.Sprintf("%.1f", v.Experts)
+		}
+		fmt.Fprintf(t, "%d\t%.2f\t%.2f\t%s\t%s\t\n", v.M, v.MS, v.Ratio, share(v.WaitingMS, v.MS), experts)
 	}
 	if err := t.Flush(); err != nil {
 		return err
