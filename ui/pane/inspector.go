@@ -207,6 +207,9 @@ func (c *column) candidate(out *paint.Line, from, to int, list []event.Candidate
 	out.Pad(to-figureWidth+1).Put(style, probability(entry.P))
 }
 
+// projected says which distribution a form gives; see docs/constraints.md.
+const projected = "masked token by token: the projected distribution, with and without drafts"
+
 // roundLines describes the token's round in at most rows lines. A part that does not fit is left out.
 func (c *column) roundLines(r *state.Round, rows int) []string {
 	sep := " " + c.th.Glyph.Separator + " "
@@ -214,13 +217,16 @@ func (c *column) roundLines(r *state.Round, rows int) []string {
 	for _, text := range paint.Wrap(joinNonEmpty(": ", r.Path, r.PathWhy), c.w-2, 3) {
 		path = append(path, c.line().Put(c.th.Label, text).String())
 	}
-	var expected []string
+	var expected, distribution []string
 	if r.Constraint != "" {
 		expected = []string{c.line().Put(c.th.Label, "after it the form expects ").Put("", r.Constraint).String()}
+		for _, text := range paint.Wrap(projected, c.w-2, 3) {
+			distribution = append(distribution, c.line().Put(c.th.Label, text).String())
+		}
 	}
 	times := fmt.Sprintf("draft %.1f%sverify %.1f%ssample %.1f ms", r.DraftMS, sep, r.VerifyMS, sep, r.SampleMS)
 	var lines []string
-	for _, part := range [][]string{c.ruleComparison(r), path, expected, {c.line().Put(c.th.Label, times).String()}} {
+	for _, part := range [][]string{c.ruleComparison(r), path, expected, {c.line().Put(c.th.Label, times).String()}, distribution} {
 		if len(lines)+len(part) <= rows {
 			lines = append(lines, part...)
 		}

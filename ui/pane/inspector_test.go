@@ -56,3 +56,22 @@ func TestInspectorTellsTheTemperatures(t *testing.T) {
 		}
 	}
 }
+
+// Where a form is on, a large inspector says which distribution it gives.
+func TestInspectorTellsTheDistributionOfAForm(t *testing.T) {
+	th, _ := theme.Named("mono", true)
+	for _, form := range []string{"", "a digit"} {
+		s := state.New()
+		for _, e := range statetest.Chat(24) {
+			if round, ok := e.(event.Round); ok {
+				round.Constraint = form
+				e = round
+			}
+			s.Apply(e)
+		}
+		drawn := ansi.Strip(strings.Join(pane.Inspector(s, th, 80, 40, rejectedToken(s)), "\n"))
+		if words := strings.Join(strings.Fields(drawn), " "); strings.Contains(words, "the projected distribution, with and without drafts") != (form != "") {
+			t.Errorf("form %q:\n%s", form, drawn)
+		}
+	}
+}
