@@ -82,8 +82,8 @@ func TestInfoSaysWhatAFileIsGoodFor(t *testing.T) {
 	}
 }
 
-// A seed was drawn for a reply, and the clock decided how long its drafts were. The command that an export shows under it writes it
-// again, to the byte.
+// A seed was drawn for a reply, and the clock decided how long its drafts were. The command that an
+// export shows under it writes it again, to the byte.
 func TestAnExportedReplyIsWrittenAgain(t *testing.T) {
 	c := config.Default()
 	if err := c.SetAll(config.Value{Name: "temperature", Text: "1"}, config.Value{Name: "max-tokens", Text: "80"}); err != nil {

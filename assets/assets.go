@@ -47,7 +47,8 @@ var (
 	examCounting string
 )
 
-// Target is the GGUF file of the large model. The bytes are read-only memory of the program and must not be written.
+// Target is the GGUF file of the large model. The bytes are read-only memory of the program and must
+// not be written.
 func Target() []byte { return target }
 
 // Draft is the GGUF file of the small model, read-only like Target's.

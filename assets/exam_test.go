@@ -60,7 +60,8 @@ func plain(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }), " ")
 }
 
-// What was trained on cannot be examined: no last line of a question, and no sentence to copy, may stand in the training text.
+// A model cannot be examined on what it was trained on. So the training text may hold no last line of
+// a question and no sentence to copy.
 func TestExamWasNotTrainedOn(t *testing.T) {
 	trained := trainingLines(t)
 	for name, p := range papers(t) {

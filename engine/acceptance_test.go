@@ -12,9 +12,9 @@ import (
 	"specula/engine/spec"
 )
 
-// A round judged as a block tells p and q of every draft token, and with them how many tokens either rule keeps of this draft on
-// average over its uniforms: token by token Σᵢ Π_{j≤i} min(1, pⱼ/qⱼ), as a block Σᵢ wᵢ (see engine/spec). Compared like this, two
-// rules differ by nothing but themselves.
+// A round judged as a block tells p and q of every draft token, and with them how many tokens either
+// rule keeps of this draft on average over its uniforms: token by token Σᵢ Π_{j≤i} min(1, pⱼ/qⱼ), as a
+// block Σᵢ wᵢ (see engine/spec). Compared like this, two rules differ by nothing but themselves.
 func expectedKept(round event.Round) (token, block float64) {
 	reached, w := 1.0, 1.0
 	for _, t := range round.Draft {
@@ -60,20 +60,22 @@ func (l *lengths) add(t testing.TB, round event.Round) {
 	}
 }
 
-// gain is the mean difference in percent of the tokens that a round writes by the rule token, and its standard error.
+// gain is the mean difference in percent of the tokens that a round writes by the rule token, and its
+// standard error.
 func (l *lengths) gain() (percent, se float64) {
 	mean := l.difference / l.rounds
 	share := 100 / (1 + l.token/l.rounds)
 	return mean * share, share * math.Sqrt((l.squares/l.rounds-mean*mean)/l.rounds)
 }
 
-// BenchmarkAcceptance compares how many draft tokens of the demo pair the rules block and token keep, at fixed draft lengths:
+// BenchmarkAcceptance compares how many draft tokens of the demo pair the rules block and token keep,
+// at fixed draft lengths:
 //
 //	go test -run '^$' -bench Acceptance -benchtime 200x ./engine
 //
-// One iteration answers one prompt, judged as blocks. token-kept and block-kept are the expectations given the drafts, gain-% is the
-// difference in percent of the tokens a round writes by the rule token, ± its standard error. The seen-… are what the uniforms
-// of the same rounds then made of it.
+// One iteration answers one prompt, judged as blocks. token-kept and block-kept are the expectations
+// given the drafts, gain-% is the difference in percent of the tokens a round writes by the rule token,
+// ± its standard error. The seen-… are what the uniforms of the same rounds then made of it.
 func BenchmarkAcceptance(b *testing.B) {
 	prompts := assets.Prompts()
 	for _, temperature := range []string{"0.5", "0.7", "1"} {

@@ -125,7 +125,8 @@ func (r *reply) countFailures(did *round.Result) error {
 	return failed
 }
 
-// goOnWithout drops a draft model whose own device failed, if it was left to auto who drafts. Otherwise it returns cause.
+// goOnWithout drops a draft model whose own device failed, if auto chose the
+// proposer. Otherwise it returns cause.
 func (r *reply) goOnWithout(p spec.Proposer, cause error) error {
 	s := r.session
 	if r.traits.From != spec.FromDraft || s.engine.options.DraftBackend == nil || !deviceFailed(cause) {

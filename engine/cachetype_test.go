@@ -54,7 +54,8 @@ func TestSpeculationNeverChangesGreedyTextWithAnyCache(t *testing.T) {
 	}
 }
 
-// A seed repeats where drafts were rejected and rolled back before, and what a turn takes over from the one before is as if read afresh.
+// A seed gives the same text again, although drafts were rejected and rolled back before. The part of
+// the cache that a turn takes over from the one before holds what reading afresh would give.
 func TestCachesAreTakenBackWhole(t *testing.T) {
 	for _, cache := range cacheTypes {
 		t.Run(cache, func(t *testing.T) {
@@ -114,7 +115,8 @@ func (b *asking) CheckCache(shape compute.CacheShape) error {
 	return errKeepsNothing
 }
 
-// What the setting means depends on the device, and on the processor on the size of the model, for auto only, and what a device refuses ends the loading.
+// The value auto means another type on each device, and on the processor it depends on the size of the
+// model. A type that the device refuses ends the loading.
 func TestTheSettingNamesTheCacheType(t *testing.T) {
 	for _, c := range []struct {
 		cache, kind string

@@ -82,7 +82,8 @@ func (r *reply) learn(c *choice, did *round.Result, ev *event.Round) {
 	case did.Failed != nil:
 		o.Tested = 1
 	case o.Accepted > 0 && ev.Commit == nil:
-		// The token that ended the reply was drafted. It saved no pass: what the target would have added after it is not wanted.
+		// The token that ended the reply was drafted. It saved no pass: what the target would have
+		// added after it is not wanted.
 		o.Accepted--
 		if o.Accepted < len(o.Chances) {
 			o.Chances[o.Accepted] = 0
@@ -109,7 +110,8 @@ func tellLengths(in []gamma.Length) []event.Length {
 	return out
 }
 
-// hindsightEvery is the number of rounds between two calls that compute the best fixed gamma; one takes some microseconds.
+// hindsightEvery is the number of rounds between two calls that compute the best fixed gamma; one takes
+// some microseconds.
 const hindsightEvery = 8
 
 // hindsight is what Controller.Hindsight said last.
@@ -128,7 +130,8 @@ func (r *reply) lookBack(ev *event.Round) {
 	ev.BestFixedGamma, ev.Regret = r.hindsight.best, r.hindsight.regret
 }
 
-// chances returns the acceptance probabilities min(1, p/q) of the tested draft tokens, if the acceptance rule uses them.
+// chances returns the acceptance probabilities min(1, p/q) of the tested draft tokens, if the
+// acceptance rule uses them.
 func (r *reply) chances(ev *event.Round) []float64 {
 	if rule := r.config.Speculation.Acceptance; rule != "" && rule != string(spec.Token) {
 		return nil

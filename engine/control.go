@@ -77,7 +77,8 @@ func valid(
 	return next, values, nil
 }
 
-// queue adds changes, after which the settings are next. It does nothing if others were queued since asks was read.
+// queue adds changes, after which the settings are next. It does nothing if others were queued since
+// asks was read.
 func (c *control) queue(values []config.Value, next config.Config, asks int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -88,7 +89,8 @@ func (c *control) queue(values []config.Value, next config.Config, asks int) boo
 	c.asks++
 	for _, v := range values {
 		setting, _ := config.Lookup(v.Name)
-		// Only the last value of a setting counts: a key that is held down repeats faster than slow rounds end.
+		// Only the last value of a setting counts: a key that is held down repeats faster than slow
+		// rounds end.
 		c.pending = slices.DeleteFunc(c.pending, func(p change) bool { return p.setting.Name == setting.Name })
 		c.pending = append(c.pending, change{setting, v.Text})
 	}
@@ -144,7 +146,8 @@ func (c *control) waiting() []change {
 	return slices.Clone(c.pending)
 }
 
-// remove drops the pending changes that are in force now. If the user has asked for another value since, that change stays.
+// remove drops the pending changes that are in force now. If the user has asked for another value
+// since, that change stays.
 func (c *control) remove(taken []change) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

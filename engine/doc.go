@@ -1,8 +1,9 @@
 // Package engine writes replies by speculative decoding and tells everything that happens while it does.
 //
-// An Engine is a loaded pair of models with tokenizer and chat template. A Session is one conversation on it: it owns the
-// KV caches, the proposers and the settings in force, and is the only mutable state. Session.Generate writes one reply and
-// yields events (package event). When the reader of the events stops reading, the reply ends.
+// An Engine is a loaded pair of models with tokenizer and chat template. A Session is one conversation
+// on it: it owns the KV caches, the proposers and the settings in force, and is the only mutable state.
+// Session.Generate writes one reply and yields events (package event). When the reader of the events
+// stops reading, the reply ends.
 //
 // The way of a prompt, and the file of each step:
 //
@@ -18,7 +19,7 @@
 //	    the event of the round                                   narrate.go
 //	text, held back while it may be part of a stop string        text.go
 //
-// One rule holds for the caches. Between rounds, and on every way out, the target's cache holds all committed tokens but
-// the last one. The last token is the first row of the next pass. So the first round, a round after a rejection and a
-// round after a cancelled pass need no code of their own.
+// One rule holds for the caches. Between rounds, and on every way out, the target's cache holds all
+// committed tokens but the last one. The last token is the first row of the next pass. So the first
+// round, a round after a rejection and a round after a cancelled pass need no code of their own.
 package engine

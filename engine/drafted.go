@@ -19,7 +19,8 @@ type drafted struct {
 	at    int            // the round that given is for
 }
 
-// next takes the draft of a round from the plan. A round that starts again on another device gets the same draft.
+// next takes the draft of a round from the plan. A round that starts again on another device gets the
+// same draft.
 func (d *drafted) next(index int) {
 	if d.given != nil && d.at == index {
 		return

@@ -20,8 +20,9 @@ func again(t *testing.T, e *engine.Engine, r record, prompt string) []int32 {
 	return write(t, session(t, e, settings...), user(prompt), nil).ended.IDs
 }
 
-// Its settings, the seed that was drawn for it, and what its rounds drafted write a reply again to the byte: the clock decided about
-// the drafts, and what was written before is looked up and is learned from.
+// Its settings, the seed that was drawn for it, and what its rounds drafted write a reply again to the
+// byte: the clock decided about the drafts, and what was written before is looked up and is learned
+// from.
 func TestAReplyWithADrawnSeedIsWrittenAgain(t *testing.T) {
 	for _, p := range engine.Registered() {
 		proposer := p.Name

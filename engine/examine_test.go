@@ -48,8 +48,8 @@ func TestTheEmbeddedPairIsHealthy(t *testing.T) {
 	}
 }
 
-// crooked has a norm that comes out a little different in passes of three rows, as a kernel does that takes another way for
-// them: by far too little to change a text by itself.
+// crooked has a norm that comes out a little different in passes of three rows, as a kernel does that
+// takes another way for them: by far too little to change a text by itself.
 type crooked struct{ compute.Backend }
 
 func (c crooked) RMSNorm(dst, x compute.Buffer, m int, w compute.Vector, eps float32) error {

@@ -12,7 +12,8 @@ import (
 	"specula/engine/spec"
 )
 
-// fallback is the engine that replaces one whose device has failed. All sessions of the failed engine share it.
+// fallback is the engine that replaces one whose device has failed. All sessions of the failed engine
+// share it.
 type fallback struct {
 	once   sync.Once
 	engine *Engine
@@ -66,7 +67,8 @@ func (r *reply) fallBack(ctx context.Context, cause error, written int) error {
 	return r.out.emit(event.Notice{Level: "warning", Text: "the reply goes on on " + next.ready.Device})
 }
 
-// moveTo takes the models of another engine. It frees what the session holds on the failed device, as far as that is possible.
+// moveTo takes the models of another engine. It frees what the session holds on the failed device, as
+// far as that is possible.
 func (s *Session) moveTo(e *Engine) error {
 	target, err := e.newTarget()
 	if err != nil {

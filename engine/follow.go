@@ -25,7 +25,8 @@ func (f *follower) follows(name string) bool { return f.following == name }
 // leave means that the proposer will not see what comes.
 func (f *follower) leave() { f.following = "" }
 
-// set makes p the proposer of the reply. It does not follow yet. p may be nil: it will be made when it is needed.
+// set makes p the proposer of the reply. It does not follow yet. p may be nil: it will be made when it
+// is needed.
 func (f *follower) set(p spec.Proposer, t spec.Traits, large bool) {
 	f.proposer, f.traits, f.large, f.heads = p, t, large, nil
 	if p != nil && t.Hidden() {

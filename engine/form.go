@@ -9,7 +9,8 @@ import (
 	"specula/engine/constrain"
 )
 
-// form is the constraint on a session's replies. The session keeps it, with the masks computed so far, for later replies.
+// form is the constraint on a session's replies. The session keeps it, with the masks computed so far,
+// for later replies.
 type form struct {
 	of     config.Constraint // with the contents of files
 	shaper *constrain.Shaper // nil: replies may have any form

@@ -27,7 +27,8 @@ func (r *reply) companionLen() int {
 	return len(r.negative) + r.written()
 }
 
-// followNegative lets the companion read its context up to the last token, so that its cache is in the same state as the target's.
+// followNegative lets the companion read its context up to the last token, so that its cache is in the
+// same state as the target's.
 func (r *reply) followNegative(ctx context.Context) error {
 	if !guided(r.config) {
 		return nil

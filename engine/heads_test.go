@@ -45,8 +45,9 @@ func noise(seed uint64) headWeights {
 	}
 }
 
-// echo makes heads that pass the target's last hidden state through untouched. The target made its last token of that, so what they
-// guess is this token again, and at temperature 0 nothing else: a wrong row, a lost one or one read twice shows at once.
+// echo makes heads that pass the target's last hidden state through untouched. The target made its last
+// token of that, so what they guess is this token again, and at temperature 0 nothing else: a wrong
+// row, a lost one or one read twice shows at once.
 func echo(t *testing.T) headWeights {
 	target, err := weights.Parse("target", assets.Target())
 	if err != nil {
@@ -107,7 +108,8 @@ func eagleFile(t *testing.T, third bool, fill headWeights) string {
 	add(layer+"mlp.down_proj.weight", demoDim, headFFN)
 	config := ""
 	if third {
-		// The last state is that after all layers: in front of the last two the target at times still means another token.
+		// The last state is that after all layers: in front of the last two the target at times still
+		// means another token.
 		config = `{"num_attention_heads":4,"eagle_aux_hidden_state_layer_ids":[0,3,8]}`
 	}
 	return headFile(t, &b, config)
@@ -186,7 +188,8 @@ func TestHeadsNeverChangeGreedyText(t *testing.T) {
 	}
 }
 
-// echoes counts in how many draft tokens the echo of the token before each round is heard, of those the heads could say.
+// echoes counts in how many draft tokens the echo of the token before each round is heard, of those the
+// heads could say.
 func echoes(rounds []event.Round, proposer string, most int32) (heard, all int) {
 	before := last(rounds[0]) // what the prompt ends with is the template's and not the target's choice
 	for _, round := range rounds[1:] {
@@ -204,8 +207,8 @@ func echoes(rounds []event.Round, proposer string, most int32) (heard, all int) 
 	return heard, all
 }
 
-// Through several turns, cancellations, a prompt that goes back, other proposers in between and speculation switched off and on, the
-// heads read the state that belongs to their place in the text.
+// Through several turns, cancellations, a prompt that goes back, other proposers in between and
+// speculation switched off and on, the heads read the state that belongs to their place in the text.
 func TestHeadsHearTheTargetsLastState(t *testing.T) {
 	for name, kind := range kindsOfHeads(t, echo(t)) {
 		t.Run(name, func(t *testing.T) {

@@ -14,7 +14,8 @@ const candidates = 6
 // inspectShare bounds what a sparing inspection may take of the session's time.
 const inspectShare = 1.0 / 50
 
-// inspect adds the best candidates of both models to the tokens of a round, if the request asks for inspection.
+// inspect adds the best candidates of both models to the tokens of a round, if the request asks for
+// inspection.
 func (r *reply) inspect(in *round.Input, did *round.Result, ev *event.Round) error {
 	draft := &did.Draft
 	defer func() {
@@ -41,7 +42,8 @@ func (r *reply) inspect(in *round.Input, did *round.Result, ev *event.Round) err
 		t.P, t.Q = exactly(t.P, seen.P[i]), exactly(t.Q, seen.Q[i])
 	}
 	if ev.Commit != nil {
-		// The committed token takes the place of the first rejected draft token, or comes after all draft tokens.
+		// The committed token takes the place of the first rejected draft token, or comes after all
+		// draft tokens.
 		ev.Commit.Target = r.session.engine.named(seen.Target[ev.Accepted])
 		ev.Commit.Draft = r.session.engine.named(seen.Draft[ev.Accepted])
 	}

@@ -19,7 +19,8 @@ func bar(list []event.Candidate, id int32) (p float64, ok bool) {
 	return list[i].P, true
 }
 
-// sameBars asks that a token has the same p and q in its bars as in its own figures, and returns how many q were compared.
+// sameBars asks that a token has the same p and q in its bars as in its own figures, and returns how
+// many q were compared.
 func sameBars(t *testing.T, what string, token event.Token) (compared int) {
 	t.Helper()
 	if p, ok := bar(token.Target, token.ID); ok && token.P != nil && math.Abs(p-*token.P) > 1e-12 { // which the rule block works back to
@@ -75,8 +76,9 @@ func TestBarsShowWhatWasDrawnFrom(t *testing.T) {
 	}
 }
 
-// A draft that nobody drew by chance has no temperature. Where it was looked up it has no other choices either, and where a model
-// took its best token the bars are the plain softmax, which is no q of anybody's.
+// A draft that nobody drew by chance has no temperature. Where it was looked up it has no other choices
+// either, and where a model took its best token the bars are the plain softmax, which is no q of
+// anybody's.
 func TestCertainDraftsHaveNoTemperature(t *testing.T) {
 	for _, c := range []struct {
 		proposer, temperature string

@@ -110,7 +110,8 @@ func TestWhatAFileDoesNotSayIsWarnedOf(t *testing.T) {
 	}
 }
 
-// A draft's own tokenizer is used only where the vocabularies differ; then its file should name what it needs, too.
+// A draft's own tokenizer is used only where the vocabularies differ; then its file should name what it
+// needs, too.
 func TestADraftOfAnotherVocabularyIsWarnedOf(t *testing.T) {
 	backend := host.New(1)
 	defer backend.Close()
@@ -135,7 +136,8 @@ func TestADraftOfAnotherVocabularyIsWarnedOf(t *testing.T) {
 	}
 }
 
-// Bytes without a token are left out of what the model reads: the first reply for which that happens says so, and no other.
+// Bytes without a token are left out of what the model reads: the first reply for which that happens
+// says so, and no other.
 func TestLostBytesAreToldOnce(t *testing.T) {
 	backend := host.New(1)
 	defer backend.Close()
@@ -178,7 +180,8 @@ func TestLostBytesAreToldOnce(t *testing.T) {
 	}
 }
 
-// A file that is no model is told what it is before anything else of it is found missing, and before it is read.
+// A file that is no model is told what it is before anything else of it is found missing, and before it
+// is read.
 func TestLoadSaysWhatAFileIs(t *testing.T) {
 	backend := host.New(1)
 	defer backend.Close()

@@ -78,7 +78,8 @@ func TestADraftThatIsNotAskedDoesNotRead(t *testing.T) {
 	}
 }
 
-// A draft that is left alone for many rounds hears of none of them, and of all of them in front of its next draft.
+// A draft that is left alone for many rounds hears of none of them, and of all of them in front of its
+// next draft.
 func TestADraftThatRestedReadsAllThatWasCommitted(t *testing.T) {
 	s, b := counted(t, "temperature", "0", "max-tokens", "60", "gamma-rule", "cost-aware", "costs", "nominal")
 	for _, p := range assets.Prompts()[:8] {
@@ -114,7 +115,8 @@ func TestADraftThatRestedReadsAllThatWasCommitted(t *testing.T) {
 	}
 }
 
-// A draft of which nothing holds is soon left alone, and what it did not see it does not read but at the beginning of a few replies.
+// A draft of which nothing holds is soon left alone, and what it did not see it does not read but at
+// the beginning of a few replies.
 func TestAHostileDraftReadsLittle(t *testing.T) {
 	for _, temperature := range []string{"0", "0.7"} {
 		t.Run("temperature "+temperature, func(t *testing.T) {

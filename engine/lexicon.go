@@ -10,8 +10,9 @@ import (
 	"specula/tokenizer"
 )
 
-// lexicon maps between different vocabularies of target and draft model: which tokens have the same text, and how to spell the other
-// ones. It implements both ways to translate, spec.Lexicon and spec.Texts.
+// lexicon maps between different vocabularies of target and draft model: which tokens have the same
+// text, and how to spell the other ones. It implements both ways to translate, spec.Lexicon and
+// spec.Texts.
 type lexicon struct {
 	target, draft *tokenizer.Tokenizer
 	toDraft       []int32         // (target vocab) the draft token that says the same, -1 for none
@@ -19,8 +20,8 @@ type lexicon struct {
 	common, texts int             // texts: the target's tokens that are text; common: those the draft model has, too
 }
 
-// newLexicon compares two vocabularies. Text tokens are the same if their bytes are, control tokens if their names are; stop
-// tokens of different names are paired in their order.
+// newLexicon compares two vocabularies. Text tokens are the same if their bytes are, control tokens if
+// their names are; stop tokens of different names are paired in their order.
 func newLexicon(target, draft *tokenizer.Tokenizer) *lexicon {
 	l := &lexicon{target: target, draft: draft, toDraft: make([]int32, target.VocabSize()), stops: map[int32]int32{}}
 	byBytes, byName := map[string]int32{}, map[string]int32{}
@@ -49,7 +50,8 @@ func newLexicon(target, draft *tokenizer.Tokenizer) *lexicon {
 	return l
 }
 
-// matchStops pairs the stop tokens of both models: first those with the same name, then the rest in their order.
+// matchStops pairs the stop tokens of both models: first those with the same name, then the rest in
+// their order.
 func (l *lexicon) matchStops() {
 	mine, theirs := l.target.StopTokens(), l.draft.StopTokens()
 	for _, own := range theirs {
@@ -82,7 +84,8 @@ func (e *Engine) newDraftProposer() (spec.Proposer, error) {
 	return spec.NewRetold(e.draft, own, e.lexicon)
 }
 
-// byTokensShare is the least share of the target's text tokens that the draft model must have, too, to draft by common tokens.
+// byTokensShare is the least share of the target's text tokens that the draft model must have, too, to
+// draft by common tokens.
 const byTokensShare = 0.5
 
 // way decides how to translate ("tokens" or "text") under a setting, and says why.
@@ -101,7 +104,8 @@ func (l *lexicon) way(setting string) (way, why string) {
 	return way, "by text: " + why
 }
 
-// Spell appends draft tokens for target tokens: the same token where there is one, otherwise the text of the tokens between.
+// Spell appends draft tokens for target tokens: the same token where there is one, otherwise the text
+// of the tokens between.
 func (l *lexicon) Spell(dst, target []int32) []int32 {
 	var text []byte
 	for _, id := range target {

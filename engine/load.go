@@ -22,8 +22,8 @@ import (
 // ErrModel is wrapped by every error that says a model could not be loaded.
 var ErrModel = errors.New("the model could not be loaded")
 
-// prefillRows is the number of prompt tokens in one pass: many, so that each weight is read rarely; few, so that a cancelled
-// prefill ends soon.
+// prefillRows is the number of prompt tokens in one pass: many, so that each weight is read rarely;
+// few, so that a cancelled prefill ends soon.
 const prefillRows = 128
 
 // Source is where a model comes from: a GGUF file, or bytes inside the program. The zero Source is no model.
@@ -187,8 +187,8 @@ func (e *Engine) loadDraft(ctx context.Context, emit func(event.Event)) error {
 	return nil
 }
 
-// shorter returns the context length of the draft model: what the target has, or less if the draft's file allows less. Text
-// beyond it gets no draft.
+// shorter returns the context length of the draft model: what the target has, or less if the draft's
+// file allows less. Text beyond it gets no draft.
 func shorter(contextTokens int, draft *weights.File) int {
 	allowed, found, err := draft.Uint(draft.Architecture() + ".context_length")
 	if err != nil || !found || allowed > uint64(contextTokens) {

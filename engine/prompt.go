@@ -13,7 +13,8 @@ import (
 	"specula/tokenizer/chat"
 )
 
-// replyShare is the share of the context that dropping old turns keeps free for the reply, unless fewer tokens were asked for.
+// replyShare is the share of the context that dropping old turns keeps free for the reply, unless fewer
+// tokens were asked for.
 const replyShare = 4
 
 // newTemplate chooses the chat template of a model with this vocabulary.
@@ -35,7 +36,8 @@ func newTemplate(source string, vocab tokenizer.Spec, t *tokenizer.Tokenizer, pr
 	})
 }
 
-// encode renders a conversation and turns it into tokens. Only what the template itself wrote can become a control token.
+// encode renders a conversation and turns it into tokens. Only what the template itself wrote can
+// become a control token.
 func (e *Engine) encode(template *chat.Template, messages []chat.Message) ([]int32, error) {
 	segments, err := template.Render(messages, true)
 	if err != nil {
@@ -91,8 +93,9 @@ func (e *Engine) fit(ctx context.Context, messages []chat.Message, c config.Conf
 	return tokens, dropped, err
 }
 
-// dropOldest drops as few of the oldest turns as make the conversation no longer than most tokens, and all but the last if
-// nothing less does. It searches by halving, since a long chat takes a while to encode.
+// dropOldest drops as few of the oldest turns as make the conversation no longer than most tokens, and
+// all but the last if nothing less does. It searches by halving, since a long chat takes a while to
+// encode.
 func (e *Engine) dropOldest(ctx context.Context, template *chat.Template, system, messages []chat.Message, most int) (tokens []int32, dropped int, err error) {
 	turns := turnStarts(messages)
 	encode := func(n int) []int32 {

@@ -59,7 +59,8 @@ func recalling() (names []string) {
 	return names
 }
 
-// repeating are settings under which a reply is one word over and over: even a proposer that seldom drafts can guess it.
+// repeating are settings under which a reply is one word over and over: even a proposer that seldom
+// drafts can guess it.
 var repeating = []string{"allow", `[" the"]`, "min-tokens", "20"}
 
 // The plain replies to every prompt, which all proposers must give.
@@ -112,7 +113,8 @@ func TestEveryProposerWritesThePlainText(t *testing.T) {
 }
 
 func TestSwitchingProposersInMidReply(t *testing.T) {
-	// Trained heads that know nothing, beside all that can draft with the pair alone, and medusa, which without heads cannot.
+	// Trained heads that know nothing, beside all that can draft with the pair alone, and medusa, which
+	// without heads cannot.
 	for name, e := range map[string]*engine.Engine{"pair": pair(), "eagle alone": withHeads(t, eagleFile(t, false, noise(6)))} {
 		t.Run(name, func(t *testing.T) { switchInMidReply(t, e) })
 	}
@@ -142,7 +144,8 @@ func switchInMidReply(t *testing.T, e *engine.Engine) {
 	}
 }
 
-// What a proposer knows must be what it would know had it been there from the start: after a detour over an unavailable one, too.
+// What a proposer knows must be what it would know had it been there from the start: after a detour
+// over an unavailable one, too.
 func TestAProposerCatchesUpAfterADetour(t *testing.T) {
 	settings := []string{"temperature", "0", "max-tokens", "60", "gamma-rule", "fixed", "gamma", "3"}
 	detour := session(t, withHeads(t, ""), settings...)
@@ -308,7 +311,8 @@ func TestEveryProposerSurvivesACancel(t *testing.T) {
 }
 
 func TestNominalCostsOfEveryProposer(t *testing.T) {
-	// With nominal costs a controller that thinks a draft as dear as the target never drafts, so the costs show in γ.
+	// With nominal costs a controller that thinks a draft as dear as the target never drafts, so the
+	// costs show in γ.
 	for _, name := range available(t) {
 		s := session(t, pair(), "temperature", "0", "costs", "nominal", "max-tokens", "60", "proposer", name)
 		drafted := 0

@@ -132,7 +132,8 @@ func tried() []string {
 	return []string{"speculation.proposer", "speculation.acceptance", "speculation.gamma_rule"}
 }
 
-// contestants are all proposers with all rules on trial. What this chat does comes first, and has half of the time.
+// contestants are all proposers with all rules on trial. What this chat does comes first, and has half
+// of the time.
 func (p *prover) contestants(o ProofOptions) []proof.Contestant {
 	own := p.config.Speculation
 	if slices.Contains(o.Proposers, auto) {

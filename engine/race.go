@@ -77,7 +77,8 @@ func sameStart(base, lane config.Config) error {
 	return nil
 }
 
-// Run writes both replies and yields the events of each lane, 0 or 1. The events of a lane are those of a session, in order.
+// Run writes both replies and yields the events of each lane, 0 or 1. The events of a lane are those of
+// a session, in order.
 func (r *Race) Run(ctx context.Context, messages []chat.Message) iter.Seq2[int, event.Event] {
 	return func(yield func(int, event.Event) bool) {
 		r.ended = [2]*event.ReplyEnded{}

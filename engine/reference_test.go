@@ -14,10 +14,12 @@ import (
 	"specula/engine/weights/widen"
 )
 
-// nearTie is the lead of the best score over the second below which float32 arithmetic in another order may pick the other.
+// nearTie is the lead of the best score over the second below which float32 arithmetic in another order
+// may pick the other.
 const nearTie = 1e-3
 
-// reference is what an independent float32 forward pass says of the pair, its weights widened and rounded to F16: see assets/training/reference.py.
+// reference is what an independent float32 forward pass says of the pair, its weights widened and
+// rounded to F16: see assets/training/reference.py.
 type reference struct {
 	Cases []struct {
 		Prompt string

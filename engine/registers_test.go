@@ -13,8 +13,8 @@ import (
 
 var update = flag.Bool("update", false, "write what the registers say into the settings")
 
-// TestSettingsHaveTheRegisters compares the choices of settings, and their explanation in config.toml, with the registers of
-// proposers and rules, and writes them with -update.
+// TestSettingsHaveTheRegisters compares the choices of settings, and their explanation in config.toml,
+// with the registers of proposers and rules, and writes them with -update.
 func TestSettingsHaveTheRegisters(t *testing.T) {
 	names, rules, lossless := []string{"auto"}, []string{}, []string{}
 	var proposerHelp, ruleHelp []string
@@ -81,7 +81,8 @@ func isWritten(t *testing.T, path, want string) {
 	}
 }
 
-// explained puts help into the comment above a key of config.toml: after its introduction, before the flag and the command.
+// explained puts help into the comment above a key of config.toml: after its introduction, before the
+// flag and the command.
 func explained(file, key string, help []string) string {
 	end := strings.Index(file, "\n"+key+" = ")
 	begin := strings.LastIndex(file[:end], "\n\n") + 2

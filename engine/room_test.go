@@ -29,8 +29,8 @@ func TestSpeculationEndsWhereTheContextDoes(t *testing.T) {
 	}
 }
 
-// A negative prompt takes room, too: a form that fits after the prompt alone is refused under guidance when it does not
-// fit after the negative one, before anything is written.
+// A negative prompt takes room, too: a form that fits after the prompt alone is refused under guidance
+// when it does not fit after the negative one, before anything is written.
 func TestTheNegativePromptCountsInTheRoomForAForm(t *testing.T) {
 	o := options(host.New(1))
 	o.Config.Context.Length = 80

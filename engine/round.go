@@ -148,7 +148,8 @@ func (r *reply) left() int {
 	return min(r.config.Sampling.MaxTokens-r.written(), r.roomInContext())
 }
 
-// limit cuts gamma to the tokens that still fit the reply and the context. One token of the target's own follows the draft.
+// limit cuts gamma to the tokens that still fit the reply and the context. One token of the target's
+// own follows the draft.
 func (r *reply) limit(c *choice) {
 	if room := max(0, r.left()-1); c.Gamma > room {
 		c.Gamma, c.room, c.because = room, room, replyEnds
@@ -175,8 +176,8 @@ func (r *reply) input(c *choice) round.Input {
 		ask.Params, ask.Uniforms, ask.Round = in.Terms.Params, r.uniforms, r.rounds
 		ask.Sharpen = r.learned.sharpness.factor()
 		if r.config.Speculation.Rule == string(gamma.CostAware) && r.confidenceIsCheap() {
-			// Only the rule cost-aware ends a draft early by its confidence. With the other rules, a greedy draft has no use for the
-			// confidence, and a device then returns 4 bytes a token.
+			// Only the rule cost-aware ends a draft early by its confidence. With the other rules, a
+			// greedy draft has no use for the confidence, and a device then returns 4 bytes a token.
 			ask.Continue = r.learned.gamma.Continue
 		}
 		ask.OnDevice = s.engine.draftsStay() && judgesUnseen(&in)
@@ -244,11 +245,13 @@ func (r *reply) verify(ctx context.Context, c *choice, in *round.Input, did *rou
 	return nil
 }
 
-// confidenceIsCheap reports whether the probability of each draft token costs little compared with the draft. Sampling
-// computes it anyway. A greedy draft needs a softmax over the vocabulary for it, which is little only for a large model.
+// confidenceIsCheap reports whether the probability of each draft token costs little compared with the
+// draft. Sampling computes it anyway. A greedy draft needs a softmax over the vocabulary for it, which
+// is little only for a large model.
 func (r *reply) confidenceIsCheap() bool { return r.config.Sampling.Temperature > 0 || r.large }
 
-// isLarge reports whether a pass over so many parameters takes much longer than a softmax over the vocabulary.
+// isLarge reports whether a pass over so many parameters takes much longer than a softmax over the
+// vocabulary.
 func (e *Engine) isLarge(parameters int64) bool {
 	const parametersPerWeight = 1000
 	return parameters >= parametersPerWeight*int64(e.shape.Vocab)

@@ -13,8 +13,9 @@ import (
 	"specula/engine/spec"
 )
 
-// shaping holds the shapers, which change rows of logits, and the settings that ask for them. Making shapers may need a look at
-// every token of the vocabulary, so they are made only when these settings change.
+// shaping holds the shapers, which change rows of logits, and the settings that ask for them. Making
+// shapers may need a look at every token of the vocabulary, so they are made only when these settings
+// change.
 type shaping struct {
 	settings shape.Settings
 	form     *constrain.Shaper
@@ -22,7 +23,8 @@ type shaping struct {
 	drafts   sample.Shapers // those of them that drafts are shaped by, too
 }
 
-// shapers makes the shapers of a configuration, in the order in which they work. The constraint comes after them.
+// shapers makes the shapers of a configuration, in the order in which they work. The constraint comes
+// after them.
 func (e *Engine) shapers(c config.Config) (sample.Shapers, error) {
 	return shape.New(shape.Of(c), e.tokens.StopTokens(), e.words)
 }

@@ -24,7 +24,8 @@ func everyFeature() map[string][]string {
 	}
 }
 
-// With drafts and without, the text is the same: at temperature 0, and with a seed by the rule that lets the target draw.
+// With drafts and without, the text is the same: at temperature 0, and with a seed by the rule that
+// lets the target draw.
 func TestShapedTextIsThatOfPlainRounds(t *testing.T) {
 	features := everyFeature()
 	var all []string
@@ -54,8 +55,8 @@ func TestShapedTextIsThatOfPlainRounds(t *testing.T) {
 	}
 }
 
-// A change in mid-reply holds from the next round on, for what was written before it, too: the rest is what a reply that had the
-// setting all along would go on with.
+// A change in mid-reply holds from the next round on, for what was written before it, too: the rest is
+// what a reply that had the setting all along would go on with.
 func TestShapingChangesInMidReply(t *testing.T) {
 	base := []string{"temperature", "0", "max-tokens", "40", "gamma-rule", "fixed", "gamma", "3"}
 	s := session(t, pair(), base...)
@@ -151,7 +152,8 @@ func TestNamesOfTokensAreCheckedWhenAsked(t *testing.T) {
 	}
 }
 
-// Settings that leave nothing to write end the reply with words for it, and the next one is as if nothing had been.
+// Settings that leave nothing to write end the reply with words for it, and the next one is as if
+// nothing had been.
 func TestContradictionsEndTheReply(t *testing.T) {
 	s := session(t, pair(), "temperature", "0", "max-tokens", "30", "allow", "Hello", "ban", "Hello", "min-tokens", "5")
 	r := write(t, s, user("hello"), nil)

@@ -7,10 +7,11 @@ import (
 	"specula/engine/spec"
 )
 
-// sharpness finds the draft temperature with the highest acceptance. A small model is less certain than a large one, so its
-// distribution at the target's temperature is too flat: on the demo pair at temperature 0.7, 65 % of the draft tokens are
-// accepted when they are drawn at 0.7, and 71 % at 0.2. The draft temperature does not change the distribution of the text,
-// because acceptance uses the q that the token was drawn with.
+// sharpness finds the draft temperature with the highest acceptance. A small model is less certain than
+// a large one, so its distribution at the target's temperature is too flat: on the demo pair at
+// temperature 0.7, 65 % of the draft tokens are accepted when they are drawn at 0.7, and 71 % at 0.2.
+// The draft temperature does not change the distribution of the text, because acceptance uses the q
+// that the token was drawn with.
 type sharpness struct {
 	params  sample.Params
 	overlap []float64 // (sharpenings) moving averages of the chance of acceptance

@@ -13,8 +13,9 @@ type decoder interface {
 	Flush() string
 }
 
-// text assembles a reply from its tokens and watches for stop strings. Text that may be the beginning of a stop string is
-// held back until the next token decides, so that no part of a stop string is ever shown.
+// text assembles a reply from its tokens and watches for stop strings. Text that may be the beginning
+// of a stop string is held back until the next token decides, so that no part of a stop string is ever
+// shown.
 type text struct {
 	decoder decoder
 	stops   []string
@@ -36,7 +37,8 @@ func (t *text) think(marks chat.Marks, prompt string, spell func(id int32) strin
 	t.marks, t.spell, t.thought = marks, spell, marks.OpenedBy(prompt)
 }
 
-// next takes a committed token and returns the text it completes; stopped says that a stop string ended the reply.
+// next takes a committed token and returns the text it completes; stopped says that a stop string ended
+// the reply.
 func (t *text) next(id int32) (s string, stopped bool) {
 	decoded := t.decoder.Next(id)
 	if control := t.spell(id); t.marks.Has(control) {

@@ -13,8 +13,8 @@ import (
 	"specula/engine/event"
 )
 
-// combination is a random set of features under which a reply must not depend on speculation: temperature 0, or the rule that keeps
-// what the target itself draws.
+// combination is a random set of features under which a reply must not depend on speculation:
+// temperature 0, or the rule that keeps what the target itself draws.
 type combination struct {
 	settings []string   // of plain decoding, too
 	drafting []string   // who drafts and how
@@ -62,8 +62,8 @@ func randomCombination(rng *rand.Rand) combination {
 	return c
 }
 
-// Everything together: whoever drafts, however it is judged, whatever shapes, guides or holds the reply, and whatever is changed
-// meanwhile, the text is that of plain decoding.
+// Everything together: whoever drafts, however it is judged, whatever shapes, guides or holds the
+// reply, and whatever is changed meanwhile, the text is that of plain decoding.
 func TestNoCombinationOfFeaturesChangesTheText(t *testing.T) {
 	engines := map[string]*engine.Engine{
 		"EAGLE":      withHeads(t, eagleFile(t, false, echo(t))),

@@ -18,8 +18,9 @@ import (
 	"specula/tokenizer"
 )
 
-// strange is the embedded draft model with its vocabulary in reverse order and an end token of another name. Tokens for which gone
-// holds are taken from it, so that their text has to be spelled by shorter ones.
+// strange is the embedded draft model with its vocabulary in reverse order and an end token of another
+// name. Tokens for which gone holds are taken from it, so that their text has to be spelled by shorter
+// ones.
 func strange(t *testing.T, gone func(text string) bool) []byte {
 	t.Helper()
 	file, err := weights.Parse("draft", assets.Draft())
@@ -158,7 +159,8 @@ func TestTranslationSwitchedOff(t *testing.T) {
 	}
 }
 
-// Sampled, with the chat going on, a reply cut short, and γ changing: the caches stay true whatever was translated.
+// Sampled, with the chat going on, a reply cut short, and γ changing: the caches stay true whatever was
+// translated.
 func TestTranslatedDraftSampled(t *testing.T) {
 	for _, way := range []string{"tokens", "text"} {
 		t.Run(way, func(t *testing.T) {

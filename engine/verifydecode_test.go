@@ -7,7 +7,8 @@ import (
 	"specula/engine/host"
 )
 
-// Every position of a reply is compared, and one bit in a pass of several rows is found, also one that changes no text.
+// Every position of a reply is compared, and one bit in a pass of several rows is found, also one that
+// changes no text.
 func TestCompareWithDecoding(t *testing.T) {
 	backend := &faulty{Backend: host.New(1)}
 	s := session(t, embedded(t, backend), "temperature", "0", "max-tokens", "40", "gamma", "4")

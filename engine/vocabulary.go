@@ -10,8 +10,9 @@ type vocabulary interface {
 	StopTokens() []int32
 }
 
-// compareVocabularies returns "" when ids of draft mean the same in target, else the rule that is broken, in words.
-// Padding at the end may differ in length: the proposer masks ids that the target lacks.
+// compareVocabularies returns "" when ids of draft mean the same in target, else the rule that is
+// broken, in words. Padding at the end may differ in length: the proposer masks ids that the target
+// lacks.
 func compareVocabularies(target, draft vocabulary) string {
 	n := min(target.VocabSize(), draft.VocabSize())
 	const maxPadding = 1024

@@ -35,7 +35,8 @@ func TestKeysThatTerminalsTakeHaveAnother(t *testing.T) {
 	s.mustShow("How to read the tokens")
 }
 
-// An audience sees neither seed and filters in force, nor device, context and hints; /present again shows them.
+// An audience sees neither seed and filters in force, nor device, context and hints; /present again
+// shows them.
 func TestAnAudienceSeesOnlyWhatItNeeds(t *testing.T) {
 	s := open(t, nil)
 	s.ask("hello")

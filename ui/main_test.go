@@ -31,7 +31,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// screenHelper runs the screen with the options of a script: "rounds=40 panic=12 chats=DIR pace=full theme=light".
+// screenHelper runs the screen with the options of a script: "rounds=40 panic=12 chats=DIR pace=full
+// theme=light".
 func screenHelper(script string) int {
 	c := config.Default()
 	o := Options{stopTime: patience}

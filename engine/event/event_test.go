@@ -72,5 +72,6 @@ func TestCommittedTokensOfAHostileRound(t *testing.T) {
 func Example() {
 	line, _ := event.Marshal(event.SettingChanged{Round: 3, Name: "speculation.gamma", From: "4", To: "6"}, 80)
 	fmt.Println(string(line))
-	// Output: {"kind":"setting-changed","atMS":80,"data":{"round":3,"name":"speculation.gamma","from":"4","to":"6"}}
+	// Output:
+	// {"kind":"setting-changed","atMS":80,"data":{"round":3,"name":"speculation.gamma","from":"4","to":"6"}}
 }

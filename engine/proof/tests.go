@@ -70,7 +70,8 @@ func independent(pairs []pair) (p float64) {
 	return stat.Tail(chi2, freedom)
 }
 
-// Fault says what is wrong, or "". falseAlarm is the probability that any of the tests finds a fault where there is none.
+// Fault says what is wrong, or "". falseAlarm is the probability that any of the tests finds a fault
+// where there is none.
 func (j *Judge) Fault(falseAlarm float64) string {
 	if j.fault != "" {
 		return j.fault

@@ -8,9 +8,9 @@ import (
 	"specula/engine/spec"
 )
 
-// Rounds that a device decides by itself. The draft stays on the device. The target's pass is queued after it, and the
-// verdict after the pass, so the host waits only once a round. A draft from the host is judged on the device too, where this
-// saves copying whole rows of scores.
+// Rounds that a device decides by itself. The draft stays on the device. The target's pass is queued
+// after it, and the verdict after the pass, so the host waits only once a round. A draft from the host
+// is judged on the device too, where this saves copying whole rows of scores.
 
 // chosen is a pass that was judged at temperature 0. The best tokens are known up to the first rejection.
 type chosen struct {
@@ -40,7 +40,8 @@ type drawn struct {
 
 func (d *drawn) Decision() compute.Drawn { return d.verdict }
 
-// scoreOnDevice queues the pass over a draft that the host has not seen, waits for draft and verdict together, and fills in the draft.
+// scoreOnDevice queues the pass over a draft that the host has not seen, waits for draft and verdict
+// together, and fills in the draft.
 func (l *Local) scoreOnDevice(ctx context.Context, draft *spec.Draft, terms *spec.Terms) (Pass, error) {
 	on := draft.Device
 	logits, err := l.Model.ForwardTokens(ctx, l.Cache, on.Tokens, on.N+1)

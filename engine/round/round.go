@@ -1,4 +1,5 @@
-// Package round runs one round of speculative decoding: a draft, one pass of the target over it, and the verdict.
+// Package round runs one round of speculative decoding: a draft, one pass of the target over it, and
+// the verdict.
 //
 // Data goes in and data comes out; a round yields no event. Replies, and the measuring of costs
 // before the first reply, run rounds by a Driver:
@@ -6,8 +7,8 @@
 //	Draft   asks a proposer for the next tokens
 //	Verify  lets the target score them in one pass, and judges them by these scores
 //
-// Then the caller commits what it wants of Result.Outcome, and cuts the caches of target and proposer back to that
-// (Target.Truncate, Proposer.Committed).
+// Then the caller commits what it wants of Result.Outcome, and cuts the caches of target and proposer
+// back to that (Target.Truncate, Proposer.Committed).
 package round
 
 import (
@@ -108,9 +109,9 @@ func (d *Driver) propose(ctx context.Context, p spec.Proposer, in *Input, tell P
 	return err
 }
 
-// dropEnd removes a stop token from the end of a greedy draft. To verify it would bring no token: the row before it
-// already yields the target's own choice, and no token follows a stop token. A stop token that was drawn at random stays:
-// removing a token because of its value would change the distribution.
+// dropEnd removes a stop token from the end of a greedy draft. To verify it would bring no token: the
+// row before it already yields the target's own choice, and no token follows a stop token. A stop token
+// that was drawn at random stays: removing a token because of its value would change the distribution.
 func dropEnd(draft *spec.Draft, isStop func(id int32) bool) {
 	last := len(draft.Tokens) - 1
 	if last < 0 || isStop == nil || draft.Q[last].P != nil || !isStop(draft.Tokens[last]) {

@@ -28,7 +28,8 @@ func (w *Stopwatch) Skip() { w.last = w.now() }
 // Elapsed is the milliseconds since the last lap, which goes on.
 func (w *Stopwatch) Elapsed() float64 { return milliseconds(w.now().Sub(w.last)) }
 
-// Progress is told how many tokens a model has read, of how many, in how many milliseconds. Its error ends the reply.
+// Progress is told how many tokens a model has read, of how many, in how many milliseconds. Its error
+// ends the reply.
 type Progress func(done, total int, ms float64) error
 
 // Reading runs the reading of a model, tells its progress and adds its milliseconds to sum. The

@@ -11,8 +11,9 @@ import (
 
 // Target is the model whose distribution the text has, with all committed tokens but the last in its cache.
 type Target interface {
-	// Score reads the last committed token and the draft after it in one pass, and returns a row of scores for each. A draft that is
-	// still on a device is filled in. The terms say what a device needs to judge by itself.
+	// Score reads the last committed token and the draft after it in one pass, and returns a row of
+	// scores for each. A draft that is still on a device is filled in. The terms say what a device
+	// needs to judge by itself.
 	Score(ctx context.Context, last int32, draft *spec.Draft, terms *spec.Terms) (Pass, error)
 	// Truncate cuts the cache back to its first n tokens.
 	Truncate(n int) error
@@ -42,7 +43,8 @@ type Pass struct {
 	Scores
 	// Judged says that the device has judged the draft: Scores repeat its verdict.
 	Judged bool
-	// OnDevice says that it did so before the host saw the draft. MS is the device's time for the pass and the verdict.
+	// OnDevice says that it did so before the host saw the draft. MS is the device's time for the pass
+	// and the verdict.
 	OnDevice bool
 	MS       float64
 	Host     HostReason
@@ -121,7 +123,8 @@ func (l *Local) rows(last int32, draft *spec.Draft) []int32 {
 	return l.ids
 }
 
-// Score runs the pass. A draft on the device is judged there; one of the host is judged there if that saves copying whole rows.
+// Score runs the pass. A draft on the device is judged there; one of the host is judged there if that
+// saves copying whole rows.
 func (l *Local) Score(ctx context.Context, last int32, draft *spec.Draft, terms *spec.Terms) (Pass, error) {
 	if draft.Device != nil {
 		return l.scoreOnDevice(ctx, draft, terms)

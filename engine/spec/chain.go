@@ -9,14 +9,16 @@ import (
 	"specula/engine/sample"
 )
 
-// Chainer is a Model that may be able to draft several tokens on a device without the host; engine/model has it.
+// Chainer is a Model that may be able to draft several tokens on a device without the host;
+// engine/model has it.
 type Chainer interface {
 	Model
 	// Feeds reports whether it can do so.
 	Feeds() bool
 	Tokens(n int) (compute.Tokens, error)
-	// Chain appends ids and n−1 further tokens to the cache. Each token is the best one after those before, or if by is not nil drawn
-	// by it. Chain puts the last of ids and the n chosen tokens into t. It does not wait for the device.
+	// Chain appends ids and n−1 further tokens to the cache. Each token is the best one after those
+	// before, or if by is not nil drawn by it. Chain puts the last of ids and the n chosen tokens into
+	// t. It does not wait for the device.
 	Chain(ctx context.Context, cache compute.Cache, ids []int32, n int, t compute.Tokens, by *compute.Sampling) error
 }
 

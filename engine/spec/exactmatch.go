@@ -2,12 +2,12 @@ package spec
 
 import "specula/engine/sample"
 
-// exactMatch lets the target draw its own token at every place, and accepts a draft token iff it is the same one. So the text is
-// what the target draws token by token. A draft token x is accepted with probability p(x). That is less than the rule token
-// accepts, min(1, p/q), unless the draft is certain.
+// exactMatch lets the target draw its own token at every place, and accepts a draft token iff it is the
+// same one. So the text is what the target draws token by token. A draft token x is accepted with
+// probability p(x). That is less than the rule token accepts, min(1, p/q), unless the draft is certain.
 //
-// The uniforms are numbered by their place in the reply, not by round. So a seed gives the same text with any draft: with another
-// gamma, another draft model, or none.
+// The uniforms are numbered by their place in the reply, not by round. So a seed gives the same text
+// with any draft: with another gamma, another draft model, or none.
 type exactMatch struct {
 	kept int
 	own  Judged // what the target drew at the place weighed last

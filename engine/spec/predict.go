@@ -7,9 +7,10 @@ import (
 	"specula/engine/sample"
 )
 
-// predictions are the target's distributions along a draft: at(i) is the distribution of the token after the first i draft tokens,
-// the same one that decoding without speculation would draw from. at is called in order from 0, once for each i, and not for rows
-// that no longer matter. Its result is valid until the next call.
+// predictions are the target's distributions along a draft: at(i) is the distribution of the token
+// after the first i draft tokens, the same one that decoding without speculation would draw from. at is
+// called in order from 0, once for each i, and not for rows that no longer matter. Its result is valid
+// until the next call.
 //
 // An acceptance rule knows nothing else of the target, so every rule works with all kinds of predictions.
 type predictions interface {

@@ -22,9 +22,10 @@ type Texts interface {
 	DraftStop(id int32) bool
 }
 
-// Retold drafts with a model of another vocabulary: it spells the model's text in the target's tokens. Different draft tokens may
-// give the same target tokens, so the probability of these is not known. They count as certain (q is one-hot), which is exact for
-// any draft (string-level matching, Timor et al. 2025, arXiv 2502.05202).
+// Retold drafts with a model of another vocabulary: it spells the model's text in the target's tokens.
+// Different draft tokens may give the same target tokens, so the probability of these is not known.
+// They count as certain (q is one-hot), which is exact for any draft (string-level matching, Timor et
+// al. 2025, arXiv 2502.05202).
 type Retold struct {
 	*DraftModel // in its own tokens
 	texts       Texts
@@ -46,7 +47,8 @@ func (r *Retold) Begin(tokens []int32) (reused int, err error) {
 	return r.DraftModel.Begin(r.texts.Spell(nil, tokens))
 }
 
-// Propose lets the draft model draw ask.Gamma tokens of its own, and proposes at most as many target tokens with the same text.
+// Propose lets the draft model draw ask.Gamma tokens of its own, and proposes at most as many target
+// tokens with the same text.
 func (r *Retold) Propose(ctx context.Context, ask Ask) (Draft, error) {
 	own := ask
 	own.Inspect, own.Look = false, false
@@ -68,7 +70,8 @@ func (r *Retold) Propose(ctx context.Context, ask Ask) (Draft, error) {
 	return draft, nil
 }
 
-// Committed keeps the draft model's own tokens as far as the committed tokens have the same text, and spells the rest.
+// Committed keeps the draft model's own tokens as far as the committed tokens have the same text, and
+// spells the rest.
 func (r *Retold) Committed(tokens []int32) error {
 	var text []byte
 	n := 0
@@ -88,7 +91,8 @@ func (r *Retold) Committed(tokens []int32) error {
 		own, text = append(own, id), text[len(b):]
 	}
 	r.said = r.said[:0]
-	// What is left begins inside or after a token: spell the tokens whose text it is, or the bytes alone where one was cut.
+	// What is left begins inside or after a token: spell the tokens whose text it is, or the bytes
+	// alone where one was cut.
 	rest := tokens[n:]
 	for len(text) > 0 && n > 0 {
 		b := r.texts.TargetBytes(tokens[n-1])

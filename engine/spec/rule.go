@@ -63,7 +63,8 @@ type Typical struct {
 	Delta   float64 // so is one with at least this share of exp(−entropy)
 }
 
-// evidence is what a rule knows besides the target's distributions: the draft tokens, their q, and the uniforms.
+// evidence is what a rule knows besides the target's distributions: the draft tokens, their q, and the
+// uniforms.
 type evidence struct {
 	draft  Draft
 	terms  Terms
@@ -74,19 +75,20 @@ func (e *evidence) uniform(stream sample.Stream, i int) float64 {
 	return e.terms.Uniforms.Uniform(stream, e.terms.Round, i)
 }
 
-// acceptance is a rule at work. It reads a draft once, from the first token to the last, so with every rule a round needs one
-// distribution for each row.
+// acceptance is a rule at work. It reads a draft once, from the first token to the last, so with every
+// rule a round needs one distribution for each row.
 type acceptance interface {
 	// begin forgets the round before.
 	begin()
-	// weigh takes draft token i, after all tokens before it, and the target's distribution p at its place. p is valid until the next
-	// call. weigh returns false when no later token can matter.
+	// weigh takes draft token i, after all tokens before it, and the target's distribution p at its
+	// place. p is valid until the next call. weigh returns false when no later token can matter.
 	weigh(e *evidence, i int, p sample.Dist) bool
 	// settle ends the weighing after n tokens and returns how many of them are accepted.
 	settle(e *evidence, n int) int
 	// replace draws the token in place of draft token i, the first that settle rejected.
 	replace(e *evidence, i int) Judged
-	// follow draws the bonus token from p, the target's distribution after a draft of n tokens that settle accepted whole.
+	// follow draws the bonus token from p, the target's distribution after a draft of n tokens that
+	// settle accepted whole.
 	follow(e *evidence, n int, p sample.Dist) Judged
 }
 

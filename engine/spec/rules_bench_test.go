@@ -7,7 +7,8 @@ import (
 	"specula/engine/spec/gate"
 )
 
-// BenchmarkRules times a round of each rule: a sampled draft of 4 tokens over a vocabulary like the demo pair's.
+// BenchmarkRules times a round of each rule: a sampled draft of 4 tokens over a vocabulary like the
+// demo pair's.
 func BenchmarkRules(b *testing.B) {
 	const vocab, gamma = 4096, 4
 	target, draft := make([][]float32, gamma+1), Draft{}

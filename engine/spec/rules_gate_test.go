@@ -53,7 +53,8 @@ func TestEveryRuleHasItsOwnCode(t *testing.T) {
 	v.acceptance("unknown", warm)
 }
 
-// Every exact rule, with sampled and one-hot drafts, at every temperature, with and without filters, for short and long drafts.
+// Every exact rule, with sampled and one-hot drafts, at every temperature, with and without filters,
+// for short and long drafts.
 func TestEveryExactRuleHasTheTargetsDistribution(t *testing.T) {
 	const vocab = 10
 	for _, rule := range exactRules {

@@ -51,7 +51,8 @@ func TestRulesByHand(t *testing.T) {
 			u: uniforms{sample.TargetDraw: .6}, verdicts: []event.Verdict{acc, rej, res}, committed: []int32{1, 2}, read: []int{0, 1}},
 		{name: "and so does what it draws after", rule: ExactMatch, draft: Draft{Tokens: []int32{1, 2}, Q: twice},
 			u: uniforms{sample.TargetDraw: .6}, verdicts: []event.Verdict{acc, acc, bon}, committed: []int32{1, 2, 1}, read: []int{0, 1, 2}},
-		// The entropy of (0.1, 0.1, 0.8) is 0.639: 0.3·exp(−0.639) = 0.158, so 0.09 is the bound and 0.1 passes, whatever u.
+		// The entropy of (0.1, 0.1, 0.8) is 0.639: 0.3·exp(−0.639) = 0.158, so 0.09 is the bound and
+		// 0.1 passes, whatever u.
 		{name: "what is typical stays", rule: TypicalLossy, draft: Draft{Tokens: []int32{2, 0}, Q: twice},
 			u: uniforms{sample.AcceptTest: .99}, verdicts: []event.Verdict{acc, acc, bon}, committed: []int32{2, 0, 0}, read: []int{0, 1, 2}},
 		{name: "what is not is drawn from p", rule: TypicalLossy, draft: Draft{Tokens: []int32{7, 0}, Q: []sample.Dist{sample.OneHot(7), even}},

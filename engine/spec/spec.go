@@ -1,5 +1,6 @@
-// Package spec holds the two halves of speculation: proposers, which draft the next tokens cheaply, and the verifier, which
-// accepts draft tokens so that the text keeps the target's distribution. It has no device code.
+// Package spec holds the two halves of speculation: proposers, which draft the next tokens cheaply, and
+// the verifier, which accepts draft tokens so that the text keeps the target's distribution. It has no
+// device code.
 package spec
 
 import (
@@ -11,7 +12,8 @@ import (
 	"specula/engine/sample"
 )
 
-// Draft holds draft tokens and, for each, the distribution q that it was drawn from. It is valid until the next Propose.
+// Draft holds draft tokens and, for each, the distribution q that it was drawn from. It is valid until
+// the next Propose.
 type Draft struct {
 	Tokens []int32
 	Q      []sample.Dist // (len(Tokens)); Elsewhere for a draft that stayed on a device
@@ -29,8 +31,9 @@ type Draft struct {
 	// draft model gives it only if Ask.Continue or Ask.Inspect is set, or if the draft was sampled
 	// on a device; otherwise it is nil. It is nil, too, for proposers without probabilities.
 	Confidence []float64
-	// Pending is the number of committed tokens that the first pass of the draft model had to read: 1 or 2 from round to
-	// round, more after rounds without a draft. It explains an unusually long first step.
+	// Pending is the number of committed tokens that the first pass of the draft model had to read: 1
+	// or 2 from round to round, more after rounds without a draft. It explains an unusually long first
+	// step.
 	Pending int
 	// Unread is the number of committed tokens that the proposer has missed and must read before it
 	// drafts; there is no draft yet. Call Read, then Propose again. So the caller can time this
@@ -40,7 +43,8 @@ type Draft struct {
 	Device *OnDevice
 	// Stop says in words why the draft is shorter than asked for; empty if it is not.
 	Stop string
-	// By names the proposer that drafted, and ByWhy says why it was this one. Only a proposer that chooses among others sets them.
+	// By names the proposer that drafted, and ByWhy says why it was this one. Only a proposer that
+	// chooses among others sets them.
 	By, ByWhy string
 }
 
@@ -53,8 +57,8 @@ func CertainDraft(ids []int32) Draft {
 	return d
 }
 
-// ErrNoDraft means that the proposer failed in this round only, for example because its logits are not finite. The round goes on
-// without a draft, and the next round asks again.
+// ErrNoDraft means that the proposer failed in this round only, for example because its logits are not
+// finite. The round goes on without a draft, and the next round asks again.
 var ErrNoDraft = errors.New("no draft in this round")
 
 // stopEnds is the Draft.Stop of a draft that ends in a stop token.
@@ -64,8 +68,8 @@ const stopEnds = "the draft ends the reply"
 type Ask struct {
 	Gamma  int // at most so many tokens
 	Params sample.Params
-	// Shapers have read the context. A proposer with logits of its own shapes them, and leaves the Shapers in the state in which it
-	// found them.
+	// Shapers have read the context. A proposer with logits of its own shapes them, and leaves the
+	// Shapers in the state in which it found them.
 	Shapers  sample.Shapers
 	Uniforms sample.Uniforms
 	Round    int
@@ -78,8 +82,8 @@ type Ask struct {
 	Sharpen float64
 	// IsStop, when not nil, reports which tokens end a reply. A draft ends with such a token.
 	IsStop func(id int32) bool
-	// Trust is for proposers that count, such as Suffix: they end a draft before the probability that all its tokens are right falls
-	// below Trust.
+	// Trust is for proposers that count, such as Suffix: they end a draft before the probability that
+	// all its tokens are right falls below Trust.
 	Trust float64
 	// Inspect asks for Draft.Logits and Draft.Confidence.
 	Inspect bool
@@ -90,24 +94,28 @@ type Ask struct {
 }
 
 // Proposer drafts the tokens that the target may write next. Calls come from one goroutine in the order
-// Begin, { Propose, Committed }…, and again Begin for the next reply; Read before Propose; Reset and Close at any point between.
+// Begin, { Propose, Committed }…, and again Begin for the next reply; Read before Propose; Reset and
+// Close at any point between.
 type Proposer interface {
 	// Name as in the setting "proposer": "draft", "ngram", "suffix", …
 	Name() string
-	// Begin opens a reply whose context is tokens: the prompt with its history, template applied. It keeps what it has from earlier
-	// replies as far as that is a prefix of tokens; reused is its length. It runs no model.
+	// Begin opens a reply whose context is tokens: the prompt with its history, template applied. It
+	// keeps what it has from earlier replies as far as that is a prefix of tokens; reused is its
+	// length. It runs no model.
 	Begin(tokens []int32) (reused int, err error)
-	// Unread is the number of committed tokens that a model has to read before the next draft. The last token does not count: it is
-	// read with every draft. It is 0 where that is not known before the draft.
+	// Unread is the number of committed tokens that a model has to read before the next draft. The last
+	// token does not count: it is read with every draft. It is 0 where that is not known before the
+	// draft.
 	Unread() int
 	// Read reads the unread tokens and calls progress, which may be nil. What was read before an
 	// error stays read.
 	Read(ctx context.Context, progress func(done, total int)) error
-	// Propose drafts up to ask.Gamma tokens after the committed ones. Fewer tokens, or none, are no error. After an error that wraps
-	// ErrNoDraft, only this round has no draft.
+	// Propose drafts up to ask.Gamma tokens after the committed ones. Fewer tokens, or none, are no
+	// error. After an error that wraps ErrNoDraft, only this round has no draft.
 	Propose(ctx context.Context, ask Ask) (Draft, error)
-	// Committed adds tokens to the context, whether they were drafted or not, and rolls back draft tokens that are not among them.
-	// It must be called after every Propose, with no tokens if the round was given up.
+	// Committed adds tokens to the context, whether they were drafted or not, and rolls back draft
+	// tokens that are not among them. It must be called after every Propose, with no tokens if the
+	// round was given up.
 	Committed(tokens []int32) error
 	// Len is the number of tokens in the proposer's own cache, 0 if it has none.
 	Len() int

@@ -6,8 +6,8 @@ type Traits struct {
 	From Source // what its tokens come from
 	// FindsChats means that it keeps text of earlier chats. A reply that must not depend on them resets it.
 	FindsChats bool
-	// AutoRank is its place among the proposers that the setting auto tries, from 1; 0 if auto never takes it. AutoWhy says in words
-	// why it is taken once those before it are not.
+	// AutoRank is its place among the proposers that the setting auto tries, from 1; 0 if auto never
+	// takes it. AutoWhy says in words why it is taken once those before it are not.
 	AutoRank int
 	AutoWhy  string
 	Words    string // where its tokens come from, in words for the screen
@@ -31,7 +31,8 @@ const (
 // draft is known.
 func (t Traits) Lookup() bool { return t.From == FromText }
 
-// Hidden reports whether it drafts from hidden states of the target's: it is a HiddenReader, and needs those of every pass.
+// Hidden reports whether it drafts from hidden states of the target's: it is a HiddenReader, and needs
+// those of every pass.
 func (t Traits) Hidden() bool { return t.From == FromHeads }
 
 // ReadsAlone reports whether it reads the context with a model of its own before every draft.

@@ -79,8 +79,9 @@ func (f *Format) ActivationBytes(m, cols int) int {
 	return groups * (f.groupHeader + f.Slabs(cols)*f.groupSlab)
 }
 
-// Ranges is the number of ranges that the columns of a matrix are split into. It decides the bits of the product. So it depends on the matrix alone, not on the number of rows
-// of activations and not on the GPU.
+// Ranges is the number of ranges that the columns of a matrix are split into. It decides the bits of
+// the product. So it depends on the matrix alone, not on the number of rows of activations and not on
+// the GPU.
 func (f *Format) Ranges(tiles, cols int) int {
 	most := f.mostRanges
 	if tiles > smallMatrix {

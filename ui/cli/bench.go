@@ -175,8 +175,8 @@ func (a *invocation) printReport(r app.Report, asJSON bool) error {
 	return err
 }
 
-// countProgress returns a function that shows a count on a terminal's stderr. If stderr is not a terminal, the
-// function does nothing.
+// countProgress returns a function that shows a count on a terminal's stderr. If stderr is not a
+// terminal, the function does nothing.
 func (a *invocation) countProgress(what string) func(done, total int) {
 	if !a.Terminal.StderrTTY {
 		return func(int, int) {}

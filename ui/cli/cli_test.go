@@ -196,8 +196,8 @@ func TestMeasuringCommands(t *testing.T) {
 	}
 }
 
-// A recording contains a chat: only its owner may read it, even if it replaces another file. A recording without
-// events is removed.
+// A recording contains a chat: only its owner may read it, even if it replaces another file. A
+// recording without events is removed.
 func TestARecordingIsPrivate(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, name := range []string{"new.jsonl", "old.jsonl"} {

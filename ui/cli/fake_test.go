@@ -203,8 +203,8 @@ func (s *fakeSession) Race(_ context.Context, _ [2]race.Lane, _ bool) (race.Race
 	return &fakeRace{fakeSession: s}, nil
 }
 
-// fakeRaceScreen runs a race as the screen does. With the prompt "quit" the user closes the screen after the first
-// round; with "early", while the models are read.
+// fakeRaceScreen runs a race as the screen does. With the prompt "quit" the user closes the screen
+// after the first round; with "early", while the models are read.
 func fakeRaceScreen(o ui.Options) error {
 	if o.Race.Prompt == "early" {
 		return nil

@@ -78,8 +78,8 @@ func (a *invocation) useColor() bool {
 	return a.Terminal.StdoutTTY && env("TERM") != "dumb"
 }
 
-// rawOutput reports whether stdout gets a model's text unchanged: if stdout is not a terminal and the user has
-// not asked for colours, which are for terminals.
+// rawOutput reports whether stdout gets a model's text unchanged: if stdout is not a terminal and the
+// user has not asked for colours, which are for terminals.
 func (a *invocation) rawOutput() bool { return !a.Terminal.StdoutTTY && !a.useColor() }
 
 // shown returns a model's text for stdout: safe for a terminal, unchanged for a pipe or a file.

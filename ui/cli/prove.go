@@ -127,8 +127,8 @@ func (a *invocation) conclude(r app.Report, err error, asJSON bool, found error)
 	return nil
 }
 
-// lineProgress returns a function that shows a text on one line of a terminal's stderr; "" clears the line. If
-// stderr is not a terminal, the function does nothing.
+// lineProgress returns a function that shows a text on one line of a terminal's stderr; "" clears the
+// line. If stderr is not a terminal, the function does nothing.
 func (a *invocation) lineProgress() func(what string) {
 	if !a.Terminal.StderrTTY {
 		return func(string) {}

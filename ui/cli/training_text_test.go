@@ -20,10 +20,10 @@ import (
 	"specula/ui/keys"
 )
 
-// The demo model learns the program's keys, commands and settings from assets/training/text/program. These texts use
-// placeholders, such as {key:gamma-up}, {slash:gamma} and {default:speculation.gamma}, which are resolved from
-// placeholders.json. This test makes that file from the real tables, so that the model does not learn a key that
-// does not exist.
+// The demo model learns the program's keys, commands and settings from assets/training/text/program.
+// These texts use placeholders, such as {key:gamma-up}, {slash:gamma} and {default:speculation.gamma},
+// which are resolved from placeholders.json. This test makes that file from the real tables, so that
+// the model does not learn a key that does not exist.
 
 var update = flag.Bool("update", false, "write what is generated: the placeholders of the training texts")
 
@@ -169,8 +169,8 @@ type topic struct {
 	questions, answers []string
 }
 
-// topics reads every training text about the program, and fails if one is not in the format. Further questions,
-// in separate files, are added to the topics with the same ids.
+// topics reads every training text about the program, and fails if one is not in the format. Further
+// questions, in separate files, are added to the topics with the same ids.
 func topics(t *testing.T) []topic {
 	t.Helper()
 	files, err := filepath.Glob(trainingText + "/program/*.txt")

@@ -16,8 +16,8 @@ var font = map[rune][5]string{
 	'.': {" ", " ", " ", " ", "#"}, '×': {"   ", "# #", " # ", "# #", "   "},
 }
 
-// Large draws a figure such as "×3.8" in large type: LargeRows lines of equal width. It returns nil if a sign of the
-// figure is not in the font.
+// Large draws a figure such as "×3.8" in large type: LargeRows lines of equal width. It returns nil if
+// a sign of the figure is not in the font.
 func Large(figure string) []string {
 	var rows [2 * LargeRows]strings.Builder // of dots
 	for _, sign := range figure {

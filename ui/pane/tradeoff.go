@@ -70,8 +70,8 @@ func (c *column) lengthBars() (chart bars, speeds, lengths []label) {
 	return chart, speeds, lengths
 }
 
-// speedWords formats how much faster a length is, for a bar of a width. Under narrow bars the sign stands once,
-// at the left.
+// speedWords formats how much faster a length is, for a bar of a width. Under narrow bars the sign
+// stands once, at the left.
 func (c *column) speedWords(speed float64, pitch int) string {
 	if pitch == leastPitch {
 		return fmt.Sprintf("%.1f", speed)
