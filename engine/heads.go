@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"specula/engine/compute"
 	"specula/engine/config"
 	"specula/engine/event"
 	"specula/engine/model"
@@ -152,6 +153,7 @@ func (s *Session) rehearseHeads(ctx context.Context, heads spec.HiddenReader) er
 func (r *reply) reusable(tokens []int32) (int, error) {
 	s := r.session
 	n := min(commonPrefix(s.cached, tokens), max(len(tokens)-1, 0))
+	n = compute.Reach(s.cache(), n)
 	if !r.config.Speculation.Enabled {
 		return n, nil
 	}
@@ -161,13 +163,21 @@ func (r *reply) reusable(tokens []int32) (int, error) {
 	}
 	r.take(p)
 	known, err := r.open(p, tokens)
-	return min(n, known), err
+	return compute.Reach(s.cache(), min(n, known)), err
 }
 
-// read lets the target read the context from token at on, without the last token. If heads follow
-// the reply, it gives them the hidden states of each pass.
+// read lets the target read the context from token at on, without the last token.
 func (r *reply) read(ctx context.Context, at int, progress func(done, total int)) error {
-	target, rest := r.session.engine.target, r.context[at:len(r.context)-1]
+	rest := r.context[at : len(r.context)-1]
+	return compute.ReadAndKeep(r.session.cache(), rest, func(part []int32, before int) error {
+		return r.readPart(ctx, at+before, part, func(done, _ int) { progress(before+done, len(rest)) })
+	})
+}
+
+// readPart reads a part of the context. If heads follow the reply, it gives them the hidden states
+// of each pass.
+func (r *reply) readPart(ctx context.Context, at int, rest []int32, progress func(done, total int)) error {
+	target := r.session.engine.target
 	if r.heads == nil || r.follows("") {
 		return r.session.target.Prefill(ctx, rest, progress)
 	}

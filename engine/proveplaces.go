@@ -122,7 +122,7 @@ func (r *reader) rows(ctx context.Context, prompt, ids []int32, from, to int) (r
 	}
 	all := slices.Concat(prompt, ids[:to-1])
 	at := len(prompt) - 1 + from
-	keep := min(commonPrefix(r.cached, all), at)
+	keep := compute.Reach(r.cache, min(commonPrefix(r.cached, all), at))
 	if err := r.cache.Truncate(keep); err != nil {
 		return nil, err
 	}

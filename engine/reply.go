@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"specula/engine/compute"
 	"specula/engine/config"
 	"specula/engine/event"
 	"specula/engine/round"
@@ -113,7 +114,8 @@ func (r *reply) settle(healthy bool) {
 		return
 	}
 	s.corpus.Add(r.context)
-	if keep := min(s.target.Len(), max(len(r.context)-1, 0)); s.target.Truncate(keep) == nil {
+	keep := compute.Reach(s.cache(), min(s.target.Len(), max(len(r.context)-1, 0)))
+	if s.target.Truncate(keep) == nil {
 		s.cached = append(s.cached[:0], r.context[:keep]...)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 
+	"specula/engine/compute"
 	"specula/engine/config"
 	"specula/engine/event"
 	"specula/engine/gamma"
@@ -115,6 +116,14 @@ func (s *Session) Settings() config.Config { return s.control.settings() }
 
 // Ready returns what Load has emitted about models and devices.
 func (s *Session) Ready() event.Ready { return s.loaded.ready }
+
+// cache is that of the target; nil: a server has it.
+func (s *Session) cache() compute.Cache {
+	if local, ok := s.target.(*round.Local); ok {
+		return local.Cache
+	}
+	return nil
+}
 
 // Reset empties caches and proposers, and forgets the finished replies in which proposers look up text. It keeps what was
 // learned about costs and acceptance.

@@ -38,7 +38,7 @@ func (s *Session) CompareWithDecoding(ctx context.Context, prompt string, rounds
 	p := passes{local: local, base: last, from: tokens[last], row: make([]float32, s.engine.shape.Vocab)}
 	decoded, err := p.decode(ctx, rounds)
 	if err == nil {
-		err = local.Truncate(last)
+		err = p.goBack(ctx, tokens[:last])
 	}
 	if err != nil {
 		return 0, 0, fmt.Errorf("comparing verification with decoding: %w", err)
@@ -56,6 +56,16 @@ type passes struct {
 	from  int32 // the prompt's last token
 	row   []float32
 	bits  []byte
+}
+
+// goBack makes the cache hold the prompt alone.
+func (p *passes) goBack(ctx context.Context, prompt []int32) error {
+	kept := compute.Reach(p.local.Cache, len(prompt))
+	err := p.local.Truncate(kept)
+	if err == nil && kept < len(prompt) {
+		err = p.local.Prefill(ctx, prompt[kept:], nil)
+	}
+	return err
 }
 
 // fingerprint stands for the bits of a row of scores: rows of a whole reply would take gigabytes.

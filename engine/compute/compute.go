@@ -80,6 +80,13 @@ type CacheShape struct {
 	// Each describes the layers one by one, if they are not all alike. Then KVHeads and HeadDim are
 	// unused. A backend may refuse layers of unlike widths.
 	Each []CacheLayer
+	// Windows has for each layer the largest Window of Attention; 0: there is none. nil: no layer has
+	// one. A backend may forget the rows before it; its caches are Partial then.
+	Windows []int
+	// Spare is the number of last tokens that Truncate must always be able to remove: no fewer than
+	// the longest pass has rows.
+	Spare       int
+	Checkpoints int // that a Partial cache can hold
 	// Sinks says that attention over the cache will have sinks (see Attention), which a backend may
 	// refuse.
 	Sinks bool
@@ -120,7 +127,8 @@ type CacheChecker interface {
 type Cache interface {
 	Len() int
 	Cap() int
-	// Truncate removes every token from n on; n must not exceed Len.
+	// Truncate removes every token from n on; n must not exceed Len. A cache may be unable to go back
+	// so far: see Partial.
 	Truncate(n int) error
 	// Advance adds to the cache the n rows that Attend has just written. Call it after the last
 	// layer.

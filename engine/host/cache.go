@@ -29,13 +29,27 @@ func (b *Backend) Cache(shape compute.CacheShape) (compute.Cache, error) {
 	if err := refuseBeyondMemory(fmt.Sprintf("keys and values of %d tokens", shape.Tokens), size); err != nil {
 		return nil, err
 	}
-	c := &cache{shape: shape}
+	c, rings := &cache{shape: shape}, false
 	for i := range shape.Layers {
 		l := shape.Layer(i)
 		require(shape.Each != nil || l.KVHeads > 0 && l.KeyDim > 0, "a cache without heads")
-		c.layers = append(c.layers, cpu.NewKV(cpu.KVShape{Tokens: shape.Tokens, Heads: l.KVHeads, KeyDim: l.KeyDim, ValueDim: l.ValueDim}, kept[shape.Type]))
+		rows := cpu.KVShape{Tokens: shape.Tokens}
+		if ring := ringOf(&shape, i); ring > 0 {
+			rows, rings = cpu.KVShape{Tokens: ring, Ring: true}, true
+		}
+		c.layers = append(c.layers, c.newLayer(i, rows))
+	}
+	if rings {
+		return newRingCache(b, c), nil
 	}
 	return c, nil
+}
+
+// newLayer allocates rows of a layer.
+func (c *cache) newLayer(i int, rows cpu.KVShape) *cpu.KV {
+	l := c.shape.Layer(i)
+	rows.Heads, rows.KeyDim, rows.ValueDim = l.KVHeads, l.KeyDim, l.ValueDim
+	return cpu.NewKV(rows, kept[c.shape.Type])
 }
 
 // kept maps the supported types of keys and values to those of the kernels.
@@ -65,17 +79,32 @@ func (b *Backend) CheckCache(shape compute.CacheShape) error {
 
 // cacheBytes checks for overflow, because the number of tokens comes from the user.
 func cacheBytes(shape compute.CacheShape) (int64, error) {
-	token := uint64(0) // bytes of one token in all layers
+	token := uint64(0)  // bytes of one token in all layers that keep every row
+	others := uint64(0) // bytes of the other layers
 	for i := range shape.Layers {
 		l := shape.Layer(i)
-		token += uint64(l.KVHeads) * uint64(kept[shape.Type].Bytes(l.KeyDim)+kept[shape.Type].Bytes(l.ValueDim))
+		row := uint64(l.KVHeads) * uint64(kept[shape.Type].Bytes(l.KeyDim)+kept[shape.Type].Bytes(l.ValueDim))
+		if ring := ringOf(&shape, i); ring > 0 {
+			others += row * uint64(ring+shape.Checkpoints*checkpointRows(&shape, i)) // less than the row of each token
+			continue
+		}
+		token += row
 	}
 	blocks := (uint64(max(shape.Tokens, 0)) + cpu.KeysPerBlock - 1) / cpu.KeysPerBlock
 	high, low := bits.Mul64(token, blocks*cpu.KeysPerBlock)
-	if high != 0 || low > 1<<62 {
+	if high != 0 || low > 1<<62 || others > 1<<62 {
 		return 0, fmt.Errorf("%w: keys and values of %d tokens exceed every memory", compute.ErrOutOfMemory, shape.Tokens)
 	}
-	return int64(low), nil
+	return int64(low + others), nil
+}
+
+// CacheBytes returns the memory of a cache, or −1 if the size overflows.
+func (b *Backend) CacheBytes(shape compute.CacheShape) int64 {
+	bytes, err := cacheBytes(shape)
+	if err != nil {
+		return -1
+	}
+	return bytes
 }
 
 func (c *cache) Len() int { return c.length }

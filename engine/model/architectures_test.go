@@ -55,6 +55,15 @@ func fixtures(t testing.TB) (all []fixture) {
 // file unpacks the model.
 func (f *fixture) file(t testing.TB) *weights.File {
 	t.Helper()
+	file, err := weights.Parse(f.name, f.data(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func (f *fixture) data(t testing.TB) []byte {
+	t.Helper()
 	packed, err := os.ReadFile("testdata/architectures/" + f.name + ".gguf.gz")
 	if err != nil {
 		t.Fatal(err)
@@ -67,11 +76,7 @@ func (f *fixture) file(t testing.TB) *weights.File {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, err := weights.Parse(f.name, data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return file
+	return data
 }
 
 func (f *fixture) open(t testing.TB, backend compute.Backend, o model.Options) *model.Model {

@@ -108,7 +108,7 @@ func (e *Eagle) loadLayer(h *headTensors, c headConfig, dim int) error {
 	e.layer.shapeLayers([]layerShape{{
 		heads: shape.Heads, kvHeads: shape.KVHeads, keyDim: shape.HeadDim, valueDim: shape.HeadDim, ropeDim: shape.RopeDim, ffn: shape.FFN,
 		attentionScale: shape.AttentionScale,
-	}})
+	}}, layerWindows{})
 	if err := first(h.err, e.layer.checkCache()); err != nil {
 		return err
 	}

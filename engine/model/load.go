@@ -47,7 +47,7 @@ func load(ctx context.Context, backend compute.Backend, file *weights.File, o Op
 		return nil, err
 	}
 	m := &Model{backend: backend, arch: arch, config: config, layers: make([]layer, config.Layers)}
-	m.shapeLayers(layout.shapes)
+	m.shapeLayers(layout.shapes, layout.windows)
 	if err := m.checkOperations(layout.windows); err != nil {
 		return nil, err
 	}

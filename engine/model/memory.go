@@ -11,10 +11,15 @@ import (
 // file, which are in memory already.
 type weigher interface{ MatrixBytes(compute.Weight) int64 }
 
+// cacheSizer is a backend that knows the memory of a cache; below 0: more than a number can say.
+type cacheSizer interface {
+	CacheBytes(shape compute.CacheShape) int64
+}
+
 // planner is a backend with memory of its own. It knows how much of it everything takes.
 type planner interface {
 	weigher
-	CacheBytes(shape compute.CacheShape) int64
+	cacheSizer
 	// ScratchBytes is the temporary memory for operations over this many rows and at most this many
 	// columns, with a cache of this shape.
 	ScratchBytes(rows, cols int, shape compute.CacheShape) int64
@@ -100,7 +105,7 @@ const float32Bytes = 4
 // cacheBytes returns the memory of a cache for this many tokens.
 func (m *Model) cacheBytes(tokens int) float64 {
 	c := &m.config
-	if known, ok := m.backend.(planner); ok {
+	if known, ok := m.backend.(cacheSizer); ok {
 		if bytes := known.CacheBytes(m.cacheShape(tokens)); bytes >= 0 {
 			return float64(bytes)
 		}

@@ -43,7 +43,7 @@ func (m *Model) placeLayers(w layerWindows) error {
 		l := &m.layers[i]
 		l.rope = &all
 		if w.has(i) {
-			l.window, l.rope = w.size, near
+			l.rope = near
 		}
 		switch m.arch.rotates {
 		case threeOfFour:

@@ -94,14 +94,17 @@ func (m *metadata) counts(name string, layers, usual, most int) []int {
 	return counts
 }
 
-// shapeLayers sets the sizes of the layers. Those of the same size will share buffers.
-func (m *Model) shapeLayers(shapes []layerShape) {
+// shapeLayers sets the sizes and windows of the layers. Those of the same size will share buffers.
+func (m *Model) shapeLayers(shapes []layerShape, w layerWindows) {
 	shared := map[layerShape]*layerBuffers{}
 	for i, s := range shapes {
 		if shared[s] == nil {
 			shared[s] = &layerBuffers{}
 		}
-		m.layers[i].shape, m.layers[i].buffers = s, shared[s]
+		l := &m.layers[i]
+		if l.shape, l.buffers = s, shared[s]; w.has(i) {
+			l.window = w.size
+		}
 	}
 }
 
@@ -117,12 +120,22 @@ func (m *metadata) checkShapes(shapes []layerShape) {
 	}
 }
 
+// checkpoints is the number of lengths that a cache with rings can go back to, apart from its last
+// rows. Two are enough for writing a reply again, and for the prompt before it.
+const checkpoints = 2
+
 // cacheShape is the size of a cache for this many tokens.
 func (m *Model) cacheShape(tokens int) compute.CacheShape {
 	first := &m.layers[0].shape
 	shape := compute.CacheShape{
 		Layers: len(m.layers), Tokens: tokens, KVHeads: first.kvHeads, HeadDim: first.keyDim, Type: m.config.CacheType,
 		Sinks: m.arch.needs()["sinks"] == required,
+	}
+	if slices.ContainsFunc(m.layers, func(l layer) bool { return l.window > 0 }) {
+		for i := range m.layers {
+			shape.Windows = append(shape.Windows, m.layers[i].window)
+		}
+		shape.Spare, shape.Checkpoints = m.config.PrefillRows, checkpoints
 	}
 	alike := true
 	each := make([]compute.CacheLayer, len(m.layers))

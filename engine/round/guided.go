@@ -45,11 +45,16 @@ func (g *Guided) Follow(ctx context.Context, context []int32, reading func(read 
 	for n < min(len(g.Holds), len(context)) && g.Holds[n] == context[n] {
 		n++
 	}
+	n = compute.Reach(g.Companion, n)
 	if err := g.cut(n); err != nil || n == len(context) {
 		return err
 	}
 	err := reading(func(progress func(done, total int)) error {
-		_, err := g.Model.Prefill(ctx, g.Companion, context[n:], progress)
+		missing := context[n:]
+		err := compute.ReadAndKeep(g.Companion, missing, func(part []int32, before int) error {
+			_, err := g.Model.Prefill(ctx, g.Companion, part, func(done, _ int) { progress(before+done, len(missing)) })
+			return err
+		})
 		g.Holds = append(g.Holds, context[n:g.Companion.Len()]...)
 		return err
 	})

@@ -118,7 +118,15 @@ func (d *DraftModel) Read(ctx context.Context, progress func(done, total int)) e
 	if missed == 0 {
 		return nil
 	}
-	if _, err := d.read(ctx, d.context[len(d.cached):len(d.context)-1], progress); err != nil {
+	err := compute.ReadAndKeep(d.cache, d.context[len(d.cached):len(d.context)-1], func(part []int32, before int) error {
+		_, err := d.read(ctx, part, func(done, _ int) {
+			if progress != nil {
+				progress(before+done, missed)
+			}
+		})
+		return err
+	})
+	if err != nil {
 		return fmt.Errorf("reading %d tokens of context into the draft model: %w", missed, err)
 	}
 	return nil
@@ -299,6 +307,7 @@ func (d *DraftModel) rollBack(agreed int) (int, error) {
 	for keep < most && d.cached[keep] == d.context[keep] {
 		keep++
 	}
+	keep = compute.Reach(d.cache, keep)
 	d.sound = keep
 	return keep, d.truncate(keep)
 }

@@ -10,6 +10,7 @@ type KV struct {
 	heads            int
 	keyDim, valueDim int
 	tokens           int // capacity, a multiple of 16
+	ring             bool
 
 	// Only the two slices of the KV's type are used.
 	keys, values           []float32
@@ -49,11 +50,25 @@ func roundUp(n, step int) int { return (n + step - 1) / step * step }
 type KVShape struct {
 	Tokens, Heads    int
 	KeyDim, ValueDim int // numbers of a head: at most MaxKeyDim and MaxValueDim
+	// Ring: a token takes the place of the one Tokens before it. Tokens is a multiple of
+	// KeysPerSplit, so that a split lies in one piece.
+	Ring bool
 }
+
+// RingTokens returns the size of a ring for rows that see window keys, of which the last spare can
+// be overwritten. Each split that a row reads is there as a whole: what lies before its window is
+// masked, as it would be without a ring.
+func RingTokens(window, spare int) int { return roundUp(window+spare+KeysPerSplit-1, KeysPerSplit) }
+
+// FirstRead returns the first token that attention reads for the row at a position.
+func FirstRead(position, window int) int { return splitOf(max(0, position-window+1)) }
 
 // NewKV allocates a KV.
 func NewKV(s KVShape, kept KVType) *KV {
-	kv := &KV{kept: kept, heads: s.Heads, keyDim: s.KeyDim, valueDim: s.ValueDim, tokens: roundUp(s.Tokens, lanes)}
+	if s.Ring && s.Tokens%KeysPerSplit != 0 {
+		panic(fmt.Sprintf("cpu: a ring of %d tokens, which are not whole splits", s.Tokens))
+	}
+	kv := &KV{kept: kept, heads: s.Heads, keyDim: s.KeyDim, valueDim: s.ValueDim, tokens: roundUp(s.Tokens, lanes), ring: s.Ring}
 	keys, values := kv.tokens*s.Heads*s.KeyDim, kv.tokens*s.Heads*s.ValueDim
 	switch kept {
 	case KVF16:
@@ -73,6 +88,9 @@ func NewKV(s KVShape, kept KVType) *KV {
 // and of its value.
 func (kv *KV) at(head, token int) (key, value int) {
 	first := head * kv.tokens
+	if kv.ring {
+		token %= kv.tokens
+	}
 	return (first+token/lanes*lanes)*kv.keyDim + token%lanes, (first + token) * kv.valueDim
 }
 
@@ -130,6 +148,30 @@ func (kv *KV) Load(token int, key, value []float32) {
 			}
 			copy(v, kv.values[valueAt:])
 		}
+	}
+}
+
+// Copy copies the tokens from … from+n−1 of another KV with the same type and heads to the places of
+// the tokens from to on. All three are multiples of KeysPerBlock.
+func (kv *KV) Copy(to int, src *KV, from, n int) {
+	for done := 0; done < n; done += KeysPerBlock {
+		for h := range kv.heads {
+			toKey, toValue := kv.at(h, to+done)
+			key, value := src.at(h, from+done)
+			copyNumbers(kv.keys, src.keys, toKey, key, KeysPerBlock*kv.keyDim)
+			copyNumbers(kv.values, src.values, toValue, value, KeysPerBlock*kv.valueDim)
+			copyNumbers(kv.halfKeys, src.halfKeys, toKey, key, KeysPerBlock*kv.keyDim)
+			copyNumbers(kv.halfValues, src.halfValues, toValue, value, KeysPerBlock*kv.valueDim)
+			copyNumbers(kv.quantKeys, src.quantKeys, quantizedAt(toKey), quantizedAt(key), quantizedAt(KeysPerBlock*kv.keyDim))
+			copyNumbers(kv.quantValues, src.quantValues, quantizedAt(toValue), quantizedAt(value), quantizedAt(KeysPerBlock*kv.valueDim))
+		}
+	}
+}
+
+// copyNumbers copies n numbers; of a type that is not the KV's there are none.
+func copyNumbers[N any](dst, src []N, to, from, n int) {
+	if dst != nil {
+		copy(dst[to:to+n], src[from:from+n])
 	}
 }
 

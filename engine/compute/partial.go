@@ -1,0 +1,46 @@
+package compute
+
+// Partial is an optional interface of a Cache that cannot be cut back to every length: for layers
+// with a window it holds a ring of rows, or a recurrent layer holds one state. The last
+// CacheShape.Spare tokens can always be removed, and so can all. To go back further it needs a
+// checkpoint. The caller reads again what lies between that and the length that it wanted; the bits
+// are those of the first reading.
+type Partial interface {
+	Cache
+	// Reach returns the greatest length, at most n, to which Truncate can cut back.
+	Reach(n int) int
+	// Keep makes a checkpoint of the present length. If there are CacheShape.Checkpoints of them, the
+	// oldest goes. A Truncate to a smaller length removes it.
+	Keep() error
+}
+
+// Reach returns the greatest length, at most n, to which a cache can be cut back.
+func Reach(c Cache, n int) int {
+	if p, ok := c.(Partial); ok {
+		return p.Reach(n)
+	}
+	return n
+}
+
+// apart is how many tokens before the end of a text the next one may part from it: the marks that
+// open a reply, with which it is written once more when the reply has become part of the text.
+const apart = 32
+
+// ReadAndKeep calls read for ids, the tokens to append to a cache. If the cache is Partial it calls
+// read twice, and makes a checkpoint between the two, shortly before the end of ids. So a reply can
+// be written again, or change when it becomes part of the text, without reading all of the text
+// again. done is the number of ids before part.
+func ReadAndKeep(c Cache, ids []int32, read func(part []int32, done int) error) error {
+	p, ok := c.(Partial)
+	first := len(ids) - apart
+	if !ok || first <= 0 {
+		return read(ids, 0)
+	}
+	if err := read(ids[:first], 0); err != nil {
+		return err
+	}
+	if err := p.Keep(); err != nil {
+		return err
+	}
+	return read(ids[first:], first)
+}

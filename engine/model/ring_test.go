@@ -1,0 +1,133 @@
+package model_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"specula/engine/compute"
+	"specula/engine/host"
+	"specula/engine/model"
+	"specula/engine/weights"
+)
+
+// wholeCaches is a backend whose caches keep every row.
+type wholeCaches struct{ *host.Backend }
+
+func (b wholeCaches) Cache(s compute.CacheShape) (compute.Cache, error) {
+	s.Windows = nil
+	return b.Backend.Cache(s)
+}
+
+const ringContext = 1800 // around a ring of 512 rows three times
+
+// windowed opens fixtures whose layers see few keys, with a context that is long enough for rings.
+func windowed(t *testing.T, backend compute.Backend, name string) *model.Model {
+	t.Helper()
+	file := (&fixture{name: name}).file(t)
+	data := append([]byte(nil), (&fixture{name: name}).data(t)...)
+	key := []byte(file.Architecture() + ".context_length")
+	at := bytes.Index(data, key)
+	binary.LittleEndian.PutUint32(data[at+len(key)+4:], ringContext)
+	file, err := weights.Parse(name, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := model.Load(context.Background(), backend, file, model.Options{MaxTokens: ringContext, MaxRows: mostRows, PrefillRows: 64}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+var withWindows = []string{"gemma3", "cohere2", "phi3-window", "exaone4-window"}
+
+// A verification pass gives the bits of decoding, and those of a cache that keeps all rows, before and after each
+// border of a ring, with drafts rejected on the way.
+func TestRingsVerifyAsWholeCachesDecode(t *testing.T) {
+	backend := newBackend(t, 2)
+	for _, name := range withWindows {
+		t.Run(name, func(t *testing.T) {
+			m, whole := windowed(t, backend, name), windowed(t, wholeCaches{backend}, name)
+			cache, reference := newCache(t, m), newCache(t, whole)
+			if _, ok := cache.(compute.Partial); !ok || cache.Bytes() >= reference.Bytes() {
+				t.Fatalf("the cache has %d bytes, one that keeps all rows %d", cache.Bytes(), reference.Bytes())
+			}
+			ids := randomIDs(mostRows, m.Config().Vocab, 7)
+			for _, start := range []int{5, 500, 1015, 1530} {
+				text := randomIDs(start, m.Config().Vocab, 8)
+				for m, cache := range map[*model.Model]compute.Cache{m: cache, whole: reference} {
+					if _, err := m.Prefill(context.Background(), cache, text[cache.Len():], nil); err != nil {
+						t.Fatal(err)
+					}
+				}
+				want := runSteps(t, whole, reference, ids, 1)
+				for rows := 1; rows <= mostRows; rows++ {
+					runSteps(t, m, cache, ids, rows).same(t, fmt.Sprintf("at %d, %d rows", start, rows), want)
+					runRounds(t, m, cache, ids, rows).same(t, fmt.Sprintf("at %d, %d rows, some rejected", start, rows), want)
+				}
+			}
+		})
+	}
+}
+
+// Cut back to any length, a cache with rings goes to one from which reading on gives the same bits: the length itself
+// if few tokens are removed, else a checkpoint or nothing.
+func TestRingsGoBack(t *testing.T) {
+	backend := newBackend(t, 2)
+	m, whole := windowed(t, backend, "gemma3"), windowed(t, wholeCaches{backend}, "gemma3")
+	cache, reference := newCache(t, m), newCache(t, whole)
+	text := randomIDs(ringContext, m.Config().Vocab, 3)
+	rng := rand.New(rand.NewPCG(1, 2))
+	fewer := map[bool]int{}
+	for range 60 {
+		n := max(1, rng.IntN(ringContext-mostRows)*rng.IntN(3)/2)
+		if n <= cache.Len() {
+			reach := compute.Reach(cache, n)
+			if reach > n || cache.Len()-n <= 64 && reach != n {
+				t.Fatalf("of %d tokens to %d: reaches %d", cache.Len(), n, reach)
+			}
+			fewer[reach > 0 && reach < n]++
+			if reach < n && cache.Truncate(n) == nil {
+				t.Fatalf("cut back to %d although it reaches %d", n, reach)
+			}
+			if err := cache.Truncate(reach); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n > cache.Len() {
+			err := compute.ReadAndKeep(cache, text[cache.Len():n], func(part []int32, _ int) error {
+				_, err := m.Prefill(context.Background(), cache, part, nil)
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := reference.Truncate(min(n, reference.Len())); err != nil {
+			t.Fatal(err)
+		}
+		if n > reference.Len() {
+			if _, err := whole.Prefill(context.Background(), reference, text[reference.Len():n], nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		next := text[n : n+1+rng.IntN(mostRows)]
+		got, want := runSteps(t, m, cache, next, len(next)), runSteps(t, whole, reference, next, len(next))
+		got.same(t, fmt.Sprintf("%d rows after %d", len(next), n), want)
+	}
+	if fewer[true] == 0 {
+		t.Error("no checkpoint was used")
+	}
+}
+
+// The memory that is planned is the one that is taken.
+func TestRingsArePlanned(t *testing.T) {
+	m := windowed(t, newBackend(t, 1), "gemma3")
+	if got := newCache(t, m).Bytes(); got != m.Config().CacheBytes {
+		t.Errorf("a cache takes %d bytes, planned were %d", got, m.Config().CacheBytes)
+	}
+}
