@@ -59,6 +59,9 @@ func (c *forgetfulCache) Truncate(n int) error {
 }
 
 func (c *forgetfulCache) Keep() error {
+	if c.Len() == 0 || slices.Contains(c.kept, c.Len()) {
+		return nil
+	}
 	if c.kept = append(c.kept, c.Len()); len(c.kept) > 2 {
 		c.kept = c.kept[1:]
 	}
@@ -83,8 +86,12 @@ func TestCachesThatCannotGoBackReadAgain(t *testing.T) {
 		user("hello"),
 	}
 	for _, proposer := range available(t) {
-		for _, scale := range []string{"1", "1.5"} {
-			settings := []string{"temperature", "0", "max-tokens", "50", "proposer", proposer, "guidance", scale}
+		scales := []string{"1"}
+		if proposer == "draft" {
+			scales = append(scales, "1.5") // the companion's cache goes back, too
+		}
+		for _, scale := range scales {
+			settings := []string{"temperature", "0", "max-tokens", "50", "proposer", proposer, "guidance", scale, "gamma-rule", "fixed", "gamma", "3"}
 			whole, partial := session(t, pair(), settings...), session(t, e, settings...)
 			for i, messages := range dialogue {
 				want, got := write(t, whole, messages, nil), write(t, partial, messages, nil)

@@ -26,18 +26,20 @@ func Reach(c Cache, n int) int {
 // open a reply, with which it is written once more when the reply has become part of the text.
 const apart = 32
 
-// ReadAndKeep calls read for ids, the tokens to append to a cache. If the cache is Partial it calls
-// read twice, and makes a checkpoint between the two, shortly before the end of ids. So a reply can
-// be written again, or change when it becomes part of the text, without reading all of the text
-// again. done is the number of ids before part.
+// ReadAndKeep calls read for ids, the tokens to append to a cache. If the cache is Partial it makes a
+// checkpoint shortly before the end of ids, or before them if they are few, and calls read for what
+// comes before it and after it. So a reply can be written again, or change when it becomes part of
+// the text, without reading all of the text again. done is the number of ids before part.
 func ReadAndKeep(c Cache, ids []int32, read func(part []int32, done int) error) error {
 	p, ok := c.(Partial)
-	first := len(ids) - apart
-	if !ok || first <= 0 {
+	if !ok {
 		return read(ids, 0)
 	}
-	if err := read(ids[:first], 0); err != nil {
-		return err
+	first := max(0, len(ids)-apart)
+	if first > 0 {
+		if err := read(ids[:first], 0); err != nil {
+			return err
+		}
 	}
 	if err := p.Keep(); err != nil {
 		return err
