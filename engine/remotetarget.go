@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
+	"strings"
 
 	"specula/engine/event"
 	"specula/engine/model"
@@ -48,7 +50,7 @@ func (e *Engine) describeRemote(ctx context.Context) error {
 	e.shape = model.Config{Vocab: d.Vocab, MaxTokens: d.Context, Parameters: d.Parameters}
 	e.ready = event.Ready{
 		Version: o.Version, Device: fmt.Sprintf("%s at %s", d.Kind, d.Address), DeviceWhy: "remote.url names it", DeviceDetail: describeServer(d),
-		Target: event.Model{Name: d.Model, Path: d.Address, WeightType: d.WeightType, Parameters: d.Parameters, WeightBytes: d.Bytes,
+		Target: event.Model{Name: strings.TrimSuffix(path.Base(d.Model), ".gguf"), Path: d.Address, WeightType: d.WeightType, Parameters: d.Parameters, WeightBytes: d.Bytes,
 			VocabSize: d.Vocab, ContextLength: d.Context},
 	}
 	if !o.Draft.none() {

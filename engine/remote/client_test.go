@@ -127,6 +127,30 @@ func TestPlainRoundsComeFromOneStream(t *testing.T) {
 	}
 }
 
+// In a stream, llama-server tells the text of a character's tokens, but only the last id.
+func TestTokensInsideCharactersAreRecovered(t *testing.T) {
+	arrow := map[int32]string{5: "\xE2", 6: "\x86", 7: "\x91", 8: "x", 9: "\xE2\x86", 0: "\x93", 1: "z", 2: "a", 3: "b", 4: "c"}
+	imitated := small()
+	imitated.Bytes = func(id int32) []byte { return []byte(arrow[id]) }
+	target := mustAsk(t, imitated)
+	target.server.spelling = spelling{bytes: imitated.Bytes, parts: map[string][]int32{"\xE2": {5}, "\x86": {6}, "\x91": {7}, "\xE2\x86": {9}}}
+	last := int32(3)
+	for range 6 {
+		got, err := score(target, last, sample.Params{TopP: 1})
+		if err != nil || got[0] != (last+1)%10 {
+			t.Fatalf("after %d came %v, %v", last, got, err)
+		}
+		last = got[0]
+	}
+	if imitated.Streams != 1 {
+		t.Errorf("%d streams", imitated.Streams)
+	}
+	two := spelling{bytes: imitated.Bytes, parts: map[string][]int32{"\xE2": {5, 9}, "\x86": {6}}}
+	if ids, err := two.recover("↑", 7, 2); err == nil {
+		t.Errorf("two ways fit, and %v was guessed", ids)
+	}
+}
+
 // A row that ends inside a character has no log-probabilities, so a safe token is asked for.
 func TestTokensInsideCharactersHaveRows(t *testing.T) {
 	imitated := small()

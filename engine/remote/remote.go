@@ -68,10 +68,11 @@ type Server struct {
 	vocab    int    // tokens of the vocabulary; 0: the server does not say
 	slots    int    // sequences that it computes at the same time; 0: it does not say
 	facts    facts
-	mostRow  int   // tokens that a row may have
-	firstRow int   // tokens that a row has at first where the filters do not say how many are needed
-	safe     int32 // a token that is whole characters: see rowsRequest
-	moved    int64 // bytes sent and received
+	mostRow  int      // tokens that a row may have
+	firstRow int      // tokens that a row has at first where the filters do not say how many are needed
+	spelling spelling // of the vocabulary
+	safe     int32    // a token that is whole characters: see rowsRequest
+	moved    int64    // bytes sent and received
 	trips    int
 }
 

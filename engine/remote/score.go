@@ -85,13 +85,14 @@ type llamaQuestion struct {
 
 // llamaAnswer is an answer of /completion, or one piece of a stream.
 type llamaAnswer struct {
-	Index  int       `json:"index"`
-	Tokens []int32   `json:"tokens"`
-	Stop   bool      `json:"stop"`
-	Model  string    `json:"model"`
-	Why    string    `json:"stop_type"`
-	Places []llamaAt `json:"completion_probabilities"`
-	Timing timings   `json:"timings"`
+	Index   int       `json:"index"`
+	Content string    `json:"content"`
+	Tokens  []int32   `json:"tokens"`
+	Stop    bool      `json:"stop"`
+	Model   string    `json:"model"`
+	Why     string    `json:"stop_type"`
+	Places  []llamaAt `json:"completion_probabilities"`
+	Timing  timings   `json:"timings"`
 }
 
 type llamaAt struct {

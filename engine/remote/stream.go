@@ -64,6 +64,8 @@ type stream struct {
 	way    way
 	terms  drawTerms
 	ended  bool
+	queue  []place // tokens that came and were not taken yet
+	seen   int     // tokens that the server has told of
 	steady float64 // milliseconds between two tokens, as the server counts them; 0: unknown
 }
 
@@ -79,9 +81,6 @@ func termsOf(t *spec.Terms) drawTerms {
 	return drawTerms{p.Temperature, p.TopP, p.MinP, p.TopK, p.TemperatureLast}
 }
 
-// streamTokens is how many tokens a stream is asked for. A reply that goes on plain asks again.
-const streamTokens = 64
-
 // streams reports whether rounds without a draft may come from a stream: the server draws every
 // token, so its settings must be those of the reply.
 func (s *Server) streams(t *spec.Terms) bool {
@@ -90,7 +89,7 @@ func (s *Server) streams(t *spec.Terms) bool {
 
 // fromStream takes the next token of a stream that stands after all.
 func (t *Target) fromStream(ctx context.Context, all []int32, w way, terms *spec.Terms) (round.Pass, error) {
-	if st := t.stream; st == nil || st.ended || !slices.Equal(st.at, all) || st.terms != termsOf(terms) {
+	if st := t.stream; st == nil || st.ended && len(st.queue) == 0 || !slices.Equal(st.at, all) || st.terms != termsOf(terms) {
 		t.endStream()
 		if err := t.openStream(ctx, all, w, terms); err != nil {
 			return round.Pass{}, err
@@ -98,15 +97,14 @@ func (t *Target) fromStream(ctx context.Context, all []int32, w way, terms *spec
 	}
 	st, before := t.stream, t.server.count()
 	w.drawn = true
-	answer, err := st.next(ctx, t.server)
-	if err != nil {
-		t.endStream()
-		return round.Pass{}, err
+	if len(st.queue) == 0 {
+		if err := st.next(ctx, t.server); err != nil {
+			t.endStream()
+			return round.Pass{}, err
+		}
 	}
-	at, err := answer.place()
-	if err != nil {
-		return round.Pass{}, err
-	}
+	at := st.queue[0]
+	st.queue = st.queue[1:]
 	t.scores = scores{target: t, ctx: ctx, way: w, params: terms.Params, prefixes: [][]int32{all}, places: []place{at}, rows: make([]row, 1), before: before}
 	if at.drawn < 0 || int(at.drawn) >= t.vocab {
 		return round.Pass{}, fmt.Errorf("%w: it does not say which token it wrote", errFalse)
@@ -118,15 +116,12 @@ func (t *Target) fromStream(ctx context.Context, all []int32, w way, terms *spec
 	}
 	pass := round.Pass{Scores: drawnScores{&t.scores}, Why: "no draft: the next token of the server's own stream"}
 	st.at, t.held = append(st.at, at.drawn), all
-	if n := answer.Timing.Written; n > 1 {
-		st.steady = answer.Timing.MS / float64(n-1) // the first token's time is not in MS
-	}
 	pass.PriceMS = st.steady
 	return pass, nil
 }
 
 func (t *Target) openStream(ctx context.Context, all []int32, w way, terms *spec.Terms) error {
-	q := llamaQuestion{Prompt: all, Tokens: min(streamTokens, t.Cap()-len(all)), Row: w.row, TopP: 1, Cache: true, ReturnTokens: true,
+	q := llamaQuestion{Prompt: all, Tokens: t.Cap() - len(all), Row: w.row, TopP: 1, Cache: true, ReturnTokens: true,
 		Samplers: []string{"temperature"}, Bias: [][2]any{}, Stream: true, Timings: true}
 	q.sample(terms.Params)
 	if !w.drawn {
@@ -156,34 +151,63 @@ func (t *Target) openStream(ctx context.Context, all []int32, w way, terms *spec
 	return nil
 }
 
-// next reads the next token. A stream that ends without saying why has broken off.
-func (st *stream) next(ctx context.Context, s *Server) (*llamaAnswer, error) {
+// next reads the next tokens into the queue: one, or several that make a character. A stream that ends
+// without saying why has broken off.
+func (st *stream) next(ctx context.Context, s *Server) error {
 	for {
 		data, err := st.events.next()
 		switch {
 		case ctx.Err() != nil:
-			return nil, context.Cause(ctx)
+			return context.Cause(ctx)
 		case errors.Is(err, io.EOF), errors.Is(err, errDone):
-			return nil, errors.New("the server ended its stream in the middle of the reply: look into its log")
+			return errors.New("the server ended its stream in the middle of the reply: look into its log")
 		case err != nil:
-			return nil, err
+			return err
 		}
 		s.moved += int64(len(data))
 		if failed := inside(data); failed != "" {
-			return nil, &Refused{Status: st.answer.StatusCode, words: "the server failed in the middle of the reply: " + s.shown(failed)}
+			return &Refused{Status: st.answer.StatusCode, words: "the server failed in the middle of the reply: " + s.shown(failed)}
 		}
 		var a llamaAnswer
 		if err := json.Unmarshal(data, &a); err != nil {
-			return nil, fmt.Errorf("a piece of the stream cannot be read: %w", err)
+			return fmt.Errorf("a piece of the stream cannot be read: %w", err)
 		}
 		st.ended = a.Stop
 		if len(a.Tokens) > 0 {
-			return &a, nil
+			return st.take(&a, s)
 		}
 		if a.Stop {
-			return nil, errors.New("the server ended the reply without a token: its context may be full")
+			return errors.New("the server ended the reply without a token: its context may be full")
 		}
 	}
+}
+
+// take puts the tokens of a piece into the queue. llama-server sends no piece for a token that ends
+// inside a character. The piece that completes the character has the bytes of all its tokens, but only
+// the id of the last; the count says how many there were.
+func (st *stream) take(a *llamaAnswer, s *Server) error {
+	missing := a.Timing.Written - st.seen - len(a.Tokens)
+	if missing < 0 || missing > mostMissing {
+		return fmt.Errorf("%w: the stream jumps from token %d to %d", errFalse, st.seen, a.Timing.Written)
+	}
+	at, err := a.place()
+	if err != nil {
+		return err
+	}
+	if missing > 0 {
+		ids, err := s.spelling.recover(a.Content, a.Tokens[0], missing)
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			st.queue = append(st.queue, place{drawn: id})
+		}
+	}
+	st.queue, st.seen = append(st.queue, at), a.Timing.Written
+	if st.seen > 1 {
+		st.steady = a.Timing.MS / float64(st.seen-1) // the first token's time is not in MS
+	}
+	return nil
 }
 
 // endStream cancels what the server still writes, which frees its slot.

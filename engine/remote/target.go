@@ -92,7 +92,10 @@ func (t *Target) Score(ctx context.Context, last int32, draft *spec.Draft, terms
 	}
 	all := slices.Concat(t.held, []int32{last}, draft.Tokens)
 	if len(draft.Tokens) == 0 && t.server.streams(terms) {
-		return t.fromStream(ctx, all, w, terms)
+		pass, err := t.fromStream(ctx, all, w, terms)
+		if terms.Params.Temperature > 0 || !errors.Is(err, errUntold) {
+			return pass, err // at temperature 0 the next token can be asked for again; a drawn one is gone
+		}
 	}
 	t.endStream()
 	before := t.server.count()

@@ -43,6 +43,7 @@ func (s *Server) Agree(ctx context.Context, t *tokenizer.Tokenizer) error {
 			return fmt.Errorf("the server has no control token %q with the id %d, but the vocabulary here has: name the file of the server's model by --vocabulary", t.Token(id), id)
 		}
 	}
+	s.spelling = newSpelling(t)
 	return s.chooseSafe(t)
 }
 

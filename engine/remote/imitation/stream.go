@@ -3,6 +3,8 @@ package imitation
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
+	"unicode/utf8"
 )
 
 // stream writes a reply token by token. The lock of the server is held meanwhile, but not while bytes
@@ -12,6 +14,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, q *question, pro
 	out := pieces{w: w, size: s.Piece}
 	rounds := s.Speculates
 	drafted, accepted, left := 0, 0, 0
+	var pending []byte
 	for written := 1; written <= q.Predict; written++ {
 		if written > 1 && left == 0 && len(rounds) > 0 { // the counters rise before the tokens of a round are sent
 			drafted, accepted, left = drafted+rounds[0][0], accepted+rounds[0][1], rounds[0][1]+1
@@ -27,6 +30,13 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, q *question, pro
 		left = max(0, left-1)
 		a["timings"] = t
 		prompt = append(prompt[:len(prompt):len(prompt)], id)
+		if s.Bytes != nil {
+			pending = append(pending, s.Bytes(id)...)
+		}
+		if insideCharacter(pending) && !ends {
+			continue // llama-server sends nothing for a token that ends inside a character
+		}
+		a["content"], pending = strings.ToValidUTF8(string(pending), "\uFFFD"), nil
 		s.Unlock()
 		alive := out.event(a) && r.Context().Err() == nil
 		s.Lock()
@@ -40,6 +50,16 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, q *question, pro
 	s.Unlock()
 	out.event(map[string]any{"index": 0, "tokens": []int32{}, "model": s.Model, "stop": true, "stop_type": "limit"})
 	s.Lock()
+}
+
+// insideCharacter reports whether text ends inside a character.
+func insideCharacter(text []byte) bool {
+	for i := len(text) - 1; i >= 0 && i >= len(text)-utf8.UTFMax; i-- {
+		if utf8.RuneStart(text[i]) {
+			return !utf8.FullRune(text[i:])
+		}
+	}
+	return false
 }
 
 // pieces writes events in pieces of some bytes.
