@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"specula/engine/model"
 	"specula/engine/weights"
 	"specula/engine/weights/gguf"
+	"specula/engine/weights/random"
 )
 
 func TestConfigOfThePair(t *testing.T) {
@@ -298,5 +300,27 @@ func TestMemoryIsRefusedBeforeItIsTaken(t *testing.T) {
 	}
 	if _, err = model.Load(context.Background(), backend, f16, model.Options{MaxTokens: 1024}, nil); err == nil || !strings.Contains(err.Error(), "weights need 0 MiB, a context of 1024 tokens 8 MiB") {
 		t.Errorf("error %v, want weights that take nothing", err)
+	}
+}
+
+// All experts of a mixture are counted, though a pass uses only some.
+func TestMemoryOfExpertsIsCounted(t *testing.T) {
+	shape, err := random.ShapeNamed("tiny-moe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var data bytes.Buffer
+	if err := random.Write(context.Background(), &data, shape, compute.Q8_0); err != nil {
+		t.Fatal(err)
+	}
+	file, err := weights.Parse("experts", data.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	// 2 layers of 8 experts, each with 3 matrices of 256 × 256 numbers in 8.5 bits, are 3.2 MiB; all
+	// the rest is 0.7 MiB.
+	_, err = model.Load(context.Background(), small{newBackend(t, 1), t, 2 << 20}, file, model.Options{MaxTokens: 32}, nil)
+	if want := "weights need 4 MiB, "; !errors.Is(err, compute.ErrOutOfMemory) || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want %q", err, want)
 	}
 }
