@@ -22,10 +22,11 @@ from drill.facts import facts
 from drill.followups import followups
 from drill.refusals import refusals
 from drill.speech import Chat
+from drill.visitors import visitors
 
 # skill: share of the chats
 SHARES: dict[Callable[[random.Random], Chat], float] = {
-    copying: 0.32, context: 0.2, followups: 0.16, facts: 0.09, refusals: 0.08, counting: 0.05, arithmetic: 0.1,
+    copying: 0.32, context: 0.2, followups: 0.16, facts: 0.09, refusals: 0.08, counting: 0.05, arithmetic: 0.1, visitors: 0.05,
 }
 
 

@@ -100,6 +100,17 @@ def examined(folder: Path) -> set[str]:
     return {lessons.normal(line.partition(":")[2]) for line in lines if line.startswith("user:")}
 
 
+def unseen(file: Path) -> set[str]:
+    """What visitors say that is not trained on, however short it is."""
+    return {lessons.normal(line.partition(":")[2]) for line in file.read_text().splitlines() if line.startswith("user:")}
+
+
+def asks_one_of(chat: Chat, examined: set[str], unseen: set[str]) -> bool:
+    """Whether the user says what must not be trained on."""
+    said = [(lessons.normal(text), len(text)) for role, text in chat if role == "user"]
+    return any(text in unseen or text in examined and length > SHORT for text, length in said)
+
+
 def write_stream(path: Path, chats: list[Chat], vocabulary: Vocabulary) -> int:
     ids, who, starts = [], [], []
     for chat in chats:
@@ -136,11 +147,13 @@ def main() -> None:
 
     copying = random.Random(chosen.seed + 2)
     train["copying"] = [drills.copying(copying, said) for _ in range(chosen.drills // 4)]  # a stream of its own: it takes the most practice
+    first = random.Random(chosen.seed + 3)
+    train["visitors"] = [drills.visitors(first) for _ in range(chosen.drills // 4)]
 
-    asked = examined(HERE / "exam")
+    asked, said_only = examined(HERE / "exam"), unseen(HERE.parent / "visitors-unseen.txt")
     for source, chats in train.items():
-        train[source] = [c for c in chats if not any(role == "user" and lessons.normal(text) in asked and len(text) > SHORT for role, text in c)]
-        print(f"{source}: {len(chats) - len(train[source])} chats with a question of the exam dropped")
+        train[source] = [c for c in chats if not asks_one_of(c, asked, said_only)]
+        print(f"{source}: {len(chats) - len(train[source])} chats with a question of the exam, or of unseen visitors, dropped")
 
     if chosen.vocabulary:
         vocabulary = Vocabulary.read(chosen.vocabulary)

@@ -5,7 +5,7 @@ import random
 import re
 import unittest
 
-from drill import arithmetic, context, copying, counting, facts, followups, lists, numbers, refusals, speech, tables, words
+from drill import arithmetic, context, copying, counting, facts, followups, lists, numbers, refusals, speech, tables, visitors, words
 from drills import drills
 
 _TEXT = pathlib.Path(__file__).resolve().parent / "text" / "general"
@@ -128,6 +128,51 @@ class Arithmetic(unittest.TestCase):
     def test_words(self) -> None:
         self.assertEqual(arithmetic.answer(3, "plus", 4, True), "Three plus four is seven.")
         self.assertEqual(arithmetic.answer(7, "times", 8, False), "7 x 8 = 56.")
+
+
+    def test_all_sums_of_one_digit_are_asked(self) -> None:
+        rng, answers = random.Random(1), set()
+        for _ in range(12000):
+            answers.add(arithmetic.one_digit(rng)[1][1])
+        digits = range(10)
+        for a in digits:
+            for b in digits:
+                self.assertIn(f"{a} + {b} = {a + b}.", answers)
+                self.assertIn(f"{a} x {b} = {a * b}.", answers)
+                self.assertIn(f"{max(a, b)} - {min(a, b)} = {abs(a - b)}.", answers)
+
+    def test_no_sum_that_is_taught_is_refused(self) -> None:
+        rng, seen = random.Random(2), 0
+        for _ in range(20000):
+            (_, question), (_, answer) = arithmetic.arithmetic(rng)[:2]
+            sum_of = re.search(r"\b(\d+) ?(?:\+|plus) ?(\d+)\b(?!,)", question)
+            if sum_of and answer == arithmetic.TOO_BIG:
+                a, b = int(sum_of[1]), int(sum_of[2])
+                self.assertGreater(a + b, 20, question)
+                self.assertTrue(a % 10 or b % 10 or a + b > 100, question)
+                seen += a < 100 and b < 100
+        self.assertGreater(seen, 100)
+
+
+class Visitors(unittest.TestCase):
+    def test_the_answers_are_the_written_ones(self) -> None:
+        known = {answer for _, _, answers in written() for answer in answers}
+        program = (_TEXT.parent / "program").glob("*.txt")
+        known |= {line[3:].strip() for path in program for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("a: ")}
+        rng = random.Random(1)
+        for _ in range(2000):
+            self.assertIn(visitors.greeting(rng)[1][1], known)
+
+    def test_a_greeting_in_front_changes_no_answer(self) -> None:
+        rng, by_question = random.Random(2), {}
+        for _ in range(20000):
+            (_, question), (_, answer) = visitors.greeting(rng)
+            for front in ("Hi there", "Hello", "Good day"):
+                if question.startswith(front) and plain(question) != plain(front):
+                    by_question.setdefault(plain(question[len(front):]), set()).add(answer)
+        self.assertGreater(len(by_question), 100)
+        for question, answers in by_question.items():
+            self.assertEqual(len(answers), 1, question)
 
 
 class Context(unittest.TestCase):

@@ -55,6 +55,12 @@ class Recipe(unittest.TestCase):
         self.assertNotIn("what shade", asked)
         self.assertTrue({"which colour", "how large", "how big is it"} <= asked)
 
+    def test_what_is_examined_or_unseen_is_not_taught(self):
+        examined, unseen = {"what is a token that was refused", "name three"}, {"salutations"}
+        for said, wanted in (("What is a token that was refused?", True), ("Name three.", False), ("Salutations!", True), ("Hello!", False)):
+            self.assertEqual(prepare.asks_one_of([("user", "Hi"), ("assistant", "Hello!"), ("user", said)], examined, unseen), wanted, said)
+        self.assertFalse(prepare.asks_one_of([("user", "Hi"), ("assistant", "Salutations")], examined, unseen))
+
     def test_the_first_tokens_of_an_answer_count_most(self):
         who = torch.tensor([[TEMPLATE, USER, TEMPLATE] + [ASSISTANT] * (FIRST + 2) + [TEMPLATE, ASSISTANT]])
         first = [FIRST_WEIGHT] * FIRST

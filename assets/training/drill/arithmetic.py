@@ -136,6 +136,15 @@ def small_sum(rng: random.Random) -> tuple[Chat, int]:
     return exchange(_asked(rng, a, operation, b, spoken=False), answer(a, operation, b, spoken=False)), result(a, operation, b)
 
 
+def one_digit(rng: random.Random) -> Chat:
+    """A sum, a difference or a product of two numbers of one digit."""
+    operation, a, b = rng.choice(("plus", "plus", "plus", "minus", "minus", "times")), rng.randint(0, 9), rng.randint(0, 9)
+    if operation == "minus":
+        a, b = max(a, b), min(a, b)
+    spoken = rng.random() < 0.25
+    return exchange(_asked(rng, shown(a, spoken), operation, shown(b, spoken), spoken), answer(a, operation, b, spoken))
+
+
 def _half_or_double(rng: random.Random) -> Chat:
     n, spoken = rng.randint(1, 10), rng.random() < 0.4
     once, both = shown(n, spoken), shown(2 * n, spoken)
@@ -177,7 +186,13 @@ def _large(rng: random.Random, digits: int) -> str:
 
 
 def _too_big(rng: random.Random) -> Chat:
-    """Sums that the model would get wrong, asked like the small ones."""
+    """Sums that the model would get wrong, asked like the small ones: of large numbers, and of two digits beyond what is taught."""
+    if rng.random() < 0.35:
+        a, operation, b = rng.randint(21, 99), rng.choice(("plus", "minus")), rng.randint(2, 99)
+        if operation == "plus" and rng.random() < 0.5:
+            a, b = b, a
+        if a % 10 or b % 10:  # tens are taught
+            return exchange(_asked(rng, a, operation, b, spoken=False), TOO_BIG)
     operation = rng.choice(("plus", "minus", "times", "times", "divided"))
     fewest = 2 if operation == "times" else 3
     a, b = _large(rng, rng.randint(fewest, 6)), _large(rng, rng.randint(fewest, 5))
