@@ -1,6 +1,6 @@
 """Averages checkpoints that went on from each other or from the same one: the mean answers better than any of them (Wortsman et al. 2022).
 
-usage: python average.py --out MODEL.pt MODEL.pt MODEL.pt …
+usage: python average.py --out MODEL.pt [--shares 1,1,2] MODEL.pt MODEL.pt MODEL.pt …
 """
 import argparse
 from pathlib import Path
@@ -10,13 +10,15 @@ import torch
 from model import LM, load, save
 
 
-def average(models: list[LM]) -> LM:
-    """The mean of models of one shape, weight by weight; the first of them holds it."""
+def average(models: list[LM], shares: list[float]) -> LM:
+    """The mean of models of one shape, weight by weight, each with its share; the first of them holds it."""
+    if len(shares) != len(models):
+        raise ValueError(f"{len(models)} models have {len(shares)} shares")
     if any(m.shape != models[0].shape for m in models):
         raise ValueError("models of different shapes have no mean")
     with torch.no_grad():
         for together in zip(*(m.parameters() for m in models)):
-            together[0].copy_(torch.stack(together).mean(0))
+            together[0].copy_(sum(share * p for share, p in zip(shares, together)) / sum(shares))
     return models[0]
 
 
@@ -24,8 +26,10 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("models", type=Path, nargs="+")
     options.add_argument("--out", type=Path, required=True)
+    options.add_argument("--shares", help="of the models in the mean; without it all have the same")
     chosen = options.parse_args()
-    save(average([load(path) for path in chosen.models]), chosen.out)
+    shares = [float(share) for share in chosen.shares.split(",")] if chosen.shares else [1.0] * len(chosen.models)
+    save(average([load(path) for path in chosen.models], shares), chosen.out)
 
 
 if __name__ == "__main__":

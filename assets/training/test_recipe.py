@@ -84,11 +84,13 @@ class Recipe(unittest.TestCase):
 
     def test_the_mean_of_models_has_the_mean_of_each_weight(self):
         first, second = LM(SMALL), LM(SMALL)
-        wanted = {name: (p + q) / 2 for (name, p), q in zip(first.state_dict().items(), second.state_dict().values())}
-        for name, got in average([first, second]).state_dict().items():
+        wanted = {name: (p + 3 * q) / 4 for (name, p), q in zip(first.state_dict().items(), second.state_dict().values())}
+        for name, got in average([first, second], [1, 3]).state_dict().items():
             torch.testing.assert_close(got, wanted[name])
         with self.assertRaises(ValueError):
-            average([first, LM(Shape(dim=64, layers=1, heads=2, kv=1, hd=32, ffn=64, vocab=300))])
+            average([first, LM(Shape(dim=64, layers=1, heads=2, kv=1, hd=32, ffn=64, vocab=300))], [1, 1])
+        with self.assertRaises(ValueError):
+            average([first, second], [1])
 
     def test_decoding_with_a_cache_computes_the_same(self):
         model, ids = LM(SMALL).bfloat16(), torch.randint(0, 300, (2, 12))
