@@ -55,20 +55,16 @@ func (t *Target) Close() error {
 	return nil
 }
 
-// mostWarm bounds the prompts of one prefill.
-const mostWarm = 9
-
 // Prefill lets the server read tokens, so that they are in its prefix cache when the first draft is
 // scored. llama-server keeps a cache for each of its sequences, and a draft of γ tokens needs γ+1 of
-// them: each reads the prompt by itself.
+// them: here one reads the prompt, each other one when a draft first needs it.
 func (t *Target) Prefill(ctx context.Context, ids []int32, progress func(done, total int)) error {
 	if len(t.held)+len(ids) >= t.Cap() {
 		return fmt.Errorf("%w: %d tokens do not fit after %d of %d", errContext, len(ids), len(t.held), t.Cap())
 	}
 	t.endStream()
 	prompt := slices.Concat(t.held, ids)
-	prompts := slices.Repeat([][]int32{prompt}, max(1, min(t.server.slots, mostWarm)))
-	if _, err := t.server.rows(ctx, prompts, 1); err != nil {
+	if _, err := t.server.rows(ctx, [][]int32{prompt}, 1); err != nil {
 		return fmt.Errorf("letting the server read %d tokens: %w", len(prompt), err)
 	}
 	t.held = prompt
