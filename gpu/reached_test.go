@@ -52,7 +52,13 @@ func TestEveryKernelIsReached(t *testing.T) {
 	}
 	for _, path := range families {
 		for _, cacheType := range []compute.DType{compute.F32, compute.F16} {
-			collect(path, func(d *recorder) error { return passesOf(t, d, fixture(t, path), cacheType) })
+			collect(path, func(d *recorder) error {
+				err := passesOf(t, d, fixture(t, path), cacheType)
+				if errors.Is(err, compute.ErrLacks) {
+					return nil // a family that only the processor computes launches nothing
+				}
+				return err
+			})
 		}
 	}
 	collect("single operations", withoutRotation)
