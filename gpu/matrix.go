@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"runtime"
+	"sync"
 
 	"specula/engine/compute"
 	"specula/gpu/driver"
@@ -105,21 +107,14 @@ func rowBytes(w compute.Weight) (int, error) {
 // sendRows packs n rows, the first of which is row from, and sends them. One tile may be larger
 // than a piece of the uploader; then it is packed in memory of its own and sent in parts.
 func (b *Backend) sendRows(m *matrix, w compute.Weight, source []byte, from, n int) error {
-	if _, own := cuda.PackedFormat(uint32(w.Type)); !own {
-		var err error
-		if source, err = converted(w, source, n); err != nil {
-			return err
-		}
-	}
 	bytes := m.format.Bytes(n, m.cols)
 	to := m.memory + driver.Pointer(from/tileRows*m.format.Bytes(tileRows, m.cols))
 	if bytes <= pieceBytes {
 		var packed error
-		return first(b.uploads.send(b, to, bytes,
-			func(piece []byte) { packed = m.format.Pack(piece, source, n, m.cols) }), packed)
+		return first(b.uploads.send(b, to, bytes, func(piece []byte) { packed = m.pack(piece, w, source, n) }), packed)
 	}
 	whole := make([]byte, bytes)
-	if err := m.format.Pack(whole, source, n, m.cols); err != nil {
+	if err := m.pack(whole, w, source, n); err != nil {
 		return err
 	}
 	for at := 0; at < bytes; at += pieceBytes {
@@ -130,6 +125,27 @@ func (b *Backend) sendRows(m *matrix, w compute.Weight, source []byte, from, n i
 		}
 	}
 	return nil
+}
+
+// pack lays out n rows of w for the device. The processor's cores share the tiles.
+func (m *matrix) pack(dst []byte, w compute.Weight, source []byte, n int) error {
+	tiles, rowBytes := cuda.Tiles(n), len(source)/n
+	errs := make([]error, min(runtime.GOMAXPROCS(0), tiles))
+	var cores sync.WaitGroup
+	for i := range errs {
+		from, to := tiles*i/len(errs)*tileRows, min(tiles*(i+1)/len(errs)*tileRows, n)
+		cores.Go(func() {
+			rows := source[from*rowBytes : to*rowBytes]
+			if _, own := cuda.PackedFormat(uint32(w.Type)); !own {
+				if rows, errs[i] = converted(w, rows, to-from); errs[i] != nil {
+					return
+				}
+			}
+			errs[i] = m.format.Pack(dst[m.format.Bytes(from, m.cols):m.format.Bytes(to, m.cols)], rows, to-from, m.cols)
+		})
+	}
+	cores.Wait()
+	return first(errs...)
 }
 
 // converted returns rows of a type without a product as those of the type that the GPU keeps.
