@@ -12,7 +12,7 @@ import (
 const candidates = 6
 
 // inspectShare bounds what a sparing inspection may take of the session's time.
-const inspectShare = 1.0 / 50
+const inspectShare = 1.0 / 100
 
 // inspect adds the best candidates of both models to the tokens of a round, if the request asks for
 // inspection.
