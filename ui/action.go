@@ -229,6 +229,10 @@ func (m *Model) composeAction(a keys.Action, k tea.KeyPressMsg) tea.Cmd {
 		if m.composer.Value() == "" {
 			return m.stepBack()
 		}
+	case keys.RoundBack, keys.RoundForth, keys.TenthBack, keys.TenthForth, keys.RecordingStart, keys.RecordingEnd:
+		if m.options.Load == nil {
+			return m.seek(a)
+		}
 	case keys.HistoryBack, keys.HistoryForward:
 		if m.moveInMenu(a) || m.moveInHistory(a) {
 			return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -64,6 +65,7 @@ type Model struct {
 
 	events    *trace.Recorder // the newest events of the session
 	recording *os.File        // nil while nothing is recorded
+	playedTo  atomic.Int64    // events of a recording that have been shown
 	pictures  int             // of the screen, taken in this session
 
 	chat    chats.Chat // the saved form of the chat on screen; its turns are in state
@@ -131,12 +133,13 @@ type (
 // Init asks for the background colour, starts the engine or the recording, and returns a command
 // that waits for the first events. Bubble Tea calls it once, before the first frame.
 func (m *Model) Init() tea.Cmd {
+	var begin tea.Cmd
 	if m.options.Load != nil {
 		m.guard.Go("loading the models", m.load)
 	} else {
-		m.play()
+		begin = m.playFrom(m.startOfReplay())
 	}
-	return tea.Batch(tea.RequestBackgroundColor, m.nextFrame(), m.flashFor())
+	return tea.Batch(begin, tea.RequestBackgroundColor, m.nextFrame(), m.flashFor())
 }
 
 // nextFrame returns a command that waits for events.

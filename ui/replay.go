@@ -2,34 +2,68 @@ package ui
 
 import (
 	"context"
+	"fmt"
 	"iter"
+	"sort"
+	"sync/atomic"
 	"time"
+
+	tea "charm.land/bubbletea/v2"
 
 	"specula/engine/event"
 	"specula/engine/trace"
+	"specula/ui/keys"
 	"specula/ui/pace"
 )
 
 // longestGap is the longest wait between two recorded events. Longer gaps come from typing.
 const longestGap = time.Second
 
-// play starts the recording. The paces work as with a live reply.
-func (m *Model) play() {
+// playFrom starts the recording at an event. Those before it are shown at once. The paces work as with a
+// live reply.
+func (m *Model) playFrom(at int) tea.Cmd {
+	records := m.options.Replay
+	var cmds []tea.Cmd
+	for _, r := range records[:at] {
+		cmds = append(cmds, m.apply(r.Event))
+	}
+	m.playedTo.Store(int64(at))
 	ctx, cancel := context.WithCancel(m.ctx)
 	m.reply = reply{stop: cancel, started: true}
-	records := m.options.Replay
 	m.guard.Go("the recording", func() {
 		defer m.ring.Push(replyOver{})
-		m.pacer.Play(ctx, recording(ctx, m.pacer, records), m.ring.Push)
+		m.pacer.Play(ctx, recording(ctx, m.pacer, records, &m.playedTo), m.ring.Push)
 	})
+	return tea.Batch(cmds...)
 }
 
-// recording yields recorded events. At full speed it waits between them as long as was recorded, up
-// to longestGap. At another pace only the pacer delays them.
-func recording(ctx context.Context, p *pace.Pacer, records []trace.Record) iter.Seq[event.Event] {
+// startOfReplay returns the event at which a recording begins to play.
+func (m *Model) startOfReplay() int {
+	o := &m.options
+	if o.ReplayRound > 0 {
+		for i, r := range o.Replay {
+			if e, ok := r.Event.(event.Round); ok && e.Index+1 == o.ReplayRound {
+				return i + 1
+			}
+		}
+		return len(o.Replay)
+	}
+	if o.ReplayAt <= 0 {
+		return 0
+	}
+	return eventAt(o.Replay, float64(o.ReplayAt)/float64(time.Millisecond))
+}
+
+// recording yields recorded events, from the one with the number in played, and counts them there. At full speed it waits between them as long as was
+// recorded, up to longestGap. At another pace only the pacer delays them.
+func recording(ctx context.Context, p *pace.Pacer, records []trace.Record, played *atomic.Int64) iter.Seq[event.Event] {
 	return func(yield func(event.Event) bool) {
 		last := 0.0
-		for _, r := range records {
+		from := played.Load()
+		if from > 0 {
+			last = records[from-1].AtMS
+		}
+		for _, r := range records[from:] {
 			gap := min(time.Duration((r.AtMS-last)*float64(time.Millisecond)), longestGap)
 			last = r.AtMS
 			if mode, _ := p.Mode(); mode == pace.Full && gap > 0 {
@@ -38,9 +72,78 @@ func recording(ctx context.Context, p *pace.Pacer, records []trace.Record) iter.
 				case <-time.After(gap):
 				}
 			}
-			if ctx.Err() != nil || !yield(r.Event) {
+			if ctx.Err() != nil {
+				return
+			}
+			played.Add(1)
+			if !yield(r.Event) {
 				return
 			}
 		}
 	}
+}
+
+// seek goes to another place of a recording, and plays on from there.
+func (m *Model) seek(a keys.Action) tea.Cmd {
+	records, now := m.options.Replay, int(m.playedTo.Load())
+	if len(records) == 0 {
+		return nil
+	}
+	length := records[len(records)-1].AtMS
+	jump := func(by float64) int { return eventAt(records, records[max(now-1, 0)].AtMS+by*length) }
+	to := 0
+	switch a {
+	case keys.RoundBack:
+		to = roundBefore(records, roundBefore(records, now)-1)
+	case keys.RoundForth:
+		to = roundAfter(records, now)
+	case keys.TenthBack:
+		to = jump(-0.1)
+	case keys.TenthForth:
+		to = max(jump(0.1), min(now+1, len(records)))
+	case keys.RecordingEnd:
+		to = len(records)
+	}
+	return m.afterReply(func() tea.Cmd {
+		m.present()
+		m.state.ClearChat()
+		m.state.Lengths, m.state.Warmths = nil, nil // they come again with the events
+		return m.playFrom(to)
+	})
+}
+
+// roundBefore returns the number of events up to the end of the last round among the first n; 0 if there
+// is none.
+func roundBefore(records []trace.Record, n int) int {
+	for ; n > 0; n-- {
+		if _, ok := records[n-1].Event.(event.Round); ok {
+			return n
+		}
+	}
+	return 0
+}
+
+// roundAfter returns the number of events up to the end of the first round after the first n; all if there
+// is none.
+func roundAfter(records []trace.Record, n int) int {
+	for ; n < len(records); n++ {
+		if _, ok := records[n].Event.(event.Round); ok {
+			return n + 1
+		}
+	}
+	return n
+}
+
+// eventAt returns the number of events that a recording has in its first so many milliseconds.
+func eventAt(records []trace.Record, ms float64) int {
+	return sort.Search(len(records), func(i int) bool { return records[i].AtMS > ms })
+}
+
+// place is where a recording is and how long it takes, for the status line; "" without a recording.
+func (m *Model) place() string {
+	records, now := m.options.Replay, int(m.playedTo.Load())
+	if len(records) == 0 || now == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.2f of %.2f s", records[now-1].AtMS/1000, records[len(records)-1].AtMS/1000)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -92,7 +93,7 @@ func TestARecordingKeepsItsTimesAtFullSpeedAndThePaceOtherwise(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p, n, began := pace.New(tt.mode, 1), 0, time.Now()
-				p.Play(t.Context(), recording(t.Context(), p, script()), func(event.Event) { n++ })
+				p.Play(t.Context(), recording(t.Context(), p, script(), new(atomic.Int64)), func(event.Event) { n++ })
 				if took := time.Since(began).Round(time.Millisecond); took != tt.want || n != 5 {
 					t.Errorf("%d events in %v, want 5 in %v", n, took, tt.want)
 				}
@@ -129,7 +130,7 @@ func TestStoppingARecordingKeepsWhatWasShown(t *testing.T) {
 	s := open(t, func(o *Options) { o.Load = nil })
 	s.m.options.Replay = script()
 	s.m.pacer.Set(pace.Step, 1)
-	s.m.play()
+	s.m.playFrom(0)
 	s.until("the first word", func() bool {
 		messages := s.m.state.Messages
 		return len(messages) == 2 && len(messages[1].Tokens) == 1
@@ -140,5 +141,49 @@ func TestStoppingARecordingKeepsWhatWasShown(t *testing.T) {
 	s.mustNotShow("three")
 	if s.m.state.Busy() {
 		t.Error("a stopped recording still looks busy")
+	}
+}
+
+func TestARecordingIsSought(t *testing.T) {
+	s := open(t, func(o *Options) { o.Load = nil })
+	s.m.options.Replay = script()
+	s.m.pacer.Set(pace.Step, 1) // after the first event that follows a place, the recording waits for a key
+	s.m.playFrom(0)
+	for _, step := range []struct{ key, shows, at, not string }{
+		{"end", "one two three", "90.00 of 90.00 s", ""},
+		{"home", "hello", "1.00 of 90.00 s", "two"},
+		{"right", "one two three", "3.00 of 90.00 s", ""},
+		{"left", "one two three", "3.00 of 90.00 s", ""}, // to the end of round 2, and on
+		{"left left", "one two", "2.00 of 90.00 s", "three"},
+		{"ctrl+right", "one two three", "90.00 of 90.00 s", ""},
+		{"ctrl+left", "one two three", "90.00 of 90.00 s", ""}, // to second 81, and on to the end
+	} {
+		for _, key := range strings.Fields(step.key) {
+			s.press(key)
+		}
+		s.until(step.key+": "+step.at, func() bool { return strings.Contains(s.text(), step.at) && strings.Contains(s.text(), step.shows) })
+		if step.not != "" {
+			s.mustNotShow(step.not)
+		}
+	}
+}
+
+func TestARecordingBeginsWhereItIsAskedTo(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		o    Options
+		want int // events
+	}{
+		{"at the start", Options{}, 0},
+		{"at a time", Options{ReplayAt: 2500 * time.Millisecond}, 3},
+		{"after a round", Options{ReplayRound: 3}, 4},
+		{"after its end", Options{ReplayAt: time.Hour}, 5},
+		{"after a round that it does not have", Options{ReplayRound: 9}, 5},
+	} {
+		m := Model{options: tt.o}
+		m.options.Replay = script()
+		if got := m.startOfReplay(); got != tt.want {
+			t.Errorf("%s: begins after %d events, want %d", tt.name, got, tt.want)
+		}
 	}
 }

@@ -166,8 +166,7 @@ func (m *Model) regenerate() tea.Cmd {
 	return m.afterReply(func() tea.Cmd {
 		if m.options.Load == nil {
 			m.state.ClearChat()
-			m.play()
-			return nil
+			return m.playFrom(0)
 		}
 		if m.engine == nil {
 			return m.say("the models are still being read")

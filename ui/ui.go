@@ -58,6 +58,10 @@ type Options struct {
 	Load func(ctx context.Context, emit func(event.Event)) (Engine, error)
 	// Replay is a recording to play instead of an engine.
 	Replay []trace.Record
+	// ReplayAt and ReplayRound say where it begins: after that time, or after the round with this number,
+	// from 1, of its first reply. What was before is shown at once.
+	ReplayAt    time.Duration
+	ReplayRound int
 	// Record, if not nil, is called with every event that the engine yields, on the engine's
 	// goroutine.
 	Record func(event.Event)

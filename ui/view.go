@@ -183,6 +183,9 @@ func (m *Model) drawStatus(flash bool) string {
 	case pace.Step:
 		o.Pace = "shown step by step"
 	}
+	if at := m.place(); at != "" {
+		o.Pace = strings.TrimSpace(at + "  " + o.Pace)
+	}
 	if m.recording != nil && m.events.Recording() {
 		o.Pace = strings.TrimSpace("recording  " + o.Pace)
 	}

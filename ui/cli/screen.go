@@ -80,6 +80,7 @@ func ownFolder(home, name string) (string, error) {
 }
 
 // screenOf plays a recording on the full screen.
-func (a *invocation) screenOf(ctx context.Context, c config.Config, records []trace.Record) error {
-	return a.classify(a.Screen(ctx, ui.Options{Config: c, Color: a.color, Now: a.Now, Keeper: a.keeper, Replay: records}))
+func (a *invocation) screenOf(ctx context.Context, c config.Config, records []trace.Record, f replayFlags) error {
+	o := ui.Options{Config: c, Color: a.color, Now: a.Now, Keeper: a.keeper, Replay: records, ReplayAt: f.at, ReplayRound: f.round}
+	return a.classify(a.Screen(ctx, o))
 }

@@ -46,7 +46,9 @@ var keyNames = map[keys.Focus]map[keys.Action]string{
 	},
 	keys.Compose: {
 		keys.Send: "send", keys.Newline: "newline", keys.Complete: "complete", keys.ToTranscript: "to-reply",
-		keys.HistoryBack: "history-back", keys.HistoryForward: "history-forward", keys.Step: "step", keys.StepBack: "step-back", keys.QuitIfEmpty: "quit", keys.HelpIfEmpty: "help-if-empty",
+		keys.HistoryBack: "history-back", keys.HistoryForward: "history-forward", keys.Step: "step", keys.StepBack: "step-back",
+		keys.RoundBack: "round-back", keys.RoundForth: "round-forth", keys.TenthBack: "tenth-back", keys.TenthForth: "tenth-forth",
+		keys.RecordingStart: "recording-start", keys.RecordingEnd: "recording-end", keys.QuitIfEmpty: "quit", keys.HelpIfEmpty: "help-if-empty",
 	},
 	keys.Read: {
 		keys.ToComposer: "to-prompt", keys.Left: "left", keys.Right: "right", keys.Up: "up", keys.Down: "down", keys.Top: "first",

@@ -60,6 +60,12 @@ const (
 	PaceSlower
 	Step
 	StepBack
+	RoundBack
+	RoundForth
+	TenthBack
+	TenthForth
+	RecordingStart
+	RecordingEnd
 	View
 	Rejected
 	Mouse
@@ -178,6 +184,12 @@ func composeKeys() []Binding {
 		{Compose, HistoryForward, []string{"down"}, "on the last line: next prompt; in the list of commands: the one below"},
 		{Compose, StepBack, []string{"backspace"}, "with an empty prompt: one step back, token by token; a reply being written pauses"},
 		{Compose, Step, []string{"space"}, "with an empty prompt and pace step: next phase, token by token; after a step back: forward again"},
+		{Compose, RoundBack, []string{"left"}, "in a recording: one round back, and on from there"},
+		{Compose, RoundForth, []string{"right"}, "in a recording: to the end of the next round"},
+		{Compose, TenthBack, []string{"ctrl+left"}, "in a recording: back by a tenth of its time"},
+		{Compose, TenthForth, []string{"ctrl+right"}, "in a recording: forward by a tenth of its time"},
+		{Compose, RecordingStart, []string{"home"}, "in a recording: to its start"},
+		{Compose, RecordingEnd, []string{"end"}, "in a recording: to its end"},
 		{Compose, HelpIfEmpty, []string{"?"}, "with an empty prompt: this help"},
 		{Compose, QuitIfEmpty, []string{"ctrl+d"}, "with an empty prompt: quit"},
 		{Editing, Edit, []string{"ctrl+a", "ctrl+e", "home", "end"}, "start, end of the line"},
