@@ -22,7 +22,12 @@ type head struct {
 	// machine at their time would contradict the speed-up.
 	speculative, plain float64
 	about              string // marks estimates; "" once measured
+	basis              string // what an estimate is made from; "" once measured
 }
+
+// fewRounds is how many rounds with a draft there must be before a loss is called one: among fewer, a
+// single one that another program has slowed down decides.
+const fewRounds = 8
 
 func headOf(s *state.State, th *theme.Theme) head {
 	asked, plain := s.Rate(true), s.Rate(false)
@@ -38,10 +43,19 @@ func headOf(s *state.State, th *theme.Theme) head {
 		h.style = th.Strong
 		h.speculative, h.plain = asked.PerSecond(), asked.PerSecond()/times
 		if s.Reply.Estimated {
-			h.about = th.Glyph.About
+			h.about, h.basis = th.Glyph.About, "estimated"
+		}
+		few := s.Reply.Estimated && asked.Rounds < fewRounds
+		if few {
+			h.basis = fmt.Sprintf("estimated from %d rounds", asked.Rounds)
+			if asked.Rounds == 1 {
+				h.basis = "estimated from 1 round"
+			}
 		}
 		h.figure = th.Glyph.Times + fmt.Sprintf("%.2f", times)
 		switch {
+		case event.Loses(times) && few:
+			h.words, h.style, h.reason = "so far", th.Label, h.basis
 		case event.Loses(times):
 			h.words, h.style, h.reason = "slower", th.Error, lossWords(asked, times)
 		case times < 1.005:
@@ -123,8 +137,8 @@ func (h *head) wide(s *state.State, th *theme.Theme, w int) []string {
 		}
 		begin, first = max(2+paint.Width(figure[0]), least), h.words
 	}
-	if h.about != "" && second == "" {
-		second = "estimated"
+	if second == "" {
+		second = h.basis
 	}
 	rates := [2]string{first, second}
 	words := max(usual, paint.Width(first)+2, paint.Width(second)+2)

@@ -132,12 +132,12 @@ func TestTheTradeoffNamesTheBestLength(t *testing.T) {
 	last.Lengths = []event.Length{{Tokens: 1, Rounds: 1, Measured: true}, {Tokens: 1.4, Rounds: 1.2, Measured: true}, {Tokens: 1.8, Rounds: 1.4, Measured: true}, {Tokens: 1.9, Rounds: 1.9}}
 	s.Apply(last)
 	got := words(strings.Join(pane.Tradeoff(s, th, 80, 12), " "))
-	for _, want := range []string{"×1.0 ×1.2 ×1.3 ×1.0", "γ 0 ●1 ★2 3", "γ 2 would be best: ×1.29 (γ 1: ×1.17)", "at temperature 0.20: γ 2, ×2.14"} {
+	for _, want := range []string{"×1.0 ×1.2 ×1.3 ×1.0", "γ 0 ●1 ★2 3", "γ 2 would be best: ×1.29 expected (γ 1: ×1.17)", "at temperature 0.20: γ 2, ×2.14"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in %s", want, got)
 		}
 	}
-	if got := words(pane.Tradeoff(s, th, 80, 5)[0]); got != "γ 2 would be best: ×1.29 (γ 1: ×1.17)" {
+	if got := words(pane.Tradeoff(s, th, 80, 5)[0]); got != "γ 2 would be best: ×1.29 expected (γ 1: ×1.17)" {
 		t.Errorf("a low picture says %q", got)
 	}
 	last.Lengths = []event.Length{{Tokens: 1, Rounds: 1}, {Tokens: 1.1, Rounds: 1.5}}

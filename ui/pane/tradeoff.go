@@ -2,6 +2,7 @@ package pane
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"specula/ui/graph"
@@ -110,13 +111,27 @@ func (c *column) tradeoffWords() []string {
 		alone := g.Gamma + " 0, no drafting, would be best"
 		words = []string{longestThatFits(c.w-2, alone+": guesses cost too much", alone, g.Gamma+" 0 would be best")}
 	case known && s.Lengths[best].Speedup() <= hardly*s.Lengths[now].Speedup():
-		words = []string{fmt.Sprintf("%s %d, in use, is as good as any (%s)", g.Gamma, now, times(now))}
+		words = []string{fmt.Sprintf("%s %d, in use, is as good as any: %s expected", g.Gamma, now, times(now))}
 	case known:
-		words = []string{fmt.Sprintf("%s %d would be best: %s (%s %d: %s)", g.Gamma, best, times(best), g.Gamma, now, times(now))}
+		words = []string{fmt.Sprintf("%s %d would be best: %s expected (%s %d: %s)", g.Gamma, best, times(best), g.Gamma, now, times(now))}
 	default:
-		words = []string{fmt.Sprintf("%s %d would be best: %s", g.Gamma, best, times(best))}
+		words = []string{fmt.Sprintf("%s %d would be best: %s expected", g.Gamma, best, times(best))}
 	}
-	return append(append(words, c.hindsight()...), c.otherTemperatures()...)
+	return slices.Concat(words, c.hindsight(), c.otherTemperatures(), c.measured(now))
+}
+
+// measured names the figure of the head line, which is of the rounds so far, unless it is the one
+// expected of the length in use.
+func (c *column) measured(now int) []string {
+	times := c.s.Reply.Speedup
+	if times <= 0 || now < 0 || now >= len(c.s.Lengths) || fmt.Sprintf("%.2f", times) == fmt.Sprintf("%.2f", c.s.Lengths[now].Speedup()) {
+		return nil
+	}
+	about := ""
+	if c.s.Reply.Estimated {
+		about = c.th.Glyph.About
+	}
+	return []string{fmt.Sprintf("measured so far: %s%s%.2f", about, c.th.Glyph.Times, times)}
 }
 
 // hindsight says which fixed γ would have been the best in this reply; nothing if that is unknown.

@@ -58,7 +58,10 @@ func (w *Window) TokensPerPass() (float64, bool) {
 
 // Rate is what rounds took and wrote. Each round weighs rateShare of the one after it, as in the
 // engine's speed-up, so that both tell of the same rounds.
-type Rate struct{ Tokens, MS, DraftMS float64 }
+type Rate struct {
+	Tokens, MS, DraftMS float64
+	Rounds              int // with a weight that counts
+}
 
 const rateShare = 0.95
 
@@ -71,6 +74,7 @@ func (s *State) Rate(asked bool) (r Rate) {
 			r.Tokens += weight * float64(h.Tokens)
 			r.MS += weight * (h.MS - h.ReadMS)
 			r.DraftMS += weight * h.DraftMS
+			r.Rounds++
 			weight *= rateShare
 		}
 	}
