@@ -81,9 +81,9 @@ func (b *Backend) MatMulExperts(dst, x compute.Buffer, r compute.Routing, w comp
 		phase = b.newMixturePhase(in, of, weight, bySlot)
 	}
 	work := phase.Add(cpu.MatMulExperts{
-		Dst: out, Experts: weight.experts, Rows: weight.rows, Cols: weight.cols, Near: b.weightBytes <= b.nearBytes, WidenFirst: b.pool.Ways().WidenFirst, Room: &b.room,
+		Dst: out, Experts: weight.experts, Rows: weight.rows, Cols: weight.cols, Near: b.near(), WidenFirst: b.pool.Ways().WidenFirst, Room: &b.room,
 	})
-	b.queue.addWork(phase.Items(), work)
+	b.queue.enlarge(phase.Items(), work)
 	return nil
 }
 
@@ -127,9 +127,7 @@ func (b *Backend) Mix(dst, x compute.Buffer, r compute.Routing) error {
 	in, xb := queuedRows(x, 0, of.Slots())
 	out, db := queuedRows(dst, 0, of.Slots()/of.Used)
 	require(xb.cols == db.cols, "Mix of different widths")
-	b.makeRoom() // a row needs slots from all threads, so the phase that computes them must end first
-	b.queue.rows = append(b.queue.rows, rowPhase{parts: b.pool.Threads()})
-	b.queue.add(&b.queue.rows[len(b.queue.rows)-1], 0, 0)
+	b.queue.close() // a row needs slots from all threads, so the phase that computes them must end first
 	b.perRow(rowOperation{run: mixRow, parts: db.cols, count: of.Slots() / of.Used, x: out, cols: db.cols, y: in, routing: of}, 2*len(in))
 	return nil
 }

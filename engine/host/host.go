@@ -26,9 +26,9 @@ type Backend struct {
 	why  string // so many threads; empty if the number was asked for
 
 	queue     queue
-	quantised cpu.Quantized // room for the quantised activations
-	exact     bool          // activations are not quantised
-	room      cpu.Room      // for products with them
+	quantised [2]cpu.Quantized // room for the quantised activations, in turns
+	exact     bool             // activations are not quantised
+	room      cpu.Room         // for products with them
 	inputs    cpu.ExpertMemory
 
 	weightBytes int64 // of all matrices that were loaded
@@ -58,7 +58,7 @@ func NewPolling(threads int, poll time.Duration) *Backend {
 
 		nearBytes: machine.lastCacheBytes() / 2, // activations, keys, values and other programs need the rest
 	}
-	b.inputs.Quantised = &b.quantised
+	b.inputs.Quantised = &b.quantised[0]
 	return b
 }
 
@@ -108,6 +108,10 @@ func (b *Backend) Close() error {
 	b.pool.Close()
 	return nil
 }
+
+// near reports whether all weights stay in the last-level cache. A pass is so short then that its
+// phases should be few (join.go).
+func (b *Backend) near() bool { return b.weightBytes <= b.nearBytes }
 
 // require panics if a caller broke the contract of compute.Backend.
 func require(ok bool, broken string) {

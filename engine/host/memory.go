@@ -156,7 +156,7 @@ func (b *Backend) Buffer(maxRows, cols int) (compute.Buffer, error) {
 		return nil, err
 	}
 	if cols%cpu.Block == 0 && !b.exact {
-		b.quantised.Grow(maxRows, cols)
+		b.quantised[0].Grow(maxRows, cols)
 	}
 	return &buffer{owner: b, rows: maxRows, cols: cols, data: make([]float32, maxRows*cols)}, nil
 }

@@ -48,16 +48,16 @@ func (b *Backend) RMSNorm(dst, x compute.Buffer, m int, w compute.Vector, eps fl
 	return nil
 }
 
-// MatMul multiplies m rows with a weight. If the last phase of the queue has products of the same
+// MatMul multiplies m rows with a weight. If the open phase of the queue has products of the same
 // input with weights of the same kind, and room, this product joins the phase.
 func (b *Backend) MatMul(dst, x compute.Buffer, m int, w compute.Matrix) error {
 	in, xb := queuedRows(x, 0, m)
 	out, db := queuedRows(dst, 0, m)
 	weight := w.(*matrix)
 	require(xb.cols == weight.cols && db.cols == weight.rows, "MatMul of widths that do not fit")
-	phase, ok := b.queue.last().(*productPhase)
-	if !ok || phase.x != &in[0] || phase.m != m || phase.n == len(phase.products) || b.quantises(weight) != (phase.products[0].quantised.W != nil) {
-		phase = b.newProductPhase(in, m, weight)
+	phase := &b.queue.prod
+	if phase.n == 0 || phase.x != &in[0] || phase.m != m || phase.n == len(phase.products) || b.quantises(weight) != (phase.products[0].quantised.W != nil) {
+		b.openProductPhase(in, m, weight)
 	}
 	t := &phase.products[phase.n]
 	phase.n++
@@ -68,37 +68,49 @@ func (b *Backend) MatMul(dst, x compute.Buffer, m int, w compute.Matrix) error {
 			WidenFirst: b.pool.Ways().WidenFirst}
 		t.items, work = t.float.Items(), t.float.Work()
 	case b.quantises(weight):
-		t.quantised = cpu.MatMulQuantized{Dst: out, X: &phase.quantised, W: weight.panels, Near: b.weightBytes <= b.nearBytes}
+		t.quantised = cpu.MatMulQuantized{Dst: out, X: b.queue.quantised(), W: weight.panels, Near: b.near()}
 		t.items, work = t.quantised.Items(), t.quantised.Work()
 	default:
 		t.dequantised = cpu.MatMulDequantized{Dst: out, X: in, M: m, W: weight.panels, Room: &b.room}
 		t.items, work = t.dequantised.Items(), t.dequantised.Work()
 	}
 	phase.items += t.items
-	b.queue.addWork(phase.items, work)
+	b.queue.addWork(work)
 	return nil
 }
 
 // quantises reports whether products with this weight need quantised input.
 func (b *Backend) quantises(w *matrix) bool { return w.panels != nil && !b.exact }
 
-// newProductPhase queues a phase without products. If products with the weight need quantised
-// input, it first queues a phase that quantises it.
-func (b *Backend) newProductPhase(in []float32, m int, w *matrix) *productPhase {
-	b.makeRoom()
+// quantised is the input of the next phase of products.
+func (q *queue) quantised() *cpu.Quantized {
+	return &q.products[:len(q.products)+1][len(q.products)].quantised
+}
+
+// openProductPhase opens a phase without products. If products with the weight need quantised
+// input, it first queues an operation that quantises it.
+func (b *Backend) openProductPhase(in []float32, m int, w *matrix) {
 	q := &b.queue
-	q.products = append(q.products, productPhase{x: &in[0], m: m})
-	phase := &q.products[len(q.products)-1]
+	if q.prod.n > 0 {
+		q.close()
+	}
+	b.makeRoom()
+	var quantised cpu.Quantized
 	if b.quantises(w) {
-		b.quantised.Begin(in, m, w.cols)
-		phase.quantised = b.quantised
-		b.perRow(rowOperation{run: quantiseRow, parts: w.cols / cpu.Block, count: m, quantised: &phase.quantised}, 4*len(in))
-		if packs := phase.quantised.Packs(); packs > 0 {
-			q.add(phase.quantised.Pack(), packs, 4*len(in))
+		room := &b.quantised[0]
+		if b.near() { // the products before may still be reading theirs (joinedPhase)
+			room = &b.quantised[len(q.products)%len(b.quantised)]
+		}
+		room.Begin(in, m, w.cols)
+		quantised = *room
+		keep(q.quantised(), room)
+		q.addRow(rowOperation{run: quantiseRow, parts: w.cols / cpu.Block, count: m, quantised: q.quantised()}, 4*len(in))
+		if packs := room.Packs(); packs > 0 {
+			q.add(q.quantised().Pack(), packs, 4*len(in))
 		}
 	}
-	q.add(phase, 0, 0)
-	return phase
+	q.close()
+	q.prod = productPhase{x: &in[0], m: m, quantised: quantised}
 }
 
 // AddBias adds a vector to each row.
@@ -148,8 +160,9 @@ func (b *Backend) Attend(dst, q, k, v compute.Buffer, m int, c compute.Cache, a 
 		task.Sinks = a.Sinks.(vector)
 	}
 	b.makeRoom()
-	b.queue.attends = append(b.queue.attends, task)
-	queued := &b.queue.attends[len(b.queue.attends)-1]
+	b.queue.close()
+	queued := next(&b.queue.attends)
+	keep(queued, &task)
 	b.queue.add(queued, queued.Items(), queued.Work())
 	return nil
 }

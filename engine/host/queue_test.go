@@ -119,9 +119,10 @@ func TestPartsAndTurnsChangeNothing(t *testing.T) {
 			for _, m := range []int{1, 9, 4} {
 				want = append(want, alone.run(m))
 			}
-			for _, threads := range []int{2, 3, 4, 6} {
+			for _, threads := range []int{-2, 2, 3, -3, 4, 6, -6} { // below 0: weights that are in memory
 				t.Run(fmt.Sprint(typ, shape, threads), func(t *testing.T) {
-					l := newLayer(t, threads, shape[0], shape[1], typ)
+					l := newLayer(t, max(threads, -threads), shape[0], shape[1], typ)
+					l.nearBytes = int64(threads) << 30
 					for i, m := range []int{1, 9, 4} {
 						for at, got := range l.run(m) {
 							if math.Float32bits(got) != math.Float32bits(want[i][at]) || got != got {

@@ -60,6 +60,9 @@ func (t *Attention) Items() int {
 	return (t.M + rows - 1) / rows * t.KV.heads
 }
 
+// KeyHeads returns the number of key heads. The items of a key head follow each other.
+func (t *Attention) KeyHeads() int { return t.KV.heads }
+
 // Work estimates the number of multiplications.
 func (t *Attention) Work() int {
 	keys := t.Position + t.M

@@ -24,6 +24,14 @@ const batchRows = 96
 // Items returns the number of panels.
 func (t *MatMulQuantized) Items() int { return t.W.Items() }
 
+// ColumnParts returns the number of items if each has equally many columns of Dst, else 1.
+func (t *MatMulQuantized) ColumnParts() int {
+	if t.W.Rows%panelRows != 0 {
+		return 1
+	}
+	return t.Items()
+}
+
 // Work estimates the time, in multiplications on the portable level.
 func (t *MatMulQuantized) Work() int { return t.X.m * t.W.Rows * t.W.Cols }
 

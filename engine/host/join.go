@@ -1,0 +1,124 @@
+package host
+
+import "specula/kernels/cpu"
+
+// joinedPhase is several phases in one. Its items are parts of the columns: heads, or columns of a
+// feed-forward network. A part of a later phase needs only the same part of the phases before it.
+// So a thread goes on with its own part and waits for nobody. It also finds there what it wrote
+// itself, and need not fetch it from another core.
+type joinedPhase struct {
+	phases [mostJoined]struct {
+		task  cpu.Task
+		items int
+	}
+	n, parts int
+}
+
+// mostJoined is enough for a product, what follows it on rows, and attention to several sequences.
+const mostJoined = 8
+
+func (p *joinedPhase) Do(from, to int) {
+	for i := range p.phases[:p.n] {
+		t := &p.phases[i]
+		t.task.Do(from*t.items/p.parts, to*t.items/p.parts)
+	}
+}
+
+// joinedPartsPerThread is the number of parts for each thread, if the columns can be divided so
+// finely. With more, a thread that has lost time gets less of the rest, but calls become short.
+const joinedPartsPerThread = 4
+
+// join makes the program of a pass from the phases of the queue. If all weights are near, passes
+// are so short that waiting at the end of each phase counts. A product, and what follows it and can
+// be divided in the same way, is one phase then.
+func (q *queue) join(threads int, near bool) []cpu.Phase {
+	q.program, q.joined = q.program[:0], q.joined[:0]
+	for i := 0; i < len(q.phases); {
+		n, parts := 1, 0
+		if near && threads > 1 {
+			n, parts = q.together(i, threads)
+		}
+		for j := range q.phases[i:][:n] {
+			if rows, ok := q.phases[i+j].Task.(*rowPhase); ok {
+				rows.divide(threads, parts)
+				q.phases[i+j].Items = rows.items()
+			}
+		}
+		if n == 1 {
+			q.program = append(q.program, q.phases[i])
+		} else {
+			q.program = append(q.program, q.joinPhases(q.phases[i:][:n], parts))
+		}
+		i += n
+	}
+	return q.program
+}
+
+// divide divides the columns into so many parts, or, for 0, as finely as threads need.
+func (p *rowPhase) divide(threads, parts int) {
+	if parts == 0 {
+		parts = commonDivisor(threads, p.most)
+	}
+	keep(&p.parts, &parts)
+}
+
+func (q *queue) joinPhases(phases []cpu.Phase, parts int) cpu.Phase {
+	work, joined := 0, joinedPhase{n: len(phases), parts: parts}
+	for i, t := range phases {
+		joined.phases[i].task, joined.phases[i].items = t.Task, t.Items
+		work += t.Work
+	}
+	task := next(&q.joined)
+	keep(task, &joined)
+	return cpu.Phase{Task: task, Items: parts, Work: work}
+}
+
+// together returns how many phases from number i on can be joined, and in how many parts.
+func (q *queue) together(i, threads int) (n, parts int) {
+	if _, ok := q.phases[i].Task.(*productPhase); !ok {
+		return 1, 0
+	}
+	most := 0
+	for n = 0; i+n < len(q.phases) && n < mostJoined; n++ {
+		if _, ok := q.phases[i+n].Task.(*productPhase); ok && n > 0 {
+			break // it needs all columns of its input
+		}
+		next := commonDivisor(most, columnParts(q.phases[i+n].Task))
+		if commonDivisor(next, joinedPartsPerThread*threads)%threads != 0 {
+			break
+		}
+		most = next
+	}
+	if n < 2 {
+		return 1, 0
+	}
+	return n, commonDivisor(most, joinedPartsPerThread*threads)
+}
+
+// columnParts returns into how many equal parts a phase can be divided that depend on the same part
+// of its inputs only; any divisor works too. For a product it is the parts of its outputs.
+func columnParts(t cpu.Task) int {
+	switch t := t.(type) {
+	case *productPhase:
+		return t.columnParts()
+	case *rowPhase:
+		return t.most
+	case *cpu.Attention:
+		return t.KeyHeads()
+	}
+	return 1
+}
+
+// columnParts returns 1 if a thread may still read the input itself while another one writes there.
+// Quantised activations are written to a place of their own.
+func (p *productPhase) columnParts() int {
+	parts := 0
+	for i := range p.products[:p.n] {
+		t := &p.products[i].quantised
+		if t.W == nil {
+			return 1
+		}
+		parts = commonDivisor(parts, t.ColumnParts())
+	}
+	return parts
+}
