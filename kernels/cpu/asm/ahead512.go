@@ -52,15 +52,17 @@ func (h *inHalves) before()          { h.ask(0, h.half()) }
 func (h *inHalves) row(reg.Register) {}
 func (h *inHalves) after()           { h.ask(h.half(), h.p.tileBytes()) }
 
-// ask prefetches into the second-level cache, which can have more requests under way than the
-// first. Weights that are near come so soon that it pays to prefetch them into the first-level cache.
+// ask prefetches weights for several rows into the second-level cache, which can have more requests
+// under way than the first. Weights for one row are used once: PREFETCHNTA keeps them from driving
+// other data out of the caches. Weights that are near come so soon that it pays to prefetch them into
+// the first-level cache.
 func (h *inHalves) ask(from, to int) {
 	for line := from; line < to; line += 64 {
 		switch {
 		case h.near:
 			h.p.PREFETCHT0(at(h.p.w, prefetchNearBytes+line))
 		case h.distance == nil:
-			h.p.PREFETCHT1(at(h.p.w, prefetchNearBytes+line))
+			h.p.PREFETCHNTA(at(h.p.w, prefetchNearBytes+line))
 		default:
 			h.p.PREFETCHT1(Mem{Base: h.p.w, Index: h.distance, Scale: 1, Disp: line})
 		}
