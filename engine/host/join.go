@@ -59,7 +59,7 @@ func (p *rowPhase) divide(threads, parts int) {
 	if parts == 0 {
 		parts = commonDivisor(threads, p.most)
 	}
-	keep(&p.parts, &parts)
+	cpu.Keep(&p.parts, &parts)
 }
 
 func (q *queue) joinPhases(phases []cpu.Phase, parts int) cpu.Phase {
@@ -69,7 +69,7 @@ func (q *queue) joinPhases(phases []cpu.Phase, parts int) cpu.Phase {
 		work += t.Work
 	}
 	task := next(&q.joined)
-	keep(task, &joined)
+	cpu.Keep(task, &joined)
 	return cpu.Phase{Task: task, Items: parts, Work: work}
 }
 

@@ -29,11 +29,11 @@ func TestKeepDoesNotWriteTheSame(t *testing.T) {
 	task := joinedPhase{n: 1, parts: 2}
 	task.phases[0].task = cpu.Task(&rowPhase{})
 	other := task
-	if allocs := testing.AllocsPerRun(10, func() { keep(&other, &task) }); allocs != 0 || other != task {
-		t.Errorf("keep allocated %v times, or changed what was the same", allocs)
+	if allocs := testing.AllocsPerRun(10, func() { cpu.Keep(&other, &task) }); allocs != 0 || other != task {
+		t.Errorf("Keep allocated %v times, or changed what was the same", allocs)
 	}
 	task.parts = 3
-	if keep(&other, &task); other != task {
-		t.Errorf("keep left %+v, want %+v", other, task)
+	if cpu.Keep(&other, &task); other != task {
+		t.Errorf("Keep left %+v, want %+v", other, task)
 	}
 }

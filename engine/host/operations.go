@@ -103,7 +103,7 @@ func (b *Backend) openProductPhase(in []float32, m int, w *matrix) {
 		}
 		room.Begin(in, m, w.cols)
 		quantised = *room
-		keep(q.quantised(), room)
+		cpu.Keep(q.quantised(), room)
 		q.addRow(rowOperation{run: quantiseRow, parts: w.cols / cpu.Block, count: m, quantised: q.quantised()}, 4*len(in))
 		if packs := room.Packs(); packs > 0 {
 			q.add(q.quantised().Pack(), packs, 4*len(in))
@@ -162,7 +162,7 @@ func (b *Backend) Attend(dst, q, k, v compute.Buffer, m int, c compute.Cache, a 
 	b.makeRoom()
 	b.queue.close()
 	queued := next(&b.queue.attends)
-	keep(queued, &task)
+	cpu.Keep(queued, &task)
 	b.queue.add(queued, queued.Items(), queued.Work())
 	return nil
 }

@@ -1,8 +1,6 @@
 package host
 
 import (
-	"unsafe"
-
 	"specula/engine/compute"
 	"specula/kernels/cpu"
 )
@@ -14,7 +12,7 @@ import (
 //
 // A phase starts when the one before is finished. This keeps the operations in order.
 //
-// Most passes have the phases of the pass before. What did not change is not written again (keep):
+// Most passes have the phases of the pass before. What did not change is not written again (cpu.Keep):
 // other cores have read it, and each line of their caches would have to be taken from them and sent
 // to them again. In passes of the demo pair that took 15 µs of 140, on two cores without a common
 // cache.
@@ -53,13 +51,6 @@ func next[T any](s *[]T) *T {
 	return &(*s)[len(*s)-1]
 }
 
-// keep sets *dst to *src, but does not write if it has these bytes already.
-func keep[T any](dst, src *T) {
-	if unsafe.String((*byte)(unsafe.Pointer(dst)), unsafe.Sizeof(*dst)) != unsafe.String((*byte)(unsafe.Pointer(src)), unsafe.Sizeof(*src)) {
-		*dst = *src
-	}
-}
-
 // add closes the open phase and appends one for a task.
 func (q *queue) add(t cpu.Task, items, work int) {
 	q.close()
@@ -96,13 +87,13 @@ func (q *queue) close() {
 	case q.row.n > 0:
 		rows := next(&q.rows)
 		for i := range q.row.operations[:q.row.n] {
-			keep(&rows.operations[i], &q.row.operations[i])
+			cpu.Keep(&rows.operations[i], &q.row.operations[i])
 		}
-		keep(&rows.rowShape, &q.row.rowShape)
+		cpu.Keep(&rows.rowShape, &q.row.rowShape)
 		p.Task = rows
 	case q.prod.n > 0:
 		products := next(&q.products)
-		keep(products, &q.prod)
+		cpu.Keep(products, &q.prod)
 		p.Task, p.Items = products, products.items
 	default:
 		return
