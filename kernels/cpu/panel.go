@@ -211,10 +211,24 @@ func (f Format) get(panel []byte, tile, lane int, s *format.Share) {
 
 // getBits is the inverse of putBits, for quants whose bits from first on are 0.
 func getBits(vectors []byte, bits, first int, quants *[Block]uint8) {
-	if bits == 0 {
+	le := binary.LittleEndian
+	switch {
+	case bits == 0:
+		return
+	case bits == 8: // all there is, as in Q8_0: nothing to divide
+		for g := range groups {
+			le.PutUint32(quants[4*g:], le.Uint32(vectors[vectorBytes*g:]))
+		}
+		return
+	case bits == 4 && first == 0: // as in most formats
+		for v := range groups / 2 {
+			word := le.Uint32(vectors[vectorBytes*v:])
+			low, high := quants[4*v:][:4], quants[Block/2+4*v:][:4]
+			le.PutUint32(low, le.Uint32(low)|word&0x0f0f0f0f)
+			le.PutUint32(high, le.Uint32(high)|word>>4&0x0f0f0f0f)
+		}
 		return
 	}
-	le := binary.LittleEndian
 	var words [groups]uint32
 	for v := range bits {
 		words[v] = le.Uint32(vectors[vectorBytes*v:])
@@ -235,24 +249,34 @@ func (w *Panels) Row(dst []float32, r int) {
 	}
 }
 
-// decode writes the 32 weights of a share.
+// decode writes the 32 weights of a share. What is the same for 16 of them is decided before the loop.
 func (f Format) decode(dst []float32, s *format.Share) {
 	scale, min := f.scaleAndMin(s)
 	factors, mins := f.factors(s)
-	for k, q := range s.Quants {
-		quant, upper := f.Value(q), k/(Block/2)
+	values, bias := f.Values, int32(f.Bias)
+	for upper := range 2 {
+		factor, add, adds := int32(1), min, f.Mins()
 		if f.Halves() {
-			quant *= factors[upper]
+			factor = factors[upper]
 		}
 		if f.TwoScales() && upper == 1 {
 			scale = min
 		}
-		dst[k] = scale * float32(quant)
-		switch {
-		case f.Factors == format.Nibbles:
-			dst[k] += min * float32(mins[upper])
-		case f.Mins():
-			dst[k] += min
+		if f.Factors == format.Nibbles {
+			add, adds = float32(min*float32(mins[upper])), true
+		}
+		weights := (*[Block / 2]float32)(dst[upper*Block/2:])
+		for k, q := range (*[Block / 2]uint8)(s.Quants[upper*Block/2:]) {
+			quant := int32(q) - bias
+			if values != nil {
+				quant = int32(values[q])
+			}
+			weights[k] = scale * float32(quant*factor)
+		}
+		if adds {
+			for k := range weights {
+				weights[k] += add
+			}
 		}
 	}
 }
