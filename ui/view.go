@@ -127,7 +127,7 @@ func (m *Model) placeholder(w int) string {
 	text := "Ask something, or type / for commands"
 	switch {
 	case m.options.Load == nil && m.busy():
-		text = "A recording plays: f2 pace, esc stops, ctrl+c twice quits"
+		text = "A recording plays: left and right go by rounds, f2 pace, esc stops, ctrl+c twice quits"
 	case m.options.Load == nil:
 		text = "The recording has ended: f5 plays it again, ctrl+c twice quits"
 	case m.engine == nil:

@@ -27,7 +27,7 @@ type head struct {
 
 // fewRounds is how many rounds with a draft there must be before a loss is called one: among fewer, a
 // single one that another program has slowed down decides.
-const fewRounds = 8
+const fewRounds = 16
 
 func headOf(s *state.State, th *theme.Theme) head {
 	asked, plain := s.Rate(true), s.Rate(false)
