@@ -39,6 +39,7 @@ func main() {
 		{"quantize", func(c *build.Context) { quantize(c); quantizeWide(c) }},
 		{"vector", vector},
 		{"attend", attend},
+		{"deltanet", deltaNet},
 		{"ceiling", ceiling},
 		{"softmax", softmax},
 		{"pause", pause},

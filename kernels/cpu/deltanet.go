@@ -1,0 +1,226 @@
+package cpu
+
+import "math"
+
+// DeltaShape is the size of a gated delta net: a layer with a state in place of keys and values.
+type DeltaShape struct {
+	KeyHeads, Heads  int // head h reads the query and key of key head h mod KeyHeads
+	KeyDim, ValueDim int // the state of a head is (KeyDim, ValueDim)
+	Kernel           int // tokens that the convolution sees, the last one included
+}
+
+// Width returns the columns of a token's input: queries, keys and values of all heads.
+func (s DeltaShape) Width() int { return 2*s.KeyHeads*s.KeyDim + s.Heads*s.ValueDim }
+
+// StateNumbers returns the numbers of the states of all heads.
+func (s DeltaShape) StateNumbers() int { return s.Heads * s.KeyDim * s.ValueDim }
+
+// DeltaState is what a layer keeps of a sequence: the states of all heads after At tokens, and the
+// inputs of the tokens after that. A pass brings the states to its own first token, and computes
+// its tokens on a copy. So tokens of the last pass can be taken back: their inputs are forgotten,
+// and the states never saw them.
+type DeltaState struct {
+	At     int
+	shape  DeltaShape
+	kept   int       // most inputs that are kept after At
+	states []float32 // (Heads, KeyDim, ValueDim)
+	// (kept+Kernel−1, Width+2·Heads): inputs, alpha and beta of token t at t mod (kept+Kernel−1)
+	inputs []float32
+}
+
+// NewDeltaState makes a state that has seen nothing. The inputs of kept tokens are kept.
+func NewDeltaState(shape DeltaShape, kept int) *DeltaState {
+	s := &DeltaState{shape: shape, kept: kept, states: make([]float32, shape.StateNumbers())}
+	s.inputs = make([]float32, s.rows()*s.inputWidth())
+	return s
+}
+
+// Bytes returns the memory of a state.
+func (s DeltaShape) Bytes(kept int) int64 {
+	return 4 * (int64(s.StateNumbers()) + int64(kept+s.Kernel-1)*int64(s.Width()+2*s.Heads))
+}
+
+func (s *DeltaState) rows() int       { return s.kept + s.shape.Kernel - 1 }
+func (s *DeltaState) inputWidth() int { return s.shape.Width() + 2*s.shape.Heads }
+
+// input returns what is kept of token t.
+func (s *DeltaState) input(t int) []float32 {
+	return s.inputs[t%s.rows()*s.inputWidth():][:s.inputWidth()]
+}
+
+// Reset forgets everything.
+func (s *DeltaState) Reset() {
+	s.At = 0
+	clear(s.states)
+}
+
+// Snapshot copies what later tokens need of a state that has seen At tokens. dst has SnapshotNumbers
+// numbers.
+func (s *DeltaState) Snapshot(dst []float32) {
+	n := copy(dst, s.states)
+	for back := 1; back < s.shape.Kernel && back <= s.At; back++ {
+		n += copy(dst[n:], s.input(s.At-back))
+	}
+}
+
+// Restore sets the state to a snapshot that was made after at tokens.
+func (s *DeltaState) Restore(src []float32, at int) {
+	n := copy(s.states, src)
+	s.At = at
+	for back := 1; back < s.shape.Kernel && back <= at; back++ {
+		n += copy(s.input(at-back), src[n:])
+	}
+}
+
+// SnapshotNumbers returns the numbers of a snapshot.
+func (s DeltaShape) SnapshotNumbers() int {
+	return s.StateNumbers() + (s.Kernel-1)*(s.Width()+2*s.Heads)
+}
+
+// DeltaNet computes a gated delta net as ref.DeltaNet defines it, over the M tokens after Position.
+// An item is a head. The tokens are computed one after the other, so a result does not depend on
+// how many a pass has. DeltaKeep must follow it.
+type DeltaNet struct {
+	Dst         []float32 // (M, Heads·ValueDim)
+	X           []float32 // (M, Width)
+	Alpha, Beta []float32 // (M, Heads)
+	Conv        []float32 // (Kernel, Width)
+	Rate, Shift []float32 // (Heads)
+	Eps         float32
+	State       *DeltaState
+	From        int // tokens that the states have seen
+	M, Position int
+	Room        []float32 // (Heads, KeyDim, ValueDim), for the states after tokens that can be taken back
+}
+
+// Begin notes how far the states have come, and how far the task will bring them.
+func (t *DeltaNet) Begin() {
+	t.From = t.State.At
+	t.State.At = max(t.Position, t.Position+t.M-t.State.kept)
+}
+
+// final returns how many tokens the states have seen after the task.
+func (t *DeltaNet) final() int { return max(t.Position, t.Position+t.M-t.State.kept) }
+
+// Items returns the number of items.
+func (t *DeltaNet) Items() int { return t.State.shape.Heads }
+
+// Work estimates the number of multiplications.
+func (t *DeltaNet) Work() int { return 4 * (t.Position + t.M - t.From) * t.State.shape.StateNumbers() }
+
+// Do computes the heads from … to−1.
+func (t *DeltaNet) Do(from, to int) {
+	s := t.State.shape
+	row := deltaRow{buffer: make([]float32, 2*s.KeyDim+3*s.ValueDim+max(s.KeyDim, s.ValueDim))}
+	size := s.KeyDim * s.ValueDim
+	for head := from; head < to; head++ {
+		state, room := t.State.states[head*size:][:size], t.Room[head*size:][:size]
+		for token := t.From; token < t.Position+t.M; token++ {
+			t.prepare(&row, head, token)
+			deltaRecall(row.recalled, state, row.k, row.decay)
+			for i, v := range row.v {
+				row.change[i] = row.strength * (v - row.recalled[i])
+			}
+			var out []float32
+			if token >= t.Position {
+				out = t.Dst[((token-t.Position)*s.Heads+head)*s.ValueDim:][:s.ValueDim]
+			}
+			switch {
+			case token < t.final():
+				deltaStep(state, out, state, row.k, row.change, row.q, row.decay)
+			case token == t.Position+t.M-1:
+				deltaStep(nil, out, state, row.k, row.change, row.q, row.decay)
+			default:
+				deltaStep(room, out, state, row.k, row.change, row.q, row.decay)
+				state = room
+			}
+		}
+	}
+}
+
+// deltaRow is what a head needs of one token.
+type deltaRow struct {
+	buffer           []float32
+	q, k             []float32 // of length 1; q divided by √KeyDim
+	v                []float32
+	recalled, change []float32
+	decay, strength  float32
+}
+
+// prepare fills row for a token.
+func (t *DeltaNet) prepare(row *deltaRow, head, token int) {
+	s := t.State.shape
+	rest := row.buffer
+	take := func(n int) (x []float32) { x, rest = rest[:n], rest[n:]; return x }
+	row.q, row.k, row.v = take(s.KeyDim), take(s.KeyDim), take(s.ValueDim)
+	row.recalled, row.change = take(s.ValueDim), take(s.ValueDim)
+	keyHead := head % s.KeyHeads
+	t.convolve(row.q, rest, keyHead*s.KeyDim, token)
+	t.convolve(row.k, rest, (s.KeyHeads+keyHead)*s.KeyDim, token)
+	t.convolve(row.v, rest, 2*s.KeyHeads*s.KeyDim+head*s.ValueDim, token)
+	times(row.q, float32(1/math.Sqrt((float64(squares(row.q))+float64(t.Eps))*float64(s.KeyDim))))
+	times(row.k, float32(1/math.Sqrt(float64(squares(row.k))+float64(t.Eps))))
+	var alpha, beta float32
+	if i := token - t.Position; i >= 0 {
+		alpha, beta = t.Alpha[i*s.Heads+head], t.Beta[i*s.Heads+head]
+	} else {
+		gates := t.State.input(token)[s.Width():]
+		alpha, beta = gates[head], gates[s.Heads+head]
+	}
+	row.decay = exp(t.Rate[head] * softplus(alpha+t.Shift[head]))
+	row.strength = 1 / (1 + exp(-beta))
+}
+
+// convolve writes the columns from column on after convolution and SiLU. room has len(dst) numbers.
+func (t *DeltaNet) convolve(dst, room []float32, column, token int) {
+	width, kernel := t.State.shape.Width(), t.State.shape.Kernel
+	clear(dst)
+	room = room[:len(dst)]
+	for j := max(0, kernel-1-token); j < kernel; j++ {
+		scale(room, t.input(token - kernel + 1 + j)[column:][:len(dst)], t.Conv[j*width+column:][:len(dst)], 1)
+		add(dst, room)
+	}
+	for i := range room {
+		room[i] = 1
+	}
+	swiGLU(dst, room)
+}
+
+// input returns the input of a token, of this pass or an earlier one.
+func (t *DeltaNet) input(token int) []float32 {
+	if i := token - t.Position; i >= 0 {
+		width := t.State.shape.Width()
+		return t.X[i*width:][:width]
+	}
+	return t.State.input(token)[:t.State.shape.Width()]
+}
+
+// softplus is ln(1+eˣ). With u = e^−|x| it is max(x, 0) + ln(1+u), and ln(1+u) = 2·artanh(u/(2+u)).
+func softplus(x float32) float32 {
+	u := float64(exp(-max(x, -x)))
+	z := u / (2 + u) // at most 1/3, so the series below ends at a relative error of 2⁻³⁰
+	square := float64(z * z)
+	series := 1.0 / 17
+	for n := 15; n > 0; n -= 2 {
+		series = float64(series*square) + 1/float64(n)
+	}
+	return float32(float64(max(x, 0)) + float64(2*z)*series)
+}
+
+// DeltaKeep keeps the inputs that the next pass may need. An item is a token.
+type DeltaKeep struct{ Of *DeltaNet }
+
+// Items returns the number of items.
+func (t *DeltaKeep) Items() int { return min(t.Of.M, t.Of.State.rows()) }
+
+// Do keeps the tokens from … to−1 of the last Items tokens.
+func (t *DeltaKeep) Do(from, to int) {
+	n, shape := t.Of, t.Of.State.shape
+	first := n.M - t.Items()
+	for i := first + from; i < first+to; i++ {
+		kept := n.State.input(n.Position + i)
+		done := copy(kept, n.X[i*shape.Width():][:shape.Width()])
+		done += copy(kept[done:], n.Alpha[i*shape.Heads:][:shape.Heads])
+		copy(kept[done:], n.Beta[i*shape.Heads:][:shape.Heads])
+	}
+}
