@@ -4,9 +4,8 @@
 // Read Backend first: it owns memory and executes the operations of a transformer, each over a
 // batch of rows. Matrix, Vector, Buffer and Cache are what it hands out; Weight, CacheShape,
 // Attention and Rope describe what it is asked for. Logits are the result of a pass. What a backend
-// may offer beyond this (Extra, Mixer, Feeder, Judge, Arithmetic,
-// CacheChecker) are interfaces of their
-// own, found by a type assertion.
+// may offer beyond this (Extra, Mixer, Recurrent, Feeder, Judge,
+// Arithmetic, CacheChecker) are interfaces of their own, found by a type assertion.
 //
 // Calls queue work in order. Numbers come to the host only by the methods of Logits and Judge, by
 // Get and Kept of Tokens, and by KeyValue of Cache; only these need to wait for the device. So a
@@ -85,7 +84,11 @@ type CacheShape struct {
 	Windows []int
 	// Spare is the number of last tokens that Truncate must always be able to remove: no fewer than
 	// the longest pass has rows.
-	Spare       int
+	Spare int
+	// Single is the number of last tokens that Truncate must be able to remove one by one: those of
+	// the longest pass that verifies a draft. Of a longer pass, a layer with a state removes at most
+	// so many, or all.
+	Single      int
 	Checkpoints int // that a Partial cache can hold
 	// Sinks says that attention over the cache will have sinks (see Attention), which a backend may
 	// refuse.
@@ -100,6 +103,8 @@ type CacheShape struct {
 type CacheLayer struct {
 	KVHeads          int // 0: the layer keeps none
 	KeyDim, ValueDim int // numbers of a head
+	// State is what the layer keeps in place of keys and values. See Recurrent.
+	State CacheState
 }
 
 // Layer returns the size of layer i.

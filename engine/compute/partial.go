@@ -1,10 +1,10 @@
 package compute
 
-// Partial is an optional interface of a Cache that cannot be cut back to every length: for layers
-// with a window it holds a ring of rows, or a recurrent layer holds one state. The last
-// CacheShape.Spare tokens can always be removed, and so can all. To go back further it needs a
-// checkpoint. The caller reads again what lies between that and the length that it wanted; the bits
-// are those of the first reading.
+// Partial is an optional interface of a Cache that cannot be cut back to every length: of a layer
+// with a window it keeps a ring of rows, and of a recurrent layer one state. From rings the last
+// CacheShape.Spare tokens can always be removed, from states those of the last pass (see
+// CacheShape.Single), and all tokens from both. To go back further, the cache needs a checkpoint.
+// The caller then reads again the tokens after the checkpoint, and gets the same bits.
 type Partial interface {
 	Cache
 	// Reach returns the greatest length, at most n, to which Truncate can cut back.
@@ -20,6 +20,14 @@ func Reach(c Cache, n int) int {
 		return p.Reach(n)
 	}
 	return n
+}
+
+// Keep makes sure that a cache can be cut back to its present length later on.
+func Keep(c Cache) error {
+	if p, ok := c.(Partial); ok {
+		return p.Keep()
+	}
+	return nil
 }
 
 // apart is how many tokens before the end of a text the next one may part from it: the marks that

@@ -108,6 +108,9 @@ func (e *equality) prefill(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if err := compute.Keep(e.cache); err != nil {
+		return "", err
+	}
 	var got trace
 	row := make([]float32, logits.Vocab())
 	if err := logits.Row(0, row); err != nil {

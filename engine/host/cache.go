@@ -13,7 +13,8 @@ import (
 type cache struct {
 	shape  compute.CacheShape
 	length int
-	layers []*cpu.KV // nil when closed
+	layers []*cpu.KV         // nil when closed
+	states []*cpu.DeltaState // of layers with one in place of keys and values; nil for the others
 }
 
 // Cache allocates room for every token of the shape.
@@ -29,18 +30,21 @@ func (b *Backend) Cache(shape compute.CacheShape) (compute.Cache, error) {
 	if err := refuseBeyondMemory(fmt.Sprintf("keys and values of %d tokens", shape.Tokens), size); err != nil {
 		return nil, err
 	}
-	c, rings := &cache{shape: shape}, false
+	c, partial := &cache{shape: shape, states: make([]*cpu.DeltaState, shape.Layers)}, false
 	for i := range shape.Layers {
 		l := shape.Layer(i)
 		require(shape.Each != nil || l.KVHeads > 0 && l.KeyDim > 0, "a cache without heads")
 		rows := cpu.KVShape{Tokens: shape.Tokens}
 		if ring := ringOf(&shape, i); ring > 0 {
-			rows, rings = cpu.KVShape{Tokens: ring, Ring: true}, true
+			rows, partial = cpu.KVShape{Tokens: ring, Ring: true}, true
+		}
+		if l.State.Heads > 0 {
+			c.states[i], partial = cpu.NewDeltaState(cpu.DeltaShape(l.State), shape.Single), true
 		}
 		c.layers = append(c.layers, c.newLayer(i, rows))
 	}
-	if rings {
-		return newRingCache(b, c), nil
+	if partial {
+		return newPartialCache(b, c), nil
 	}
 	return c, nil
 }
@@ -87,6 +91,9 @@ func cacheBytes(shape compute.CacheShape) (int64, error) {
 		if ring := ringOf(&shape, i); ring > 0 {
 			others += row * uint64(ring+shape.Checkpoints*checkpointRows(&shape, i)) // less than the row of each token
 			continue
+		}
+		if l.State.Heads > 0 {
+			others += uint64(cpu.DeltaShape(l.State).Bytes(shape.Single)) * uint64(shape.Checkpoints+2)
 		}
 		token += row
 	}
@@ -135,6 +142,9 @@ func (c *cache) KeyValue(layer, token int, key, value []float32) error {
 	}
 	l := c.shape.Layer(layer)
 	require(len(key) == l.KeyNumbers() && len(value) == l.ValueNumbers(), "KeyValue needs room for one row")
+	if l.KVHeads == 0 {
+		return nil
+	}
 	c.layers[layer].Load(token, key, value)
 	return nil
 }

@@ -133,7 +133,7 @@ func (b *Backend) RoPE(x compute.Buffer, m int, r compute.Rope) error {
 
 // Attend stores k and v in the cache after its length, and attends to them and all earlier tokens.
 func (b *Backend) Attend(dst, q, k, v compute.Buffer, m int, c compute.Cache, a compute.Attention) error {
-	kv, rings := inside(c)
+	kv, partial := inside(c)
 	require(a.Position == kv.length && kv.layers != nil, "Attend at another position than the cache's length")
 	if a.Position+m > kv.shape.Tokens {
 		return fmt.Errorf("attending to %d tokens: the cache has room for %d", a.Position+m, kv.shape.Tokens)
@@ -146,10 +146,10 @@ func (b *Backend) Attend(dst, q, k, v compute.Buffer, m int, c compute.Cache, a 
 	if k != nil {
 		b.store(k, v, m, kv, a)
 	}
-	if rings != nil {
-		require(a.Window > 0 && a.Window <= kv.shape.Windows[a.Layer] || ringOf(&kv.shape, a.Layer) == 0, "Attend to keys before the cache's window")
+	if partial != nil {
+		require(ringOf(&kv.shape, a.Layer) == 0 || a.Window > 0 && a.Window <= kv.shape.Windows[a.Layer], "Attend to keys before the cache's window")
 		require(m <= kv.shape.Spare, "Attend with more rows than the cache has to spare")
-		rings.stored(a.Layer, a.Position+m)
+		partial.stored(a.Layer, a.Position+m)
 	}
 	task := cpu.Attention{
 		Dst: out, Q: queries, KV: kv.layers[a.Layer], M: m, Position: a.Position, Heads: a.Heads, Scale: a.Scale, Window: a.Window, SoftCap: a.SoftCap,

@@ -33,6 +33,10 @@ type architecture struct {
 
 	activation compute.Activation // of the feed-forward network
 	experts    experts            // mixtures of experts
+	states     bool               // some layers have a state in place of keys and values
+	// queryWithGate: the tensor of the query has, head after head, the rows of the query and then those
+	// of the gate of what attention collects.
+	queryWithGate bool
 
 	normEmbeddings bool    // embeddings are normalised, without weights
 	postNormEps    float64 // epsilon of the norms after attention and feed-forward network; 0: that of the others
@@ -104,7 +108,7 @@ func (a *architecture) needs() needs {
 }
 
 func architectures() []architecture {
-	return slices.Concat(llamaLike(), gemmas(), sandwiches(), parallels(), layerNormed(), mixtures())
+	return slices.Concat(llamaLike(), gemmas(), sandwiches(), parallels(), layerNormed(), mixtures(), hybrids())
 }
 
 func architectureOf(name string) (a architecture, known bool) {

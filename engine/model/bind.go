@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"specula/engine/compute"
@@ -16,6 +17,7 @@ type binding struct {
 	weight compute.Weight
 	tensor string        // the name in the file
 	at     int           // where the weight's bytes begin in the tensor
+	copied bool          // the weight's bytes are a copy
 	field  reflect.Value // a compute.Matrix, compute.Vector or []float32
 }
 
@@ -74,6 +76,9 @@ func (a *architecture) tensorName(name string) string {
 // If the tensor has another shape and no fused tensor holds it, find returns it as it is, and
 // collect refuses it. find returns nil if the file has neither.
 func (b *binder) find(name string, shape []int) (*binding, error) {
+	if part, err := b.findInterleaved(name); part != nil || err != nil {
+		return part, err
+	}
 	weight, found, err := b.file.Tensor(name)
 	if err != nil || found && fits(weight, shape) {
 		return &binding{weight: weight, tensor: name}, err
@@ -125,6 +130,34 @@ func (b *binder) findFused(name string, shape []int) (*binding, error) {
 	*length = rows
 	weight.Name, weight.Data = fmt.Sprintf("%s, part %d", tensor, f.part), weight.Data[at:at+rows*each]
 	return &binding{weight: weight, tensor: tensor, at: at}, nil
+}
+
+// findInterleaved returns the query, or the gate of attention, of a family that has both in the
+// tensor of the query: head after head, first its query and then its gate. The rows are copied, so
+// that each lies in one piece. It returns nil for other tensors.
+func (b *binder) findInterleaved(name string) (*binding, error) {
+	layer, kind, _ := splitName(name)
+	part := slices.Index([]string{"attn_q.weight", "attn_gate.weight"}, kind)
+	if !b.arch.queryWithGate || !b.parts["attention"] || part < 0 {
+		return nil, nil
+	}
+	tensor := layer + "attn_q.weight"
+	weight, found, err := b.file.Tensor(tensor)
+	if err != nil || !found {
+		return nil, err
+	}
+	queries := b.sizes["queries"]
+	if weight.Rows != 2*queries {
+		return nil, fmt.Errorf("the tensor %s has %d rows; a %s model of these hyperparameters needs %d, those of query and gate",
+			b.file.Called(tensor), weight.Rows, b.arch.name, 2*queries)
+	}
+	head := len(weight.Data) / (2 * b.sizes["heads"])
+	rows := make([]byte, 0, len(weight.Data)/2)
+	for at := part * head; at < len(weight.Data); at += 2 * head {
+		rows = append(rows, weight.Data[at:at+head]...)
+	}
+	weight.Name, weight.Rows, weight.Data = fmt.Sprintf("%s, part %d", tensor, part), queries, rows
+	return &binding{weight: weight, tensor: tensor, copied: true}, nil
 }
 
 // splitName splits "blk.0.attn_q.weight" into "blk.0." and "attn_q.weight".
@@ -210,7 +243,7 @@ func (b *binder) take(ctx context.Context, backend compute.Backend, total int64,
 			return nil, err
 		}
 		weigher, ok := backend.(weigher)
-		copied := ok && weigher.MatrixBytes(binding.weight) > 0 && binding.field.Type() == reflect.TypeFor[compute.Matrix]()
+		copied := ok && !binding.copied && weigher.MatrixBytes(binding.weight) > 0 && binding.field.Type() == reflect.TypeFor[compute.Matrix]()
 		if copied { // the backend makes a copy in a layout of its own
 			binding.weight.Done = func(from, to int) { b.file.ReleasePart(binding.tensor, binding.at+from, binding.at+to) }
 		}

@@ -34,6 +34,9 @@ type Config struct {
 	SharedFFN   int            // width of the expert that all rows use; 0: there is none
 	DenseLayers int            // so many first layers have no experts
 
+	State     compute.CacheState // of layers with one in place of keys and values; without heads if there are none
+	FullEvery int                // of so many layers, the last has attention and the others a state
+
 	AttentionScale float64 // factor of q·k in the first layer, usually 1/√HeadDim
 	AttentionCap   float64 // bound of the scores of attention; this and all below: 0 for none
 	LogitCap       float64 // bound of the logits
@@ -172,9 +175,10 @@ func readConfig(file *weights.File, arch *architecture) (Config, layout, error) 
 		arch.read(m, &c)
 	}
 	m.readExperts(arch, &c)
+	m.readStates(arch, &c)
 	shapes := m.readShapes(&c, w)
 	scaleAttention(shapes, &c)
-	c.HeadDim = shapes[0].keyDim
+	c.HeadDim = firstAttention(shapes).keyDim
 	m.checkShapes(shapes)
 	m.check(c)
 	return c, layout{w, shapes}, m.err

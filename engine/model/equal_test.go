@@ -60,6 +60,16 @@ func (r *record) addCache(t testing.TB, m *model.Model, cache compute.Cache, fro
 	}
 }
 
+// keep lets a cache go back to its present length, if it could not go back to any.
+func keep(t testing.TB, cache compute.Cache) {
+	t.Helper()
+	if p, ok := cache.(compute.Partial); ok {
+		if err := p.Keep(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // runSteps feeds ids in passes of m rows after what the cache holds, and then rolls them back.
 func runSteps(t testing.TB, m *model.Model, cache compute.Cache, ids []int32, rows int) record {
 	t.Helper()

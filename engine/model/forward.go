@@ -42,11 +42,15 @@ func (m *Model) layersBehind(p *pass) error {
 	return p.err
 }
 
-// attend runs the attention block of layer i, and returns the buffer that it read.
+// attend runs the attention block of layer i, or what it has in its place, and returns the buffer that it read.
 func (m *Model) attend(p *pass, i int) compute.Buffer {
 	l, a := &m.layers[i], &m.activations
 	x := p.normed(a.normed, a.residual, l.AttentionNorm, l.AttentionNormBias)
-	m.gather(p, i, x)
+	if l.Mixed != nil {
+		m.recur(p, i, x)
+	} else {
+		m.gather(p, i, x)
+	}
 	return x
 }
 

@@ -70,6 +70,9 @@ func load(ctx context.Context, backend compute.Backend, file *weights.File, o Op
 	if err := m.placeLayers(layout.windows); err != nil {
 		return nil, err
 	}
+	if err := m.placeConvolutions(); err != nil {
+		return nil, err
+	}
 	if m.arch.normEmbeddings {
 		if m.ones, err = backend.Vector("ones", slices.Repeat([]float32{1}, m.config.Dim)); err != nil {
 			return nil, err
@@ -122,7 +125,7 @@ func (m *Model) bind(file *weights.File) (*binder, error) {
 	}
 	for i := range m.layers {
 		b.parts, b.sizes = m.config.parts(i), m.config.sizes(m.arch.qkNorm, m.layers[i].shape)
-		for _, tensors := range []any{&m.layers[i], &m.layers[i].mixture} {
+		for _, tensors := range []any{&m.layers[i], &m.layers[i].mixture, &m.layers[i].deltaNet} {
 			if err := b.collect(tensors, i); err != nil {
 				return nil, err
 			}
@@ -142,6 +145,9 @@ func (m *Model) bind(file *weights.File) (*binder, error) {
 func (m *Model) checkOperations(w layerWindows) error {
 	if _, ok := m.backend.(compute.Mixer); !ok && m.config.Experts.Experts > 0 {
 		return m.lacks("a mixture of experts")
+	}
+	if _, ok := m.backend.(compute.Recurrent); !ok && m.config.State.Heads > 0 {
+		return m.lacks("layers with a state in place of keys and values")
 	}
 	if _, ok := m.backend.(compute.Extra); ok {
 		return nil

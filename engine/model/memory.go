@@ -47,10 +47,14 @@ func (m *Model) sizes() []size {
 			continue
 		}
 		listed[b] = true
-		all = append(all, size{&b.query, n, s.queries()}, size{&b.attended, n, s.attended()}, size{&b.key, n, s.keys()}, size{&b.value, n, s.values()})
 		if s.ffn > 0 {
 			all = append(all, size{&b.gate, n, s.ffn}, size{&b.up, n, s.ffn})
 		}
+		if s.state.Heads > 0 {
+			all = append(all, b.stateSizes(n, s.state)...)
+			continue
+		}
+		all = append(all, size{&b.query, n, s.queries()}, size{&b.attended, n, s.attended()}, size{&b.key, n, s.keys()}, size{&b.value, n, s.values()})
 		if m.arch.needs()["attention_gate"] == required {
 			all = append(all, size{&b.attentionGate, n, s.attended()})
 		}

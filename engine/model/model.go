@@ -78,6 +78,12 @@ type layerBuffers struct {
 	attended      compute.Buffer // heads·valueDim
 	attentionGate compute.Buffer // heads·valueDim; nil where attention has no gate
 	gate, up      compute.Buffer // ffn
+
+	// Of layers with a state in place of keys and values.
+	mixed       compute.Buffer // queries, keys and values together
+	alpha, beta compute.Buffer // heads of the state
+	stateGate   compute.Buffer // heads·valueDim of the state
+	answered    compute.Buffer // the same
 }
 
 // postNormEps is the epsilon of the norms of what a block adds.

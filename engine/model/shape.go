@@ -11,9 +11,10 @@ import (
 // layerShape is the size of one layer. In most models all layers have the same.
 type layerShape struct {
 	heads, kvHeads   int
-	keyDim, valueDim int // numbers of a head
-	ropeDim          int // numbers of a head that are rotated
-	ffn              int // 0: the layer has experts
+	keyDim, valueDim int                // numbers of a head
+	ropeDim          int                // numbers of a head that are rotated
+	ffn              int                // 0: the layer has experts
+	state            compute.CacheState // in place of keys and values; then all above but ffn are 0
 	attentionScale   float64
 }
 
@@ -50,6 +51,9 @@ func (m *metadata) readShapes(c *Config, w layerWindows) []layerShape {
 		if w.has(i) {
 			shapes[i].keyDim, shapes[i].valueDim, shapes[i].ropeDim = nearKey, nearValue, nearRope
 		}
+		if c.recurs(i) {
+			shapes[i] = layerShape{ffn: shapes[i].ffn, state: c.State}
+		}
 	}
 	return shapes
 }
@@ -57,11 +61,16 @@ func (m *metadata) readShapes(c *Config, w layerWindows) []layerShape {
 // scaleAttention sets the factor of q·k: the config's, or that of the width of a layer's keys.
 func scaleAttention(shapes []layerShape, c *Config) {
 	for i := range shapes {
-		if shapes[i].attentionScale = c.AttentionScale; c.AttentionScale == 0 {
+		if shapes[i].attentionScale = c.AttentionScale; c.AttentionScale == 0 && shapes[i].keyDim > 0 {
 			shapes[i].attentionScale = 1 / math.Sqrt(float64(shapes[i].keyDim))
 		}
 	}
-	c.AttentionScale = shapes[0].attentionScale
+	c.AttentionScale = firstAttention(shapes).attentionScale
+}
+
+// firstAttention returns the first layer with keys and values. There is always one.
+func firstAttention(shapes []layerShape) layerShape {
+	return shapes[max(0, slices.IndexFunc(shapes, func(s layerShape) bool { return s.heads > 0 }))]
 }
 
 // countFirst reads an integer that the file may give for each layer: that of the first one.
@@ -111,6 +120,9 @@ func (m *Model) shapeLayers(shapes []layerShape, w layerWindows) {
 // checkShapes refuses layers that the forward pass would compute wrongly.
 func (m *metadata) checkShapes(shapes []layerShape) {
 	for i, s := range shapes {
+		if s.state.Heads > 0 {
+			continue
+		}
 		if s.heads%s.kvHeads != 0 {
 			m.fail(m.key("attention.head_count_kv"), fmt.Sprintf("%d in layer %d", s.kvHeads, i), fmt.Sprintf("a divisor of the %d query heads", s.heads))
 		}
@@ -120,8 +132,8 @@ func (m *metadata) checkShapes(shapes []layerShape) {
 	}
 }
 
-// checkpoints is the number of lengths that a cache with rings can go back to, apart from its last
-// rows. Two are enough for writing a reply again, and for the prompt before it.
+// checkpoints is the number of lengths that a cache with rings or states can go back to, apart from its
+// last rows. Two are enough for writing a reply again, and for the prompt before it.
 const checkpoints = 2
 
 // cacheShape is the size of a cache for this many tokens.
@@ -135,13 +147,15 @@ func (m *Model) cacheShape(tokens int) compute.CacheShape {
 		for i := range m.layers {
 			shape.Windows = append(shape.Windows, m.layers[i].window)
 		}
-		shape.Spare, shape.Checkpoints = m.config.PrefillRows, checkpoints
+	}
+	if shape.Windows != nil || m.config.State.Heads > 0 {
+		shape.Spare, shape.Single, shape.Checkpoints = m.config.PrefillRows, m.config.MaxRows, checkpoints
 	}
 	alike := true
 	each := make([]compute.CacheLayer, len(m.layers))
 	for i := range m.layers {
 		s := &m.layers[i].shape
-		each[i] = compute.CacheLayer{KVHeads: s.kvHeads, KeyDim: s.keyDim, ValueDim: s.valueDim}
+		each[i] = compute.CacheLayer{KVHeads: s.kvHeads, KeyDim: s.keyDim, ValueDim: s.valueDim, State: s.state}
 		alike = alike && each[i] == compute.CacheLayer{KVHeads: first.kvHeads, KeyDim: first.keyDim, ValueDim: first.keyDim}
 	}
 	if !alike {

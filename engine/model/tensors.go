@@ -5,8 +5,8 @@ import "specula/engine/compute"
 // parameters are the weights outside the layers. The tag gguf is the name of the tensor; %d stands
 // for the layer. The tag shape is its size in hyperparameters: rows,cols of a matrix or the length
 // of a vector. The tag need says whether it may be missing (see architecture.needs). The tag in says
-// in which layers it is: those with a dense feed-forward network, with experts, or with an expert
-// that all rows share.
+// in which layers it is: those with attention, with a state (delta), with a dense feed-forward
+// network, with experts, or with an expert that all rows share.
 type parameters struct {
 	Embedding      compute.Matrix `gguf:"token_embd.weight" shape:"vocab,dim"`
 	OutputNorm     compute.Vector `gguf:"output_norm.weight" shape:"dim"`
@@ -22,18 +22,18 @@ type parameters struct {
 type layer struct {
 	AttentionNorm     compute.Vector `gguf:"blk.%d.attn_norm.weight" shape:"dim" need:"attention_norm"`
 	AttentionNormBias compute.Vector `gguf:"blk.%d.attn_norm.bias" shape:"dim" need:"norm_bias"`
-	Query             compute.Matrix `gguf:"blk.%d.attn_q.weight" shape:"queries,dim"`
-	Key               compute.Matrix `gguf:"blk.%d.attn_k.weight" shape:"keys,dim"`
-	Value             compute.Matrix `gguf:"blk.%d.attn_v.weight" shape:"values,dim"`
-	QueryBias         compute.Vector `gguf:"blk.%d.attn_q.bias" shape:"queries" need:"qkv_bias"`
-	KeyBias           compute.Vector `gguf:"blk.%d.attn_k.bias" shape:"keys" need:"qkv_bias"`
-	ValueBias         compute.Vector `gguf:"blk.%d.attn_v.bias" shape:"values" need:"qkv_bias"`
-	QueryNorm         compute.Vector `gguf:"blk.%d.attn_q_norm.weight" shape:"query_norm" need:"qk_norm"`
-	KeyNorm           compute.Vector `gguf:"blk.%d.attn_k_norm.weight" shape:"key_norm" need:"qk_norm"`
-	AttentionGate     compute.Matrix `gguf:"blk.%d.attn_gate.weight" shape:"attended,dim" need:"attention_gate"`
-	Mix               compute.Matrix `gguf:"blk.%d.attn_output.weight" shape:"dim,attended"`
-	Sinks             compute.Vector `gguf:"blk.%d.attn_sinks.weight" shape:"heads" need:"sinks"`
-	MixBias           compute.Vector `gguf:"blk.%d.attn_output.bias" shape:"dim" need:"optional"`
+	Query             compute.Matrix `gguf:"blk.%d.attn_q.weight" shape:"queries,dim" in:"attention"`
+	Key               compute.Matrix `gguf:"blk.%d.attn_k.weight" shape:"keys,dim" in:"attention"`
+	Value             compute.Matrix `gguf:"blk.%d.attn_v.weight" shape:"values,dim" in:"attention"`
+	QueryBias         compute.Vector `gguf:"blk.%d.attn_q.bias" shape:"queries" need:"qkv_bias" in:"attention"`
+	KeyBias           compute.Vector `gguf:"blk.%d.attn_k.bias" shape:"keys" need:"qkv_bias" in:"attention"`
+	ValueBias         compute.Vector `gguf:"blk.%d.attn_v.bias" shape:"values" need:"qkv_bias" in:"attention"`
+	QueryNorm         compute.Vector `gguf:"blk.%d.attn_q_norm.weight" shape:"query_norm" need:"qk_norm" in:"attention"`
+	KeyNorm           compute.Vector `gguf:"blk.%d.attn_k_norm.weight" shape:"key_norm" need:"qk_norm" in:"attention"`
+	AttentionGate     compute.Matrix `gguf:"blk.%d.attn_gate.weight" shape:"attended,dim" need:"attention_gate" in:"attention"`
+	Mix               compute.Matrix `gguf:"blk.%d.attn_output.weight" shape:"dim,attended" in:"attention"`
+	Sinks             compute.Vector `gguf:"blk.%d.attn_sinks.weight" shape:"heads" need:"sinks" in:"attention"`
+	MixBias           compute.Vector `gguf:"blk.%d.attn_output.bias" shape:"dim" need:"optional" in:"attention"`
 	PostAttentionNorm compute.Vector `gguf:"blk.%d.post_attention_norm.weight" shape:"dim" need:"post_norms"`
 
 	FeedForwardNorm     compute.Vector `gguf:"blk.%d.ffn_norm.weight" shape:"dim" need:"feed_forward_norm"`
@@ -47,6 +47,7 @@ type layer struct {
 	PostFeedForwardNorm compute.Vector `gguf:"blk.%d.post_ffw_norm.weight" shape:"dim" need:"post_norms"`
 
 	mixture
+	deltaNet
 
 	shape   layerShape
 	window  int           // number of keys that a row sees, its own last; 0: all
@@ -71,6 +72,21 @@ type mixture struct {
 	SharedUp     compute.Matrix `gguf:"blk.%d.ffn_up_shexp.weight" shape:"shared_ffn,dim" in:"shared"`
 	SharedDown   compute.Matrix `gguf:"blk.%d.ffn_down_shexp.weight" shape:"dim,shared_ffn" in:"shared"`
 	SharedFactor compute.Matrix `gguf:"blk.%d.ffn_gate_inp_shexp.weight" shape:"1,dim" need:"shared_factor" in:"shared"`
+}
+
+// deltaNet holds the weights of a layer with a state in place of keys and values.
+type deltaNet struct {
+	Mixed       compute.Matrix `gguf:"blk.%d.attn_qkv.weight" shape:"delta_inputs,dim" in:"delta"` // queries, keys and values
+	Convolution []float32      `gguf:"blk.%d.ssm_conv1d.weight" shape:"delta_inputs,kernel" in:"delta"`
+	Rate        compute.Vector `gguf:"blk.%d.ssm_a" shape:"delta_heads" in:"delta"`
+	Shift       compute.Vector `gguf:"blk.%d.ssm_dt.bias" shape:"delta_heads" in:"delta"`
+	Alpha       compute.Matrix `gguf:"blk.%d.ssm_alpha.weight" shape:"delta_heads,dim" in:"delta"`
+	Beta        compute.Matrix `gguf:"blk.%d.ssm_beta.weight" shape:"delta_heads,dim" in:"delta"`
+	StateNorm   compute.Vector `gguf:"blk.%d.ssm_norm.weight" shape:"delta_value" in:"delta"`
+	StateGate   compute.Matrix `gguf:"blk.%d.attn_gate.weight" shape:"delta_values,dim" in:"delta"`
+	StateMix    compute.Matrix `gguf:"blk.%d.ssm_out.weight" shape:"dim,delta_values" in:"delta"`
+
+	convolution compute.Vector // (kernel, delta_inputs)
 }
 
 // fusion is a tensor that holds the rows of several, one after the other.
@@ -109,6 +125,12 @@ func (c *Config) sizes(norm qkNorm, s layerShape) map[string]int {
 		"experts":    c.Experts.Experts,
 		"expert_ffn": c.ExpertFFN,
 		"shared_ffn": c.SharedFFN,
+
+		"delta_inputs": s.state.Width(),
+		"delta_heads":  s.state.Heads,
+		"delta_value":  s.state.ValueDim,
+		"delta_values": s.state.Heads * s.state.ValueDim,
+		"kernel":       s.state.Kernel,
 	}
 	if norm == eachHead {
 		sizes["query_norm"], sizes["key_norm"] = s.keyDim, s.keyDim

@@ -54,32 +54,33 @@ func (s *DeltaState) Reset() {
 	clear(s.states)
 }
 
-// Snapshot copies what later tokens need of a state that has seen At tokens. dst has SnapshotNumbers
-// numbers.
-func (s *DeltaState) Snapshot(dst []float32) {
-	n := copy(dst, s.states)
-	for back := 1; back < s.shape.Kernel && back <= s.At; back++ {
-		n += copy(dst[n:], s.input(s.At-back))
-	}
+// Snapshot is a copy of a DeltaState.
+type Snapshot struct {
+	at      int
+	numbers []float32
 }
 
-// Restore sets the state to a snapshot that was made after at tokens.
-func (s *DeltaState) Restore(src []float32, at int) {
-	n := copy(s.states, src)
-	s.At = at
-	for back := 1; back < s.shape.Kernel && back <= at; back++ {
-		n += copy(s.input(at-back), src[n:])
+// At returns how many tokens the states of the snapshot have seen.
+func (s *Snapshot) At() int { return s.at }
+
+// Save copies the state to a snapshot, which allocates memory at the first time.
+func (s *DeltaState) Save(to *Snapshot) {
+	if to.numbers == nil {
+		to.numbers = make([]float32, len(s.states)+len(s.inputs))
 	}
+	to.at = s.At
+	copy(to.numbers[copy(to.numbers, s.states):], s.inputs)
 }
 
-// SnapshotNumbers returns the numbers of a snapshot.
-func (s DeltaShape) SnapshotNumbers() int {
-	return s.StateNumbers() + (s.Kernel-1)*(s.Width()+2*s.Heads)
+// Restore sets the state to a snapshot.
+func (s *DeltaState) Restore(from *Snapshot) {
+	s.At = from.at
+	copy(s.inputs, from.numbers[copy(s.states, from.numbers):])
 }
 
 // DeltaNet computes a gated delta net as ref.DeltaNet defines it, over the M tokens after Position.
 // An item is a head. The tokens are computed one after the other, so a result does not depend on
-// how many a pass has. DeltaKeep must follow it.
+// how many a pass has.
 type DeltaNet struct {
 	Dst         []float32 // (M, Heads·ValueDim)
 	X           []float32 // (M, Width)
@@ -91,10 +92,12 @@ type DeltaNet struct {
 	From        int // tokens that the states have seen
 	M, Position int
 	Room        []float32 // (Heads, KeyDim, ValueDim), for the states after tokens that can be taken back
+	Keep        DeltaKeep // the task that must follow
 }
 
 // Begin notes how far the states have come, and how far the task will bring them.
 func (t *DeltaNet) Begin() {
+	t.Keep = DeltaKeep{t}
 	t.From = t.State.At
 	t.State.At = max(t.Position, t.Position+t.M-t.State.kept)
 }
@@ -208,14 +211,14 @@ func softplus(x float32) float32 {
 }
 
 // DeltaKeep keeps the inputs that the next pass may need. An item is a token.
-type DeltaKeep struct{ Of *DeltaNet }
+type DeltaKeep struct{ of *DeltaNet }
 
 // Items returns the number of items.
-func (t *DeltaKeep) Items() int { return min(t.Of.M, t.Of.State.rows()) }
+func (t *DeltaKeep) Items() int { return min(t.of.M, t.of.State.rows()) }
 
 // Do keeps the tokens from … to−1 of the last Items tokens.
 func (t *DeltaKeep) Do(from, to int) {
-	n, shape := t.Of, t.Of.State.shape
+	n, shape := t.of, t.of.State.shape
 	first := n.M - t.Items()
 	for i := first + from; i < first+to; i++ {
 		kept := n.State.input(n.Position + i)

@@ -193,6 +193,9 @@ func (k *Kernels) timePasses(ctx context.Context, backend compute.Backend, m *mo
 	if _, err := m.Prefill(ctx, cache, ids[:contextTokens], nil); err != nil {
 		return fmt.Errorf("reading %d tokens: %w", contextTokens, err)
 	}
+	if err := compute.Keep(cache); err != nil {
+		return err
+	}
 	for _, rows := range passRows() {
 		if rows > m.Config().MaxRows || contextTokens+rows > cache.Cap() {
 			break

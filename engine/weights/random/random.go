@@ -25,8 +25,8 @@ import (
 	"specula/kernels/format"
 )
 
-// Shape is the size of a transformer of the Qwen3 family, or of the Qwen3-MoE family if it has
-// experts.
+// Shape is the size of a transformer of the Qwen3 family, of the Qwen3-MoE family if it has experts,
+// or of the Qwen3.5 family if it has states.
 type Shape struct {
 	Name    string
 	Layers  int
@@ -39,18 +39,25 @@ type Shape struct {
 	Untied  bool // has an output matrix in addition to the embedding table
 	Experts int  // 0: none
 	Used    int  // experts of a row; FFN is the width of one
+	// States are those of three layers of four, which have them in place of attention. Without heads:
+	// none.
+	States compute.CacheState
 }
 
 // Shapes lists the shapes that can be asked for by name. Source: the config.json of Qwen3-0.6B,
 // Qwen3-1.7B and Qwen3-8B. The others are made up: qwen3-moe-1b is a third of the layers of
-// Qwen3-30B-A3B with half of its experts, of which a row reads 1.2 billion parameters; the tiny ones
-// are for tests.
+// Qwen3-30B-A3B with half of its experts, of which a row reads 1.2 billion parameters; qwen3.5-0.8b has
+// gated delta nets in three layers of four; the tiny ones are for tests.
 func Shapes() []Shape {
 	return []Shape{
 		{Name: "qwen3-0.6b", Layers: 28, Dim: 1024, FFN: 3072, Heads: 16, KVHeads: 8, HeadDim: 128, Vocab: 151936},
 		{Name: "qwen3-1.7b", Layers: 28, Dim: 2048, FFN: 6144, Heads: 16, KVHeads: 8, HeadDim: 128, Vocab: 151936},
 		{Name: "qwen3-8b", Layers: 36, Dim: 4096, FFN: 12288, Heads: 32, KVHeads: 8, HeadDim: 128, Vocab: 151936, Untied: true},
 		{Name: "qwen3-moe-1b", Layers: 16, Dim: 2048, FFN: 768, Heads: 32, KVHeads: 4, HeadDim: 128, Vocab: 151936, Experts: 64, Used: 8},
+		{
+			Name: "qwen3.5-0.8b", Layers: 24, Dim: 1024, FFN: 3584, Heads: 8, KVHeads: 2, HeadDim: 256, Vocab: 248320,
+			States: compute.CacheState{KeyHeads: 16, Heads: 16, KeyDim: 128, ValueDim: 128, Kernel: 4},
+		},
 		{Name: "tiny-moe", Layers: 2, Dim: 256, FFN: 256, Heads: 4, KVHeads: 2, HeadDim: 64, Vocab: 1024, Experts: 8, Used: 3},
 		{Name: "tiny", Layers: 2, Dim: 256, FFN: 512, Heads: 4, KVHeads: 2, HeadDim: 64, Vocab: 1024},
 	}
@@ -150,19 +157,17 @@ func build(ctx context.Context, s Shape, t compute.DType) (*gguf.Builder, error)
 		b.Stream(name, t, func(w io.Writer) error { return fill.matrix(ctx, w, r, s.Experts*rows, cols) }, uint64(cols), uint64(rows), uint64(s.Experts))
 	}
 	vector := func(name string, size int) { b.Vector(name, slices.Repeat([]float32{1}, size)) }
-	queries, keys := s.Heads*s.HeadDim, s.KVHeads*s.HeadDim
 	matrix("token_embd.weight", s.Vocab, s.Dim)
 	vector("output_norm.weight", s.Dim)
 	for i := range s.Layers {
 		layer := func(name string) string { return fmt.Sprintf("blk.%d.%s.weight", i, name) }
 		vector(layer("attn_norm"), s.Dim)
-		matrix(layer("attn_q"), queries, s.Dim)
-		matrix(layer("attn_k"), keys, s.Dim)
-		matrix(layer("attn_v"), keys, s.Dim)
-		vector(layer("attn_q_norm"), s.HeadDim)
-		vector(layer("attn_k_norm"), s.HeadDim)
-		matrix(layer("attn_output"), s.Dim, queries)
-		vector(layer("ffn_norm"), s.Dim)
+		if s.recurs(i) {
+			s.deltaNet(b, layer, matrix)
+		} else {
+			s.attention(layer, matrix, vector)
+		}
+		vector(layer(s.feedForwardNorm()), s.Dim)
 		if s.Experts > 0 {
 			b.Stream(layer("ffn_gate_inp"), compute.F32, func(w io.Writer) error {
 				return filler{compute.F32, setF32}.matrix(ctx, w, r, s.Experts, s.Dim)
@@ -182,12 +187,60 @@ func build(ctx context.Context, s Shape, t compute.DType) (*gguf.Builder, error)
 	return b, nil
 }
 
+// recurs reports whether a layer has a state.
+func (s *Shape) recurs(layer int) bool { return s.States.Heads > 0 && layer%4 != 3 }
+
+// attention adds the tensors of a layer's attention. In the Qwen3.5 family, the query has the rows of
+// a gate.
+func (s *Shape) attention(layer func(string) string, matrix func(string, int, int), vector func(string, int)) {
+	queries, keys := s.Heads*s.HeadDim, s.KVHeads*s.HeadDim
+	gates := 0
+	if s.States.Heads > 0 {
+		gates = queries
+	}
+	matrix(layer("attn_q"), queries+gates, s.Dim)
+	matrix(layer("attn_k"), keys, s.Dim)
+	matrix(layer("attn_v"), keys, s.Dim)
+	vector(layer("attn_q_norm"), s.HeadDim)
+	vector(layer("attn_k_norm"), s.HeadDim)
+	matrix(layer("attn_output"), s.Dim, queries)
+}
+
+// deltaNet adds the tensors of a layer with a state.
+func (s *Shape) deltaNet(b *gguf.Builder, layer func(string) string, matrix func(string, int, int)) {
+	t := s.States
+	bare := func(name string) string { return strings.TrimSuffix(layer(name), ".weight") }
+	matrix(layer("attn_qkv"), t.Width(), s.Dim)
+	matrix(layer("attn_gate"), t.Heads*t.ValueDim, s.Dim)
+	matrix(layer("ssm_alpha"), t.Heads, s.Dim)
+	matrix(layer("ssm_beta"), t.Heads, s.Dim)
+	matrix(layer("ssm_out"), s.Dim, t.Heads*t.ValueDim)
+	b.Vector(layer("ssm_norm"), slices.Repeat([]float32{1}, t.ValueDim))
+	b.Vector(bare("ssm_dt")+".bias", make([]float32, t.Heads))
+	b.Vector(bare("ssm_a"), slices.Repeat([]float32{-1}, t.Heads)) // each token, states shrink by half
+	b.Matrix(layer("ssm_conv1d"), compute.F32, t.Width(), t.Kernel, slices.Repeat([]float32{0.25}, t.Width()*t.Kernel))
+}
+
+// feedForwardNorm is the name of the norm before the feed-forward network.
+func (s *Shape) feedForwardNorm() string {
+	if s.States.Heads > 0 {
+		return "post_attention_norm"
+	}
+	return "ffn_norm"
+}
+
 func setHyperparameters(b *gguf.Builder, s Shape) {
 	arch := "qwen3"
 	if s.Experts > 0 {
 		arch = "qwen3moe"
 		b.Set(arch+".expert_count", uint32(s.Experts)).Set(arch+".expert_used_count", uint32(s.Used))
 		b.Set(arch+".expert_feed_forward_length", uint32(s.FFN))
+	}
+	if t := s.States; t.Heads > 0 {
+		arch = "qwen35"
+		b.Set(arch+".ssm.conv_kernel", uint32(t.Kernel)).Set(arch+".ssm.state_size", uint32(t.KeyDim)).Set(arch+".ssm.group_count", uint32(t.KeyHeads))
+		b.Set(arch+".ssm.time_step_rank", uint32(t.Heads)).Set(arch+".ssm.inner_size", uint32(t.Heads*t.ValueDim)).Set(arch+".full_attention_interval", uint32(4))
+		b.Set(arch+".rope.dimension_count", uint32(s.HeadDim/4)).Set(arch+".rope.dimension_sections", []int32{11, 11, 10, 0})
 	}
 	b.Set("general.architecture", arch).Set("general.name", "random weights in the shape of "+s.Name)
 	for _, h := range []struct {

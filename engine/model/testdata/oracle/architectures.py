@@ -98,6 +98,10 @@ MODELS = {
     "glm4moe": ("Glm4Moe", dict(head_dim=16, partial_rotary_factor=0.5, moe_intermediate_size=24, n_routed_experts=6, num_experts_per_tok=3,
                                 n_shared_experts=2, first_k_dense_replace=1, n_group=1, topk_group=1, routed_scaling_factor=1.5,
                                 norm_topk_prob=True, use_qk_norm=True, attention_bias=True)),
+    "qwen35": ("Qwen3_5Text", dict(
+        head_dim=16, layer_types=["linear_attention", "linear_attention", "linear_attention", "full_attention"], linear_conv_kernel_dim=4,
+        linear_num_key_heads=2, linear_num_value_heads=4, linear_key_head_dim=8, linear_value_head_dim=8,
+        rope_parameters=dict(rope_type="default", rope_theta=10000.0, partial_rotary_factor=0.5, mrope_section=[2, 1, 1]))),
     # Families that transformers does not have: another model's weights under their names.
     "internlm2": ("Llama", dict(num_hidden_layers=3)),
     "qwen": ("Qwen2", dict(num_key_value_heads=4)),
@@ -192,6 +196,7 @@ def convert(model, llama_cpp, folder, out):
     hparams = ModelBase.load_hparams(folder, False)
     cls = get_model_class(get_model_architecture(hparams, ModelType.TEXT), mmproj=False)
     cls.set_vocab = lambda self: vocabulary(self.gguf_writer)
+    cls.no_mtp = True  # transformers leaves out the layer that predicts the token after the next
     instance = cls(folder, gguf.LlamaFileType.ALL_F32, out, use_temp_file=False)
     instance = getattr(instance, "impl", instance)
     type(instance).set_vocab = cls.set_vocab

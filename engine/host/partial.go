@@ -7,24 +7,38 @@ import (
 	"specula/kernels/cpu"
 )
 
-// ringCache is a cache whose layers with a window keep only their last rows, in rings. All rings
-// have room for the window, for the rows of a pass and for whole splits of attention, so a pass has
-// the bits of one over a whole cache.
-type ringCache struct {
+// partialCache is a cache some of whose layers do not keep every row.
+//
+// Layers with a window keep only their last rows, in rings. All rings have room for the window, for
+// the rows of a pass and for whole splits of attention, so a pass has the bits of one over a whole
+// cache. Layers with a state keep the state before the last pass and the inputs of its last rows
+// (see cpu.DeltaState). Before a pass of more rows than that, a copy is kept as well.
+type partialCache struct {
 	*cache
 	owner       *Backend
-	lowest      []int        // the first token whose rows each layer still holds
+	lowest      []int        // the first token whose rows each ring still holds
+	before      []earlier    // states before the last long pass
 	checkpoints []checkpoint // the oldest first
 	free        []checkpoint
 }
+
+// earlier is a state before a long pass, from which the cache can go to each length between what the
+// state had seen and the start of the pass.
+type earlier struct {
+	cpu.Snapshot
+	length int // of the cache at the start of the pass; 0: there is no copy
+}
+
+func (e *earlier) reaches(n int) bool { return e.At() <= n && n <= e.length }
 
 // checkpoint holds what attention reads for the rows from a length on.
 type checkpoint struct {
 	length int
 	layers []*cpu.KV // nil for layers without a ring
+	states []cpu.Snapshot
 }
 
-var _ compute.Partial = (*ringCache)(nil)
+var _ compute.Partial = (*partialCache)(nil)
 
 // ringOf returns the rows of the ring of a layer, or 0 if all its rows are kept: a ring and its
 // checkpoints would be no smaller.
@@ -45,11 +59,11 @@ func checkpointRows(s *compute.CacheShape, layer int) int {
 	return (s.Windows[layer] + cpu.KeysPerSplit + block - 1) / block * block
 }
 
-// newRingCache adds rings' checkpoints to a cache.
-func newRingCache(b *Backend, c *cache) *ringCache {
-	r := &ringCache{cache: c, owner: b, lowest: make([]int, c.shape.Layers)}
+// newPartialCache adds checkpoints to a cache.
+func newPartialCache(b *Backend, c *cache) *partialCache {
+	r := &partialCache{cache: c, owner: b, lowest: make([]int, c.shape.Layers), before: make([]earlier, c.shape.Layers)}
 	for range c.shape.Checkpoints {
-		point := checkpoint{layers: make([]*cpu.KV, c.shape.Layers)}
+		point := checkpoint{layers: make([]*cpu.KV, c.shape.Layers), states: make([]cpu.Snapshot, c.shape.Layers)}
 		for i := range point.layers {
 			if ringOf(&c.shape, i) > 0 {
 				point.layers[i] = c.newLayer(i, cpu.KVShape{Tokens: checkpointRows(&c.shape, i)})
@@ -60,16 +74,16 @@ func newRingCache(b *Backend, c *cache) *ringCache {
 	return r
 }
 
-// inside returns the cache in a Cache, and what it is in if it has rings.
-func inside(c compute.Cache) (*cache, *ringCache) {
-	if r, ok := c.(*ringCache); ok {
+// inside returns the cache in a Cache, and what it is in if that is partial.
+func inside(c compute.Cache) (*cache, *partialCache) {
+	if r, ok := c.(*partialCache); ok {
 		return r.cache, r
 	}
 	return c.(*cache), nil
 }
 
-// Reach returns n if all rings still hold what a row at n reads, else the last checkpoint before n.
-func (c *ringCache) Reach(n int) int {
+// Reach returns n if all layers still hold what a row at n reads, else the last checkpoint before n.
+func (c *partialCache) Reach(n int) int {
 	n = min(n, c.length)
 	if c.holds(n) {
 		return n
@@ -83,10 +97,13 @@ func (c *ringCache) Reach(n int) int {
 	return best
 }
 
-// holds reports whether the rings hold all that a row at position n reads.
-func (c *ringCache) holds(n int) bool {
+// holds reports whether rings and states hold all that a row at position n reads.
+func (c *partialCache) holds(n int) bool {
 	for i, lowest := range c.lowest {
 		if n > 0 && lowest > 0 && cpu.FirstRead(n, c.shape.Windows[i]) < lowest {
+			return false
+		}
+		if s := c.states[i]; s != nil && n > 0 && s.At > n && !c.before[i].reaches(n) {
 			return false
 		}
 	}
@@ -94,7 +111,7 @@ func (c *ringCache) holds(n int) bool {
 }
 
 // Truncate cuts back to a length that Reach returns.
-func (c *ringCache) Truncate(n int) error {
+func (c *partialCache) Truncate(n int) error {
 	if reach := c.Reach(n); n >= 0 && n <= c.length && reach != n {
 		return fmt.Errorf("truncating the cache to %d tokens: what came after them has taken their place; it can go back to %d", n, reach)
 	}
@@ -104,6 +121,7 @@ func (c *ringCache) Truncate(n int) error {
 	if !c.holds(n) {
 		c.restore(n)
 	}
+	c.turnBack(n)
 	if n == 0 {
 		clear(c.lowest)
 	}
@@ -117,8 +135,46 @@ func (c *ringCache) Truncate(n int) error {
 	return nil
 }
 
-// restore copies the checkpoint of this length into the rings. What they held after it is lost.
-func (c *ringCache) restore(n int) {
+// turnBack sets the states to what they were before the last long pass, if that is what n asks for.
+func (c *partialCache) turnBack(n int) {
+	for i, s := range c.states {
+		if s != nil && s.At > n {
+			c.turnBackLayer(i, n)
+		}
+		if e := &c.before[i]; e.At() > n {
+			e.length = 0
+		} else {
+			e.length = min(e.length, n)
+		}
+	}
+}
+
+func (c *partialCache) turnBackLayer(i, n int) {
+	c.owner.flush()
+	if n == 0 {
+		c.states[i].Reset()
+	} else {
+		c.states[i].Restore(&c.before[i].Snapshot)
+	}
+}
+
+// begin prepares the state of a layer for a pass of so many rows: it takes back what a pass that
+// failed has done, and copies the state before more rows than could be taken back one by one.
+func (c *partialCache) begin(layer, rows int) {
+	s := c.states[layer]
+	if s.At > c.length {
+		c.turnBackLayer(layer, c.length)
+	}
+	if rows > c.shape.Single {
+		c.owner.flush()
+		s.Save(&c.before[layer].Snapshot)
+		c.before[layer].length = c.length
+	}
+}
+
+// restore copies the checkpoint of this length into rings and states. What they held after it is
+// lost.
+func (c *partialCache) restore(n int) {
 	c.owner.flush()
 	for _, p := range c.checkpoints {
 		if p.length != n {
@@ -128,6 +184,9 @@ func (c *ringCache) restore(n int) {
 			if kept != nil {
 				c.lowest[i] = cpu.FirstRead(n, c.shape.Windows[i])
 				c.layers[i].Copy(c.lowest[i], kept, 0, wholeBlocks(n-c.lowest[i]))
+			}
+			if c.states[i] != nil {
+				c.states[i].Restore(&p.states[i])
 			}
 		}
 		return
@@ -139,7 +198,7 @@ func wholeBlocks(tokens int) int {
 }
 
 // Keep copies what a row at the present length reads.
-func (c *ringCache) Keep() error {
+func (c *partialCache) Keep() error {
 	if c.length == 0 || c.shape.Checkpoints == 0 || len(c.checkpoints) > 0 && c.checkpoints[len(c.checkpoints)-1].length == c.length {
 		return nil
 	}
@@ -155,33 +214,39 @@ func (c *ringCache) Keep() error {
 			from := cpu.FirstRead(c.length, c.shape.Windows[i])
 			kept.Copy(0, c.layers[i], from, wholeBlocks(c.length-from))
 		}
+		if s := c.states[i]; s != nil {
+			if s.At > c.length { // a pass that failed has brought it there
+				c.turnBackLayer(i, c.length)
+			}
+			s.Save(&p.states[i])
+		}
 	}
 	c.checkpoints = append(c.checkpoints, p)
 	return nil
 }
 
 // remove makes room for another checkpoint.
-func (c *ringCache) remove(i int) {
+func (c *partialCache) remove(i int) {
 	c.free = append(c.free, c.checkpoints[i])
 	c.checkpoints = append(c.checkpoints[:i], c.checkpoints[i+1:]...)
 }
 
 // stored notes that a layer has stored the tokens up to one.
-func (c *ringCache) stored(layer, to int) {
+func (c *partialCache) stored(layer, to int) {
 	if rows := ringOf(&c.shape, layer); rows > 0 {
 		c.lowest[layer] = max(c.lowest[layer], to-rows)
 	}
 }
 
 // KeyValue refuses tokens whose place was taken.
-func (c *ringCache) KeyValue(layer, token int, key, value []float32) error {
+func (c *partialCache) KeyValue(layer, token int, key, value []float32) error {
 	if layer >= 0 && layer < c.shape.Layers && token < c.lowest[layer] {
 		return fmt.Errorf("reading the cache at layer %d, token %d: its place was taken; the first that is there is %d", layer, token, c.lowest[layer])
 	}
 	return c.cache.KeyValue(layer, token, key, value)
 }
 
-func (c *ringCache) Close() error {
+func (c *partialCache) Close() error {
 	c.checkpoints, c.free = nil, nil
 	return c.cache.Close()
 }
