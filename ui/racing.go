@@ -32,6 +32,8 @@ type RaceStart struct {
 	Prompt string
 	Lanes  [2]race.Lane
 	After  bool
+	// Recorded says that the lanes are two recordings, which are compared.
+	Recorded bool
 	// Record, if not nil, is called with every event of a lane as the engine yields it. Over, if
 	// not nil, is called with the outcome; failure says why the race failed, and is "" if it did
 	// not. Both are called on the race's goroutine.
@@ -120,6 +122,9 @@ func (m *Model) race(messages []engine.Message, lanes [2]race.Lane, after bool) 
 	if m.state.Ready != nil {
 		view.Load(*m.state.Ready)
 	}
+	if m.compares() {
+		view.Compare()
+	}
 	m.racing = racing{stop: cancel, view: view, messages: messages, lanes: lanes, after: after}
 	m.dialog = view
 	over := raceOver{view: view}
@@ -176,6 +181,9 @@ func (m *Model) raceIsOver(e raceOver) tea.Cmd {
 	}
 	return then()
 }
+
+// compares reports whether two recordings are shown instead of a chat.
+func (m *Model) compares() bool { return m.options.Race != nil && m.options.Race.Recorded }
 
 // inRace reports whether the screen of a race is open.
 func (m *Model) inRace() bool {
@@ -245,7 +253,7 @@ func (m *Model) pressedInRace(a keys.Action, key string) (cmd tea.Cmd, done bool
 	case key == "space" && m.stepping():
 		m.pacer.Next()
 		return nil, true
-	case over && key == "e":
+	case over && key == "e" && !m.compares():
 		return m.saveRace(), true
 	case over && key == "r" && m.options.Race == nil:
 		return m.race(m.racing.messages, m.racing.lanes, m.racing.after), true

@@ -222,6 +222,8 @@ func (m *Model) hints() string {
 		return "f2 pace  alt+. faster  esc closes"
 	case m.inRace() && m.options.Race == nil:
 		return "r again  e save recordings  esc closes"
+	case m.inRace() && m.compares():
+		return "esc closes"
 	case m.inRace():
 		return "e save recordings  esc closes"
 	case m.dialog != nil:

@@ -38,7 +38,7 @@ func (a *invocation) compare(ctx context.Context, paths []string) error {
 		}
 	}
 	prompt := r.replies[0][0].(event.ReplyStarted).Prompt
-	o := raceFlags{open: func(_ context.Context, emit func(event.Event)) (ui.Engine, error) {
+	o := raceFlags{recorded: true, open: func(_ context.Context, emit func(event.Event)) (ui.Engine, error) {
 		emit(r.ready)
 		return r, nil
 	}}

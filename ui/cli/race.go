@@ -16,11 +16,12 @@ import (
 )
 
 type raceFlags struct {
-	prompt string
-	lanes  [2]string
-	after  bool
-	json   bool
-	plain  bool
+	prompt   string
+	lanes    [2]string
+	after    bool
+	json     bool
+	recorded bool // the lanes are recordings
+	plain    bool
 	// open returns the engine, which has to be a ui.Racer.
 	open func(context.Context, func(event.Event)) (ui.Engine, error)
 }
@@ -98,7 +99,7 @@ func (a *invocation) raceOnScreen(ctx context.Context, c config.Config, prompt s
 		Config: c, Color: a.color, Now: a.Now, Keeper: a.keeper,
 		Load: o.open,
 		Race: &ui.RaceStart{
-			Prompt: prompt, Lanes: lanes, After: o.after,
+			Prompt: prompt, Lanes: lanes, After: o.after, Recorded: o.recorded,
 			Record: func(lane int, e event.Event) {
 				mu.Lock()
 				defer mu.Unlock()

@@ -96,7 +96,7 @@ func (p *raceReport) finish() error {
 	}
 	var b strings.Builder
 	for _, l := range p.Lanes {
-		fmt.Fprintf(&b, "%s  %s\n   %s tokens/s · %s\n\n%s\n\n", l.Lane, sanitize.Line(l.Name), l.Count.Speed("–"), l.Count.Words("·"), p.app.shown(l.Text))
+		fmt.Fprintf(&b, "%s  %s\n   %s tokens/s · %s\n\n%s\n\n", l.Lane, sanitize.Line(l.Name), l.Count.Speed("–"), strings.Join(l.Count.Words(), " · "), p.app.shown(l.Text))
 	}
 	th, _ := theme.Named("mono", true)
 	fmt.Fprintln(&b, sanitize.Line(verdict.Words(p.Lanes[1].Name, th.Glyph)))

@@ -24,9 +24,9 @@ func Lane(s *state.State, th *theme.Theme, w, h int, at state.Moment, cursor sta
 	case h < 3:
 		return paint.Block(l.columns(th, w, h), w, h)
 	case body <= laneRows: // the sentence has no row of its own
-		return paint.Block(append([]string{l.heading(th, w, l.sentence(th))}, l.picture(th, w, body)...), w, h)
+		return paint.Block(append([]string{l.heading(th, w, l.sentence(th)...)}, l.picture(th, w, body)...), w, h)
 	}
-	lines := []string{l.heading(th, w, "")}
+	lines := []string{l.heading(th, w)}
 	words := []string{l.phase(th, w)}
 	if body > laneRows+1 {
 		words = append(words, l.why(th, w))
@@ -120,9 +120,14 @@ func laneOf(s *state.State, at state.Moment, cursor state.Ref) lane {
 }
 
 // heading draws the rule above the lane: which round it is and, unless it is the usual one, the rule of
-// acceptance, then words about it, and text at the right. Words that do not fit beside text are left out.
-func (l *lane) heading(th *theme.Theme, w int, text string) string {
+// acceptance, then words about it, and at the right the first of texts that fits whole. Words that do not
+// fit beside the first text are left out.
+func (l *lane) heading(th *theme.Theme, w int, texts ...string) string {
 	out := paint.NewLine(th, w)
+	text := ""
+	if len(texts) > 0 {
+		text = texts[0]
+	}
 	out.Put(th.Rule, th.Glyph.HRule+" ")
 	put := func(style theme.Style, words string) {
 		if words != "" && paint.Width(words)+paint.Width(text)+6 <= out.Left() {
@@ -161,7 +166,7 @@ func (l *lane) heading(th *theme.Theme, w int, text string) string {
 		out.Put(th.Title, "speculation")
 	}
 	out.Put("", " ")
-	if text != "" {
+	if text = longestThatFits(out.Left()-3, texts...); text != "" {
 		out.Put(th.Rule, repeat(th.Glyph.HRule, max(1, out.Left()-paint.Width(text)-3))).Put("", " "+text+" ")
 	}
 	return out.Put(th.Rule, repeat(th.Glyph.HRule, out.Left())).String()
@@ -192,7 +197,7 @@ func (l *lane) phase(th *theme.Theme, w int) string {
 	case l.round != nil:
 		times = fmt.Sprintf("draft %s  verify %s  %s", milliseconds(l.round.DraftMS), milliseconds(l.round.VerifyMS), bytes(float64(l.round.BytesMoved)))
 	}
-	out.Put(th.Strong, l.sentence(th))
+	out.Put(th.Strong, l.sentence(th)[0])
 	out.Right(th.Label, times+" ")
 	return out.String()
 }

@@ -10,30 +10,30 @@ import (
 )
 
 // sentence says in one line what happens in the round, or which numbers decided about the token that is
-// looked at, or else about the refused one.
-func (l *lane) sentence(th *theme.Theme) string {
+// looked at, or else about the refused one. A shorter sentence for little room may follow it.
+func (l *lane) sentence(th *theme.Theme) []string {
 	arrow := " " + th.Glyph.Arrow + " "
 	switch {
 	case l.draft != nil:
-		return fmt.Sprintf("draft %d%sverify%s", len(l.tokens), arrow, th.Glyph.Ellipsis)
+		return []string{fmt.Sprintf("draft %d%sverify%s", len(l.tokens), arrow, th.Glyph.Ellipsis)}
 	case l.round == nil:
-		return idleWords(l.of)
+		return []string{idleWords(l.of)}
 	case len(l.tokens) == 0:
-		return "no draft" + arrow + "one token from the target"
+		return []string{"no draft" + arrow + "one token from the target"}
 	case l.at >= len(l.tokens) && l.commit != nil && l.commit.Fate == event.Resampled:
-		return l.source(th)
+		return []string{l.source(th)}
 	}
 	if t := l.looked(); t != nil {
-		return decision(th, t, l.round, l.commit)
+		return []string{decision(th, t, l.round, l.commit), verdictWord(t)}
 	}
 	kept := fmt.Sprintf("all %d kept", len(l.tokens))
 	switch {
 	case l.commit == nil && l.round.Accepted < len(l.tokens):
-		return fmt.Sprintf("%d kept, then the reply ends", l.round.Accepted)
+		return []string{fmt.Sprintf("%d kept, then the reply ends", l.round.Accepted)}
 	case l.commit == nil:
-		return kept + ", and the reply ends"
+		return []string{kept + ", and the reply ends"}
 	}
-	return kept + ": the same pass gives one token more"
+	return []string{kept + ": the same pass gives one token more", kept + ", and one token more"}
 }
 
 // source says where the token in place of a refused one comes from.
@@ -48,18 +48,29 @@ func minus(th *theme.Theme) string {
 	return "-"
 }
 
+// verdictWord says what became of a draft token.
+func verdictWord(t *state.Token) string {
+	switch t.Fate {
+	case event.Accepted:
+		return "kept"
+	case event.Rejected:
+		return "refused"
+	case event.Discarded:
+		return "never tested"
+	}
+	return "not judged yet"
+}
+
 // decision says with numbers why a draft token was kept or refused. drawn is the token that the target
 // drew in the round, or nil.
 func decision(th *theme.Theme, t *state.Token, r *state.Round, drawn *state.Token) string {
-	verdict := "kept"
+	verdict := verdictWord(t)
 	switch t.Fate {
-	case event.Rejected:
-		verdict = "refused"
+	case event.Rejected, event.Accepted:
 	case event.Discarded:
-		return "never tested: a token before it ended the round"
-	case event.Accepted:
+		return verdict + ": a token before it ended the round"
 	default:
-		return "not judged yet"
+		return verdict
 	}
 	other := "another token"
 	if t.Fate == event.Rejected && drawn != nil {

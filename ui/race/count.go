@@ -54,17 +54,16 @@ func (c *Count) Speed(none string) string {
 	return fmt.Sprintf("%.1f", c.perSecond())
 }
 
-// Words returns the other figures on one line.
-func (c *Count) Words(separator string) string {
-	text := plural(c.Tokens, "token") + " in " + plural(c.Rounds, "round")
-	sep := " " + separator + " "
+// Words returns the other figures, the most important first.
+func (c *Count) Words() []string {
+	words := []string{plural(c.Tokens, "token") + " in " + plural(c.Rounds, "round")}
 	if c.Rounds > 0 {
-		text += fmt.Sprintf("%s%.2f a round", sep, float64(c.Tokens)/float64(c.Rounds))
+		words = append(words, fmt.Sprintf("%.2f a round", float64(c.Tokens)/float64(c.Rounds)))
 	}
 	if c.Tested > 0 {
-		text += fmt.Sprintf("%s%.0f%% kept", sep, 100*float64(c.Accepted)/float64(c.Tested))
+		words = append(words, fmt.Sprintf("%.0f%% kept", 100*float64(c.Accepted)/float64(c.Tested)))
 	}
-	return text + sep + milliseconds(c.DecodeMS)
+	return append(words, milliseconds(c.DecodeMS))
 }
 
 func plural(n int, word string) string {

@@ -174,6 +174,31 @@ func TestRaceFramesMatchGoldens(t *testing.T) {
 	}
 }
 
+// Two recordings are compared, not raced. Each has one rate, both have as many figures, and no words of a
+// lane are cut.
+func TestRecordingsAreComparedWhole(t *testing.T) {
+	th, _ := theme.Named("mono", true)
+	v := race.NewView("hello", [2]race.Lane{{Name: "a.jsonl"}, {Name: "b.jsonl"}})
+	v.Compare()
+	for lane, rounds := range []int{17, 170} {
+		v.Apply(lane, event.ReplyStarted{Reply: 1, Prompt: "hello", Settings: event.Settings{Temperature: 0.7, Seed: 4294967295, Speculate: true}})
+		for i := range rounds {
+			v.Apply(lane, event.Round{Index: i, Gamma: 1, Tested: 1, Accepted: 1, VerifyMS: 1.26, OtherMS: 0.01, ReadMS: 0.02,
+				Draft:  []event.Token{{ID: 1, Text: "a", Verdict: event.Accepted}},
+				Commit: &event.Token{ID: 2, Text: " ", Verdict: event.Bonus}})
+		}
+		v.Apply(lane, event.ReplyEnded{Reply: 1, Reason: "stop", Totals: event.Totals{Tokens: 2 * rounds, Rounds: rounds, Tested: rounds, Accepted: rounds, VerifyMS: 1.26 * float64(rounds)}})
+	}
+	v.Finish(event.RaceOutcome{Compared: true, Free: true, Same: true}, "")
+	for _, size := range [][2]int{{80, 23}, {100, 35}, {120, 35}, {200, 49}} {
+		screen := ansi.Strip(strings.Join(v.Draw(th, size[0], size[1]), "\n"))
+		if strings.Contains(screen, "…") || !strings.Contains(screen, " Two recordings: hello ") || strings.Count(screen, "tok/s") != 2 ||
+			strings.Count(screen, "complete · seed 4294967295 ") != 2 || strings.Count(screen, "% kept") == 1 || strings.Count(screen, "Race") > 0 {
+			t.Errorf("%v: wrong frame\n%s", size, screen)
+		}
+	}
+}
+
 // A model's text cannot leave its lane.
 func TestHostileTextStaysInItsLane(t *testing.T) {
 	v := race.NewView("\x1b]0;owned\x07prompt", [2]race.Lane{{Name: "a\x1b[2J"}, {Name: "b"}})

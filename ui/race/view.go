@@ -18,11 +18,12 @@ import (
 
 // View is the screen of a race.
 type View struct {
-	prompt  string
-	lanes   [2]*side
-	over    bool
-	failure string
-	outcome event.RaceOutcome
+	prompt   string
+	lanes    [2]*side
+	recorded bool
+	over     bool
+	failure  string
+	outcome  event.RaceOutcome
 }
 
 // side is the state of one lane.
@@ -43,6 +44,9 @@ func NewView(prompt string, lanes [2]Lane) *View {
 	}
 	return v
 }
+
+// Compare says that the lanes are two recordings.
+func (v *View) Compare() { v.recorded = true }
 
 // Load tells both lanes what is loaded.
 func (v *View) Load(e event.Ready) {
@@ -101,7 +105,11 @@ const (
 
 // Draw returns h lines of w cells.
 func (v *View) Draw(th *theme.Theme, w, h int) []string {
-	title := paint.NewLine(th, w).Put(th.Title, " Race ").Put(th.User, v.prompt)
+	what := " Race "
+	if v.recorded {
+		what = " Two recordings: "
+	}
+	title := paint.NewLine(th, w).Put(th.Title, what).Put(th.User, v.prompt)
 	title.Right(th.Label, v.conditions()+" ")
 	lines := []string{title.String(), v.rule(th, w)}
 	foot := v.foot(th, w, h)
@@ -112,10 +120,10 @@ func (v *View) Draw(th *theme.Theme, w, h int) []string {
 	if w >= minBeside {
 		lines = append(lines, v.beside(th, w, body)...)
 	} else {
-		upper := (body - 1) / 2
-		lines = append(lines, v.lanes[0].draw(th, w, upper)...)
+		upper, figures := (body-1)/2, v.figures(th, w)
+		lines = append(lines, v.lanes[0].draw(th, w, upper, figures[0])...)
 		lines = append(lines, v.rule(th, w))
-		lines = append(lines, v.lanes[1].draw(th, w, body-1-upper)...)
+		lines = append(lines, v.lanes[1].draw(th, w, body-1-upper, figures[1])...)
 	}
 	lines = append(append(lines, v.rule(th, w)), foot...)
 	return paint.Block(lines, w, h)
@@ -136,7 +144,8 @@ func (v *View) rule(th *theme.Theme, w int) string {
 
 func (v *View) beside(th *theme.Theme, w, h int) []string {
 	left := (w - 1) / 2
-	a, b := v.lanes[0].draw(th, left, h), v.lanes[1].draw(th, w-1-left, h)
+	figures := v.figures(th, left)
+	a, b := v.lanes[0].draw(th, left, h, figures[0]), v.lanes[1].draw(th, w-1-left, h, figures[1])
 	lines := make([]string, len(a))
 	for i := range lines {
 		lines[i] = a[i] + th.Rule.On(th.Glyph.VRule) + b[i]
@@ -144,16 +153,15 @@ func (v *View) beside(th *theme.Theme, w, h int) []string {
 	return lines
 }
 
-// draw draws a lane: its name and figures, its text and, if there is room, the round in progress.
-func (s *side) draw(th *theme.Theme, w, h int) []string {
+// draw draws a lane: its name, the figures, its text and, if there is room, the round in progress.
+func (s *side) draw(th *theme.Theme, w, h int, figures string) []string {
 	speed := s.count.Speed(th.Glyph.None) + " tok/s "
 	heading := paint.NewLine(th, w).Put(th.Strong, paint.Fit(th, "", " "+s.name, w-1-paint.Width(speed)))
 	heading.Right(th.Strong, speed)
 	lines := []string{heading.String()}
 	if h >= minForFigures {
-		figures := ""
-		if s.count.Rounds > 0 {
-			figures = " " + s.count.Words(th.Glyph.Separator)
+		if s.count.Rounds == 0 {
+			figures = ""
 		}
 		lines = append(lines, paint.NewLine(th, w).Put(th.Label, figures).String())
 	}
@@ -161,17 +169,36 @@ func (s *side) draw(th *theme.Theme, w, h int) []string {
 	if h >= minForLane {
 		round = 3
 	}
-	lines = append(lines, s.text.Draw(s.state, th, w, max(0, h-len(lines)-round), transcript.Options{Rejected: transcript.Recent})...)
+	lines = append(lines, s.text.Draw(s.state, th, w, max(0, h-len(lines)-round), transcript.Options{Rejected: transcript.Recent, Brief: true})...)
 	if round > 0 {
 		lines = append(lines, pane.Lane(s.state, th, w, round, state.Moment{}, state.Ref{})...)
 	}
 	return paint.Block(lines, w, h)
 }
 
+// figures returns the figures of both lanes for w cells each. Where those of one do not fit, both lose
+// the last.
+func (v *View) figures(th *theme.Theme, w int) (texts [2]string) {
+	for drop := 0; ; drop++ {
+		fits := true
+		for i, l := range v.lanes {
+			words := l.count.Words()
+			words = words[:max(1, len(words)-drop)]
+			texts[i] = " " + strings.Join(words, " "+th.Glyph.Separator+" ")
+			fits = fits && (len(words) == 1 || paint.Width(texts[i]) < w)
+		}
+		if fits {
+			return texts
+		}
+	}
+}
+
 // foot draws the outcome for a window of h rows: in large figures if there is room.
 func (v *View) foot(th *theme.Theme, w, h int) []string {
 	large := h >= minForLarge && w >= largeWidth
 	switch {
+	case !v.over && v.recorded:
+		return []string{paint.NewLine(th, w).Put(th.Label, " both play on one axis of the engine's time").String()}
 	case !v.over:
 		return []string{paint.NewLine(th, w).Put(th.Label, " both lanes get the same of the engine's time").String()}
 	case large && v.failure == "":

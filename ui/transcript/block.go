@@ -30,6 +30,7 @@ type look struct {
 	w        int
 	cells    ansi.Method
 	reading  bool
+	brief    bool
 	rejected Rejected
 	newline  string
 	fold     bool // thoughts are folded to a line
@@ -49,7 +50,7 @@ const (
 
 func lookFor(m *state.Message, newest bool, th *theme.Theme, w int, o Options) look {
 	return look{
-		w: min(max(w-indent-margin, 1), textWidth), cells: th.Cells, reading: o.Reading, rejected: o.rejected().of(m, newest),
+		w: min(max(w-indent-margin, 1), textWidth), cells: th.Cells, reading: o.Reading, brief: o.Brief, rejected: o.rejected().of(m, newest),
 		newline: th.Glyph.Newline, fold: !selectsThought(m, o.Cursor), revision: m.Revision,
 	}
 }

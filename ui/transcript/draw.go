@@ -87,10 +87,13 @@ func (b *block) drawFooter(s *state.State, th *theme.Theme, out *paint.Line) {
 	}
 	sep := " " + th.Glyph.Separator + " "
 	figures, seed := figures(m), ""
+	if b.look.brief {
+		figures = figures[:1]
+	}
 	if m.Settings.Temperature > 0 {
 		seed = fmt.Sprintf("%sseed %d", sep, m.Settings.Seed)
 	}
-	for len(figures) > 1 && paint.Width(strings.Join(figures, sep)+seed) > out.Left() {
+	for len(figures) > 1 && paint.Width(strings.Join(figures, sep)+seed) >= out.Left() {
 		// Drop figures rather than a part of the seed: without the seed the reply cannot be
 		// repeated.
 		figures = figures[:len(figures)-1]
