@@ -93,10 +93,12 @@ func (r *reply) tellLost() error {
 	return r.out.emit(event.Notice{Level: "warning", Text: text + ": " + listBytes(slices.Compact(lost))})
 }
 
-// mostListed bytes are listed; a vocabulary rarely lacks more than these.
+// mostListed is the largest number of bytes that listBytes writes out. A vocabulary rarely lacks
+// tokens for more.
 const mostListed = 4
 
-// listBytes writes bytes as text: "0x04, 0x06, 0x13, 0x14 and 4 more".
+// listBytes writes bytes as text. It writes out the first mostListed of them and only counts the
+// others: "0x04, 0x06, 0x13, 0x14 and 4 more".
 func listBytes(list []byte) string {
 	var words []string
 	for _, b := range list[:min(len(list), mostListed)] {

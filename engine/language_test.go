@@ -136,8 +136,8 @@ func TestADraftOfAnotherVocabularyIsWarnedOf(t *testing.T) {
 	}
 }
 
-// Bytes without a token are left out of what the model reads: the first reply for which that happens
-// says so, and no other.
+// Bytes that have no token in the vocabulary are left out of what the model reads. The first reply
+// for which this happens emits a Notice about it. Later replies emit none.
 func TestLostBytesAreToldOnce(t *testing.T) {
 	backend := host.New(1)
 	defer backend.Close()

@@ -64,8 +64,9 @@ type Options struct {
 	NewSeed  func() int64     // a fresh seed ≥ 0 for each reply that asks for seed -1
 }
 
-// Engine is a loaded pair of models. It does not change once it is loaded. Only one session may use
-// it at a time. After a failure of its device, another engine may take its place (next).
+// Engine is a loaded pair of models. It does not change once it is loaded. Its sessions must take
+// turns: two must not use it at the same time. If its device fails, a second engine on another
+// device can take its place (next).
 type Engine struct {
 	options   Options
 	target    *model.Model // nil: it is on a server

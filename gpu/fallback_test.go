@@ -211,8 +211,10 @@ func failing(t *testing.T, falls bool) (*engine.Session, error) {
 	return pair(t, o)
 }
 
-// checkFailing asks for a reply and reports whether the device failed in it. If so, the reply must
-// have gone on as configured.
+// checkFailing asks for a reply and reports whether the device failed during it. If the device
+// failed, it checks the reply. With falls, the reply must continue on the CPU, and it and the next
+// reply must have the correct text. Without falls, the reply must end with an error, and its text
+// must be the beginning of the correct text.
 func checkFailing(t *testing.T, s *engine.Session, falls bool) bool {
 	t.Helper()
 	const prompt = "who are you?"

@@ -12,7 +12,8 @@ import (
 	"specula/engine/host"
 )
 
-// One key changes between the opening with refusals and the fast one.
+// alt+o switches between two presets of settings: "watch", where the target rejects some draft
+// tokens, and "fast".
 func TestTheOtherOpening(t *testing.T) {
 	s := open(t, nil)
 	s.press("alt+o")

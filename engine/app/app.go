@@ -57,7 +57,8 @@ func (a *App) Open(ctx context.Context, c config.Config, emit func(event.Event))
 	return opened, err
 }
 
-// open is Open; why says why this device was chosen, if something else than the device decided it.
+// open is Open without the second try on the CPU. If why is not empty, it replaces the reason that
+// host.Choose gives for the device.
 func (a *App) open(ctx context.Context, c config.Config, why string, emit func(event.Event)) (*Conversation, error) {
 	d, err := host.Choose(ctx, host.Choice(c.Device), a.OpenGPU)
 	if err != nil {

@@ -28,8 +28,9 @@ type Session interface {
 	Reset() error
 	// Reply answers one prompt as the first message of a conversation.
 	Reply(ctx context.Context, prompt string) iter.Seq[event.Event]
-	// CompareWithDecoding runs the passes of a reply again. It returns how many positions it
-	// compared, and at how many of them a bit of the scores is not that of decoding token by token.
+	// CompareWithDecoding runs the passes of a reply again, and also decodes the reply token by
+	// token. It returns at how many positions it compared the scores of both, and at how many of
+	// these the scores differ in at least one bit.
 	CompareWithDecoding(ctx context.Context, prompt string, rounds []event.Round) (compared, differ int, err error)
 }
 

@@ -8,8 +8,9 @@ import (
 // Imply completes values that were given together: in one file, on one command line, or in one
 // command. If γ is given without a rule, the rule becomes fixed. If γ is given with the rule
 // cost-aware, which chooses γ itself, then gamma_max becomes this γ, so that the rule chooses no
-// longer draft, and note says so. A given gamma_max below γ stays, and is refused when the values
-// are set. It matters which settings are given, not whether they differ from their defaults.
+// longer draft, and note says so. If gamma_max is also given and is below γ, Imply leaves it as it
+// is; whoever sets the values then refuses γ. It matters which settings are given, not whether they
+// differ from their defaults.
 //
 // all holds values and then the implied ones. note is empty if there is nothing to tell. The error
 // is a *ValueError: γ 0 with the rule cost-aware is refused. Other mistakes are left to whoever

@@ -19,7 +19,7 @@ func Opening(name string) []Value {
 	return append([]Value(nil), fast...)
 }
 
-// OpensToWatch reports whether c has the settings of the opening watch.
+// OpensToWatch reports whether c has the settings of the opening "watch".
 func (c Config) OpensToWatch() bool {
 	for _, v := range watch {
 		if have, err := c.Get(v.Name); err != nil || have != v.Text {
@@ -29,8 +29,9 @@ func (c Config) OpensToWatch() bool {
 	return true
 }
 
-// OpenToWatch sets the settings of the opening watch if the pair is the embedded one, and nothing about
-// temperature or speculation is set. Given reports whether a flag sets something.
+// OpenToWatch sets the settings of the opening "watch" if the pair is the embedded one and the user
+// has set neither the temperature nor a setting of speculation. given reports whether a flag sets
+// the setting of this name.
 func (c *Config) OpenToWatch(given func(name string) bool) error {
 	d := Default()
 	if c.Model.Target != "" || c.Model.Draft != "" || c.Model.Heads != "" ||

@@ -75,8 +75,8 @@ type Miss struct {
 // Answer writes a reply to a conversation whose last message is the user's.
 type Answer func(ctx context.Context, conversation []chat.Message) (string, error)
 
-// Take asks all questions and grades the replies. It calls progress, which may be nil, after each
-// question. The first error of answer ends it, and there are no results then.
+// Take asks all questions and grades the replies. If progress is not nil, Take calls it after each
+// question. If answer returns an error, Take stops and returns no results.
 func Take(ctx context.Context, papers []Paper, answer Answer, progress func(done, total int)) ([]Result, error) {
 	total, done := 0, 0
 	for _, p := range papers {

@@ -76,12 +76,12 @@ type Observation struct {
 	// step. ReadMS is the time this took, in milliseconds.
 	Read   int
 	ReadMS float64
-	// Chances (Tested) are the acceptance probabilities of the tested tokens, min(1, p/q). They
-	// carry the same information as the verdicts with less variance. nil where only verdicts are
+	// Chances has the acceptance probability min(1, p/q) of each of the Tested tokens. These carry
+	// the same information as the verdicts with less variance. It is nil where only verdicts are
 	// known, as at temperature 0.
 	Chances []float64
-	// Confidence (Drafted) is the proposer's own probability of each token; nil if the proposer gives
-	// none.
+	// Confidence has the proposer's own probability of each of the Drafted tokens. It is nil if the
+	// proposer gives none.
 	Confidence []float64
 }
 

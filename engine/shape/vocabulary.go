@@ -142,13 +142,15 @@ func (v *Vocabulary) bias(list []string) (*Bias, error) {
 	return NewBias(added), nil
 }
 
-// mostBreakerTokens is the most tokens of a breaker after its first one.
+// mostBreakerTokens limits a breaker of the DRY penalty, a sequence of tokens at which a repetition
+// ends: of the tokens after its first one, only this many are compared.
 const mostBreakerTokens = 20
 
-// Breakers finds the tokens in which one of texts can begin. A token that contains a text is a
-// breaker by itself. A token that ends with the beginning of a text is a breaker if the rest
-// follows, as the tokenizer writes it, of which at most the first mostBreakerTokens tokens count.
-// If the rest cannot be written in tokens, such a token is no breaker.
+// Breakers finds the token sequences that write one of texts, for the DRY penalty. A token that
+// contains a whole text is a breaker by itself. A token that ends with the beginning of a text is the
+// first token of a breaker; the tokens into which the tokenizer splits the rest of the text must
+// follow it, at most mostBreakerTokens of them. If the vocabulary cannot write the rest, the token
+// begins no breaker.
 func (v *Vocabulary) Breakers(texts []string) Breakers {
 	b := Breakers{}
 	for i := range v.texts {

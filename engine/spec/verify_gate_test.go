@@ -27,8 +27,8 @@ type trial struct {
 	uniforms sample.Uniforms
 }
 
-// newTrial makes a trial whose draft has its own filters, which exactness allows. Temperature 0
-// makes q one-hot.
+// newTrial makes a trial. Its draft is drawn with filters (temperature, top-k, …) that can differ
+// from the target's: verification is exact for any q. Temperature 0 makes q one-hot.
 func newTrial(t testing.TB, w *gate.World, gamma int, filters sample.Params) *trial {
 	tr := &trial{world: w, verifier: NewVerifier(), gamma: gamma, uniforms: sample.NewPhilox(7, 1)}
 	for i := range gamma {

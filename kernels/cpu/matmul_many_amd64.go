@@ -40,8 +40,10 @@ func (t *MatMulFloat) multiplyMany(first, last int) {
 	}
 }
 
-// multiplyNear goes block by block of weight rows, and within a block batch by batch. The sums are
-// kept in memory between parts of the columns, if there are several.
+// multiplyNear multiplies a block of nearRows weight rows at a time, each with a batch of nearGroups
+// groups of activation rows at a time, and each of these with nearCols columns at a time. If there
+// are more columns than that, sums holds the sums so far between two parts of the columns. Otherwise
+// sums is nil.
 func (t *MatMulFloat) multiplyNear(sums []float32, first, last int) {
 	groups := (t.M + mostDots - 1) / mostDots
 	for ; first < last; first += nearRows {

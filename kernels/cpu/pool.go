@@ -186,9 +186,10 @@ func (p *Pool) share(phases int) {
 	}
 }
 
-// walk goes through a program. A worker leaves early when the next program has begun. The caller
-// takes chunks from the end and workers take them from the front. So in the next pass a thread
-// finds more of its weights in its own cache.
+// walk goes through the phases of a program. A worker leaves early when the next program has begun.
+// In each phase the caller takes chunks from the end and workers take them from the front. So a
+// thread tends to get the same chunks in each pass of the model, and more of their weights are still
+// in its core's cache.
 func (p *Pool) walk(program uint64, t *thread) {
 	caller := t == &p.threads[0]
 	run := program >> 16 << 32

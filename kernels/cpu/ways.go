@@ -53,8 +53,9 @@ func measureWays() (w Ways) {
 	return w
 }
 
-// fastest runs two ways in turn for the duration long, and returns the one with the shorter shortest
-// run: other programs can only add time.
+// fastest runs two ways in turn until the duration long has passed, each at least twice. It returns
+// the way whose fastest run took less time. It compares fastest runs because other programs can only
+// make a run slower.
 func fastest(long time.Duration, run func(way int)) int {
 	var shortest [2]time.Duration
 	for begun, n := time.Now(), 0; n < 4 || time.Since(begun) < long; n++ {

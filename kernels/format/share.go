@@ -25,8 +25,8 @@ const (
 	Half ScaleKind = iota
 	// Exponent is a byte e for 2^(e−128). Share has it in bfloat16, the upper half of a float32.
 	Exponent
-	// Spread is half precision whose four nibbles are the upper ones of four 16-bit numbers. Share has
-	// it in one piece.
+	// Spread is half precision, stored in four parts: a block has four 16-bit numbers, and the upper
+	// four bits of each hold four bits of the scale, the lowest first. Share has the scale whole.
 	Spread
 )
 

@@ -37,8 +37,8 @@ func lastPart(typed, separators string) (done, begun string) {
 	return typed[:i], typed[i:]
 }
 
-// worthRacing lists the sections whose settings are offered for a lane. A lane may
-// also have settings of other sections.
+// worthRacing lists the sections whose settings are offered for a lane, that is, for one of the two
+// replies that the command race compares. The user can also type settings of other sections.
 var worthRacing = []string{"speculation", "sampling", "guidance"}
 
 // completeLane completes the settings of a lane: names, and values of settings with a choice.

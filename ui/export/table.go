@@ -21,7 +21,8 @@ func JSON(w io.Writer, c chats.Chat) error {
 	return err
 }
 
-// Reply is one reply with its rounds, as rounds.json has it. Texts are raw.
+// Reply is one reply of a chat with its rounds, in the form that RoundsJSON writes. Its texts are
+// raw, that is, not yet made safe for a terminal.
 type Reply struct {
 	Reply    int            `json:"reply"` // from 1
 	Prompt   string         `json:"prompt"`

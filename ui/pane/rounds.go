@@ -15,7 +15,7 @@ import (
 // axis is the width of the labels left of a picture.
 const axis = 5
 
-// pitches are the widths that a column of the picture may have, with the gap after it, in cells.
+// pitches are the possible widths of a column of the picture, including the gap before it, in cells.
 var pitches = []int{6, 4, 3, 2}
 
 // columns is which rounds are shown, and how wide.

@@ -34,10 +34,12 @@ func outcome(gamma, drafted, kept int, refused bool) event.Round {
 	return r
 }
 
-// A column has a cell for each token: kept, refused, untested, the target's own on top (in place of the
-// refused one, or free), or the one of a round without a draft. A draft within which the reply ends has
-// no token on top.
-// Above it are the sign of a measuring round, or a line at the length that was allowed.
+// A column shows a round, one cell per token. From the bottom up these are the kept draft tokens, the
+// refused one and the untested ones. On top is the target's own token, in one shade if it replaces a
+// refused token and in another if it is free (the whole draft was kept). If the reply ends within the
+// draft, no token of the target is on top. A round without a draft has only the target's token.
+// Above the column of a measuring round stands its sign. If a draft is shorter than γ, a line stands
+// at the height of γ.
 func TestARoundIsAColumnOfItsTokens(t *testing.T) {
 	th, _ := theme.Named("mono", true)
 	s := state.New()

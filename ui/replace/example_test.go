@@ -9,7 +9,8 @@ import (
 	"specula/ui/replace"
 )
 
-// Write asks right before it puts the new content in place: a refusal leaves the old content.
+// Write calls the function may right before it replaces the old content. If may returns an error,
+// the old content stays.
 func ExampleWrite() {
 	folder, err := os.MkdirTemp("", "replace")
 	if err != nil {

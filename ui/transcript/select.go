@@ -16,8 +16,9 @@ func (v *View) Hit(x, y int) (ref state.Ref, ok bool) {
 	return ref, ok
 }
 
-// Vertical returns the token one line above or below ref that is nearest to it in column. ok is
-// false at the end of the chat.
+// Vertical returns a token of the next line above or below ref that has tokens: the token at ref's
+// column, or else the last one before that column, or else the first one of the line. ok is false if
+// no such line follows.
 func (v *View) Vertical(ref state.Ref, down bool) (state.Ref, bool) {
 	at, x, ok := v.locate(ref)
 	if !ok {
@@ -43,7 +44,8 @@ func (v *View) Vertical(ref state.Ref, down bool) (state.Ref, bool) {
 	return ref, false
 }
 
-// tokenAt returns the token at column x of a line; with nearest, the one closest to it.
+// tokenAt returns the token at column x of line i. If there is none and nearest is set, it returns
+// the last token before x, or else the first one of the line.
 func (b *block) tokenAt(i, x int, nearest bool) (ref state.Ref, ok bool) {
 	at := indent
 	for _, s := range b.line(i).segments {

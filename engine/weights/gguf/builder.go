@@ -11,9 +11,10 @@ import (
 	"specula/engine/compute"
 )
 
-// Builder collects metadata and tensors and writes them as one GGUF file. It is for tests and tools
-// with input of their own: what it cannot write is a programmer error and panics. It does not check
-// for mistakes such as duplicate names.
+// Builder collects metadata and tensors and writes them as one GGUF file. Tests, tools and the
+// conversion of folders use it. The caller must check foreign input first: a value or a tensor that
+// GGUF cannot hold is a programmer error and panics. Only Write returns errors: those of its writer,
+// and of the functions given to Stream. The Builder does not notice mistakes such as duplicate names.
 type Builder struct {
 	Version uint32 // 3 unless set
 	// Alignment of tensor data in bytes; 0 means 32. If set, it is also written as

@@ -35,8 +35,8 @@ type part512 struct {
 	weights   [groups]reg.VecVirtual
 	scale     reg.VecVirtual // float32; where the halves have integer scales, of the super-block
 	min       reg.VecVirtual
-	low, high reg.VecVirtual    // int32 factors of the tile's halves
-	factors   [2]reg.VecVirtual // while quants are unpacked that are multiplied by them at once
+	low, high reg.VecVirtual    // int32 factors of the halves' products; with nibbles, see minima
+	factors   [2]reg.VecVirtual // the halves' factors of the quants, needed until these are unpacked
 }
 
 // productAVX512 generates a kernel for more than one row of activations: with few for leastFewRows
@@ -247,8 +247,9 @@ func (p *product512) timesByte(z reg.VecVirtual, bytes Mem) {
 	p.VMULPS(t, z, z)
 }
 
-// readNibbles reads the factors of the halves. Those of the quants are needed to unpack them, in both
-// 16-bit numbers of a lane. Those of the minimum stay: the second, and what the first is above it.
+// readNibbles reads the factors of both halves: those of the quants into part.factors, each in both
+// 16-bit numbers of a lane, as unpacking needs them; those of the minimum into part.low and
+// part.high, as minima needs them.
 func (p *product512) readNibbles(i int) {
 	part := &p.parts[i]
 	for half, of := range []*reg.VecVirtual{&part.low, &part.high} {
@@ -374,7 +375,9 @@ func (p *product512) addTile(px reg.Register, add func(i int, x reg.Register)) {
 	}
 }
 
-// minima sums the factors of the minimum times minus the activations, over both halves.
+// minima returns minus the sum, over both halves of the tile, of the half's factor of the minimum
+// times the sum of the half's activations. It multiplies the sum of the whole tile by the second
+// factor (part.high), and the sum of the first half by the first factor minus the second (part.low).
 func (p *product512) minima(px reg.Register, part *part512) reg.VecVirtual {
 	sum := p.ZMM()
 	zero(p.Context, sum)

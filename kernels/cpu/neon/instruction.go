@@ -96,8 +96,9 @@ var (
 	xtn2Byte  = two("xtn2", "16b", "8h", 0x4e212800)
 )
 
-// across makes instructions of the form NAME Sd, Vn.T, which reduce a register to one number; the
-// rest of d becomes zero.
+// across makes instructions of the form NAME Sd, Vn.T, which compute one number from the elements T
+// of register n. They write it to the lowest element of register d and set the rest of d to zero.
+// scalar is the letter for the size of the result: s for 32 bits, h for 16.
 func across(name, scalar, t string, code uint32) func(d, n v) instruction {
 	return func(d, n v) instruction {
 		return instruction{code | uint32(n)<<5 | uint32(d),

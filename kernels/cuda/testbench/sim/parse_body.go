@@ -181,7 +181,7 @@ func (p *parser) vector() operand {
 	return o
 }
 
-// address reads [register], [name] or [number], each with an optional +offset.
+// address reads [register], [name] or [number], each with an optional offset, such as +8 or -8.
 func (p *parser) address() operand {
 	o := operand{kind: addressOperand}
 	p.expect("[")

@@ -85,8 +85,9 @@ func readers(reader int16) string {
 	return fmt.Sprintf("several threads of warp %d", severalLanes-reader)
 }
 
-// noteRead records a read. It may forget the earlier reads that a bar.warp.sync orders before this
-// one: whatever is ordered after this read is also ordered after those.
+// noteRead records a read. If barriers order all recorded reads before this one, the new read
+// replaces them in the record: an access that is ordered after this read is also ordered after
+// them.
 func (b *block) noteRead(w *warp, h *history, thread int16) {
 	if h.readEpoch != b.epoch || w.readsOrdered(h, int(thread)-w.first) {
 		h.readEpoch, h.reader, h.readClock = b.epoch, thread, w.clock
