@@ -70,12 +70,12 @@ func (c *column) timesHeading() string {
 	return out.String()
 }
 
-// plainMS returns how long a round without a draft takes: the mean of the newest ones or, before the
-// first, what the head line estimates; 0 if unknown.
+// plainMS returns how long a round without a draft takes: by the rate that the head line names, so
+// that both tell the same, or by the newest ones if it names none; 0 if unknown.
 func (c *column) plainMS() float64 {
-	plain := c.s.Rate(false).PerSecond()
+	plain := headOf(c.s, c.th).plain
 	if !(plain > 0) {
-		plain = headOf(c.s, c.th).plain
+		plain = c.s.Rate(false).PerSecond()
 	}
 	if !(plain > 0) {
 		return 0
