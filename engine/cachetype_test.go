@@ -99,7 +99,7 @@ func TestTheDoctorFindsACacheInBlocksHealthy(t *testing.T) {
 	}
 }
 
-// asking is a device that keeps nothing, and remembers what it was asked for.
+// asking is a device that refuses every cache, and records which types of cache it was asked for.
 type asking struct {
 	compute.Backend
 	kind  string

@@ -90,8 +90,9 @@ func (s *Session) calibrate(ctx context.Context) (err error) {
 	return nil
 }
 
-// rehearsedParams are the filters under which costs are measured: one for each path. A round on a server
-// is a request, whatever is asked; the cheapest stands for all.
+// rehearsedParams returns the filters under which costs are measured: temperature 0 for the path
+// Greedy, temperature 1 for Stochastic. If the target is on a server, a round is one request on every
+// path, so that measuring temperature 0 is enough.
 func (s *Session) rehearsedParams() []sample.Params {
 	greedy := sample.Params{TopP: 1}
 	if s.engine.target == nil {
@@ -144,8 +145,8 @@ func (s *Session) rehearse(ctx context.Context, p spec.Proposer, traits spec.Tra
 // rehearsedStream is how many more tokens of a server's stream are rehearsed.
 const rehearsedStream = 3
 
-// rehearseStream goes on without a draft: the first token of a stream waits for the request, and the pace of
-// those after it is what speculation has to beat (round.Pass.PriceMS).
+// rehearseStream runs more rounds, without a draft. The first token of a server's stream waits for
+// the request. The pace of the tokens after it is what speculation has to beat (round.Pass.PriceMS).
 func (s *Session) rehearseStream(ctx context.Context, in round.Input, did *round.Result) error {
 	for range rehearsedStream {
 		if s.isStop(did.Outcome.Commit.ID) {

@@ -36,7 +36,7 @@ func (d *drafted) next(index int) {
 	}
 }
 
-// note records the draft of a round, and the factor on the target's temperature that it was drawn at.
+// note records the draft of a round. The draft was drawn at sharpen times the target's temperature.
 func (d *drafted) note(draft *spec.Draft, sharpen float64) {
 	now := config.Draft{Rounds: 1, Length: len(draft.Tokens), Sharpen: 1}
 	switch {

@@ -36,7 +36,8 @@ func sameBars(t *testing.T, what string, token event.Token) (compared int) {
 	return compared
 }
 
-// The inspector's bars show what was drawn from: by whomever it was drafted, and at whatever temperature.
+// The inspector's bars show the distribution that each token was drawn from, with every kind of
+// proposer and at every temperature.
 func TestBarsShowWhatWasDrawnFrom(t *testing.T) {
 	strangers := translated(t, strange(t, func(string) bool { return false }), "tokens")
 	for _, c := range []struct {
@@ -76,9 +77,9 @@ func TestBarsShowWhatWasDrawnFrom(t *testing.T) {
 	}
 }
 
-// A draft that nobody drew by chance has no temperature. Where it was looked up it has no other choices
-// either, and where a model took its best token the bars are the plain softmax, which is no q of
-// anybody's.
+// A draft that was not drawn at random has no temperature. A draft that was looked up has no other
+// choices either. At temperature 0 a draft model takes its best token: then the bars show the model's
+// plain softmax, but the event has no q, because no token was drawn from it.
 func TestCertainDraftsHaveNoTemperature(t *testing.T) {
 	for _, c := range []struct {
 		proposer, temperature string

@@ -225,7 +225,8 @@ func (e *Engine) modelOptions(backend compute.Backend, contextTokens int) model.
 	}
 }
 
-// cacheType is what the setting context.cache means; auto is the type of a GPU.
+// cacheType returns the type that the setting context.cache names. For auto it returns the type for a
+// GPU; on the CPU CacheBySize then lets the size of the model decide.
 func cacheType(name string) compute.DType {
 	switch name {
 	case "q8_0":

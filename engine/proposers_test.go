@@ -326,7 +326,8 @@ func TestNominalCostsOfEveryProposer(t *testing.T) {
 	}
 }
 
-// A speed-up is that of the proposer in force: after another is chosen there is none until it has drafted.
+// The speed-up of a round is the one of the current proposer. After a change of the proposer there is
+// no speed-up until the new one has drafted.
 func TestTheSpeedUpIsTheProposersOwn(t *testing.T) {
 	s := session(t, withHeads(t, ""), "temperature", "0", "max-tokens", "60", "gamma-rule", "fixed", "gamma", "1")
 	r := write(t, s, user("Tell me a story."), func(ev event.Event) {

@@ -125,8 +125,8 @@ func (s *Session) cache() compute.Cache {
 	return nil
 }
 
-// Reset empties caches and proposers, and forgets the finished replies in which proposers look up text. It keeps what was
-// learned about costs and acceptance.
+// Reset empties caches and proposers, and forgets the finished replies in which proposers look up
+// text. It keeps what was learned about costs and acceptance.
 func (s *Session) Reset() error {
 	s.corpus.Clear()
 	return s.empty()

@@ -19,7 +19,8 @@ func join(operations []operation) []operation {
 	return joined
 }
 
-// before returns the operation that is so many places before the last, if it is a T.
+// before returns the operation that stands the given number of places before the last one. ok is
+// false if there is none, or if it is not a T.
 func before[T operation](operations []operation, places int) (o T, ok bool) {
 	if i := len(operations) - 1 - places; i >= 0 {
 		o, ok = operations[i].(T)

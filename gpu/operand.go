@@ -8,10 +8,12 @@ import (
 // form that its format needs. joinOperands lets the kernel that computes such rows write that form
 // itself. This saves a launch, and writing and reading the rows as float32.
 
-// operand is where an operation of this file writes its rows, in the form that products read.
+// operand is the memory to which an operation of this file writes its rows, in the form that the next
+// product reads.
 type operand convert
 
-// rows is the shape of a kernel that writes an operand: blocks of so many threads share a row.
+// shape returns the launch shape of a kernel that writes an operand: for each row it has as many
+// blocks as blocks says, each with as many threads as threads says.
 func (o operand) shape(blocks, threads int) driver.Shape {
 	return driver.Shape{Grid: [3]int{blocks, o.rows}, Block: [3]int{threads}}
 }

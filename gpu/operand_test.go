@@ -69,8 +69,8 @@ func TestRowsThatOnlyProductsReadAreWrittenAsTheirOperand(t *testing.T) {
 	}
 }
 
-// A layer takes so many launches in decoding and in verification, here with Q8_0 weights: norm; q, k and
-// v; heads, attention, its last step, its output, norm; gate and up; SwiGLU, down.
+// Decoding and verification take the same ten launches a layer. With Q8_0 weights these are: norm; q,
+// k and v; heads, attention, its last step, its output, norm; gate and up; SwiGLU, down.
 func TestLaunchesOfALayer(t *testing.T) {
 	for _, rows := range []int{1, 9} {
 		count := func(layers int) int {

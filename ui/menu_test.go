@@ -67,7 +67,8 @@ func TestTheMenuIsChosenFromByKeys(t *testing.T) {
 	s.mustShow("write the last reply again")
 }
 
-// In a new chat the first reply takes two keys. Later, tab moves to the reply.
+// In a new chat each tab fills in the next example question, and enter sends it. Once there is a
+// reply, tab moves the cursor to it.
 func TestTabFillsInAnExample(t *testing.T) {
 	s := open(t, nil)
 	s.mustShow("What happens to a refused token?")

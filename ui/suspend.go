@@ -143,7 +143,7 @@ func (s *signals) takeBack() bool {
 // suspended stops the process while the shell has the terminal. It is a tea.ExecCommand.
 type suspended struct{ signals *signals }
 
-// These would be for a program that runs in the meantime.
+// tea.ExecCommand requires these methods for commands that read and write. suspended does neither.
 func (suspended) SetStdin(io.Reader)  {}
 func (suspended) SetStdout(io.Writer) {}
 func (suspended) SetStderr(io.Writer) {}

@@ -9,7 +9,8 @@ import (
 	"specula/engine/app"
 )
 
-// A file of random weights is written, and refused as long as a file of that name is there.
+// MakeWeights writes a file of random weights. If a file of that name exists, it writes nothing and
+// returns an error.
 func ExampleMakeWeights() {
 	folder, err := os.MkdirTemp("", "weights")
 	if err != nil {

@@ -59,8 +59,8 @@ var expensive = []struct {
 	{"deep choices", "choices", strings.Repeat("a", 60_000) + "\n" + strings.Repeat("a", 60_001), ""},
 }
 
-// use does what a reply does with a form: it measures it, shapes rows and reads tokens. spent is
-// the largest number of steps and bytes of one piece of work.
+// use does what a reply does with a form: it computes the length of the shortest text, shapes rows
+// and reads tokens. steps and bytes are the most that a single piece of this work took.
 func use(ctx context.Context, kind, text string, v *Vocabulary) (steps, bytes int, err error) {
 	c, err := compile(ctx, kind, text)
 	if err != nil {

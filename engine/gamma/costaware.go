@@ -30,11 +30,11 @@ func (c *Controller) mostTokensPerCost(o Outlook) Decision {
 }
 
 // A decision against drafting needs evidence, because the rehearsal and the first rounds may have
-// run while other programs used the machine. Before fewDrafts rounds have drafted, no draft is
-// refused. From then on until manyDrafts, a draft is refused only if acceptance is below mostHold,
-// since other programs cannot change acceptance, or if the draft gives fewer tokens per cost than
-// the share poor of what plain decoding gives. Nominal costs do not depend on other programs: with
-// them any draft may be refused.
+// run while other programs used the machine. Until fewDrafts rounds have drafted, the controller
+// refuses no draft. From then on until manyDrafts, it refuses a draft only in two cases. One is an
+// acceptance below mostHold, which other programs cannot cause. The other is a draft that gives fewer
+// tokens per cost than poor times what plain decoding gives. Nominal costs do not depend on other
+// programs: with them the controller can refuse a draft from the first round on.
 const (
 	fewDrafts, manyDrafts = 6, 16
 	mostHold, poor        = 0.6, 0.75

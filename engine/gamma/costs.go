@@ -94,10 +94,11 @@ func (c *costs) reading(tokens int) float64 {
 	return float64(tokens) * c.read.base * c.load
 }
 
-// pass returns the expected cost of a round without its drafting, for gamma draft tokens, that is
-// gamma+1 rows. A length that was not measured is priced like the next shorter one that was, which
-// is the least that it can cost. So it seems worth trying, and is soon measured. More than twice the
-// rows of any measured length are not tried: they could cost too much.
+// pass returns the expected cost of a round with gamma draft tokens, that is gamma+1 rows, without
+// the cost of drafting. If this length was not measured, pass returns the cost of the next shorter
+// measured length. The round cannot cost less, so the length looks good, is tried and thereby
+// measured. If it has more than twice the rows of that measured length, pass returns infinity, so
+// that it is not tried: it could cost too much.
 func (c *costs) pass(gamma int) float64 {
 	for i := min(gamma, len(c.passes)-1); i >= 0; i-- {
 		switch {

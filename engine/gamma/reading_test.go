@@ -65,8 +65,8 @@ func (m *machine) best(s talk) float64 {
 	return least
 }
 
-// The costs of the simulated clock in the engine's tests. A draft step costs a fifth of a pass;
-// reading a token costs a twentieth.
+// small returns the cost of a target pass over rows rows, as on the simulated clock of the engine's
+// tests. There a draft step costs a fifth of a pass, and reading a token a twentieth.
 func small(rows int) float64 { return 8.6 + 1.85*float64(rows-1) }
 
 func TestReadingIsAPriceOfSpeculating(t *testing.T) {

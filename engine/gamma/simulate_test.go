@@ -78,7 +78,8 @@ func (m *machine) typical(drafted int) (tokens, ms float64) {
 	return tokens, float64(drafted)*m.draftMS + m.passMS(drafted+1)
 }
 
-// bestFixed returns the γ of 0..most with the fewest expected milliseconds per token, and these.
+// bestFixed returns the γ of 0..most with the fewest expected milliseconds per token, and how many
+// milliseconds that is.
 func (m *machine) bestFixed(most int) (best int, msPerToken float64) {
 	msPerToken = math.Inf(1)
 	for g := 0; g <= most; g++ {

@@ -60,7 +60,8 @@ const (
 	FalseAlarms = 1e-4
 	// certainty is the probability with which a fault of the reported size is noticed.
 	certainty = 0.99
-	// greedyReplies are enough at temperature 0, where nothing is random.
+	// greedyReplies is the number of replies of a contestant at temperature 0. Few are enough there,
+	// because nothing is random.
 	greedyReplies = 4
 	// caseBits separates the seeds of the contestants. All write in one session, whose proposers
 	// look up finished replies. With a seed of an earlier contestant they would find the very reply

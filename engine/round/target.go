@@ -43,8 +43,8 @@ type Pass struct {
 	Scores
 	// Judged says that the device has judged the draft: Scores repeat its verdict.
 	Judged bool
-	// OnDevice says that it did so before the host saw the draft. MS is the device's time for the pass
-	// and the verdict.
+	// OnDevice says that the device has judged the draft before the host saw the draft's tokens. MS
+	// is the device's time for the pass and the verdict.
 	OnDevice bool
 	MS       float64
 	Host     HostReason

@@ -1,13 +1,14 @@
 package spec
 
-// Traits say what is known of a proposer before it is made, and without a look at its type.
+// Traits describe a kind of proposer. They are known before a proposer is made, and without a look at
+// its type.
 type Traits struct {
 	Name string // as in the setting speculation.proposer
 	From Source // what its tokens come from
 	// FindsChats means that it keeps text of earlier chats. A reply that must not depend on them resets it.
 	FindsChats bool
-	// AutoRank is its place among the proposers that the setting auto tries, from 1; 0 if auto never
-	// takes it. AutoWhy says in words why it is taken once those before it are not.
+	// AutoRank is its place in the order in which the setting auto tries proposers, from 1; 0 if auto
+	// never takes it. AutoWhy says in words why auto takes it when it cannot take those before it.
 	AutoRank int
 	AutoWhy  string
 	Words    string // where its tokens come from, in words for the screen

@@ -49,7 +49,7 @@ func Pearson(counts []int) (chi2 float64) {
 	return chi2
 }
 
-// Tail is the probability that a χ² variable with that many degrees of freedom is at least chi2.
+// Tail is the probability that a χ² variable with freedom degrees of freedom is at least chi2.
 // It is the regularised incomplete gamma function Q(freedom/2, chi2/2), computed by its series or
 // its continued fraction (Abramowitz and Stegun 6.5.29 and 6.5.31).
 func Tail(chi2 float64, freedom int) float64 {

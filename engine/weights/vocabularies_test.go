@@ -64,7 +64,8 @@ func TestVocabulariesOfLlamaCpp(t *testing.T) {
 	}
 }
 
-// lines reads what a file has between separators. Some vocabularies come without texts.
+// lines reads a file and splits it at separator. It returns nil if there is no such file: some
+// vocabularies come without texts.
 func lines(t *testing.T, file, separator string) []string {
 	data, err := os.ReadFile(file)
 	if os.IsNotExist(err) {

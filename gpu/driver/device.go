@@ -115,7 +115,8 @@ func (d *Device) release() error {
 	return err
 }
 
-// failed turns an error of cu, whose value is the driver's code, into an Error; nil stays nil.
+// failed turns an error of package cu into an Error, and nil into nil. doing says what was attempted.
+// An error of cu is a number, the driver's code.
 func failed(doing string, err error) error {
 	if err == nil {
 		return nil

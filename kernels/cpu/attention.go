@@ -11,7 +11,8 @@ const (
 	// queriesAtOnce is the largest number of queries that read a key together. On some levels there
 	// are only kernels for fewer (mostTogether).
 	queriesAtOnce = 8
-	// mostGroups of queries read a split one after the other, from the second-level cache.
+	// mostGroups is the largest number of groups of queries that read a split one after the other.
+	// All groups but the first find it in the second-level cache.
 	mostGroups = 8
 	// If at least leastWidened groups read a split in half precision, the split is first converted
 	// to float32. Otherwise each group converts it again while reading, which takes longer for so

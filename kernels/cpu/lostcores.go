@@ -7,9 +7,9 @@ import "time"
 // threads wait until that thread has its core back. Then one thread fewer is faster: each that is
 // left has a core of its own.
 //
-// The time lost by waiting is measured in windows. After a window with too much of it one more
-// thread rests. After the rest all threads take part in a window, to see whether the other program
-// is gone.
+// The time lost by waiting is measured in windows. After a window in which too much time was lost,
+// one more thread rests. After the rest all threads take part for one window, to see whether the
+// other program is gone.
 type lostCores struct {
 	threads int // of the pool
 	resting int // of them

@@ -65,8 +65,8 @@ func aligned(sums []float32) []float32 {
 // fewRows is the number of rows up to which a product counts as a verification.
 const fewRows = 9
 
-// groupBytes of panels stay in the second-level cache while they are multiplied with one batch of
-// rows after the other.
+// groupBytes is the size of the weight panels that are multiplied with all batches of rows before
+// the next panels. Panels of this size stay in the second-level cache meanwhile.
 const groupBytes = 512 << 10
 
 // multiply needs sums that are all zero, as multiplyPanel does.

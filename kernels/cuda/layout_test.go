@@ -27,7 +27,8 @@ func bfloat16At(slab []byte, row, column int) float32 {
 	return math.Float32frombits(uint32(slab[at])<<16 | uint32(slab[at+1])<<24)
 }
 
-// unpacked reads one number of a tile, following the layouts that the kernels' comments describe.
+// unpacked has a function for each format that reads one number of a tile. The functions follow the
+// layouts that the kernels' comments describe.
 var unpacked = map[*Format]func(slab []byte, row, column int) float32{
 	BFloat16: bfloat16At,
 	Half: func(slab []byte, row, column int) float32 {

@@ -13,8 +13,8 @@ import (
 //go:embed codebooks.bin
 var codebooks string
 
-// The places of the first points. IQ1 has 2048 points, IQ2_XXS 256, IQ2_XS 512, IQ2_S 1024, IQ3_XXS
-// 256, IQ3_S 512.
+// The index of the first point of each grid in codebooks. IQ1 has 2048 points, IQ2_XXS 256, IQ2_XS
+// 512, IQ2_S 1024, IQ3_XXS 256, IQ3_S 512.
 const (
 	pointsIQ1    = 0
 	pointsIQ2XXS = pointsIQ1 + 2048

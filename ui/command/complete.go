@@ -105,7 +105,8 @@ func (c Command) distance(name string) int {
 	return other
 }
 
-// needsArgument reports whether the command does nothing without an argument. A setting alone is shown.
+// needsArgument reports whether the command changes nothing without an argument. The command of a
+// setting then only shows the value.
 func (c Command) needsArgument() bool {
 	return c.Verb == Set || c.Args != "" && !strings.HasPrefix(c.Args, "[")
 }

@@ -121,7 +121,8 @@ func TestStepsDriveAReply(t *testing.T) {
 
 const scenes = "scene A\nask a\nwait 5s\nscene B\nask b\nwait 5s"
 
-// Next, previous and again stop a reply before the scene begins anew.
+// The user can go to the next scene, to the previous one, or to the beginning of this one. A reply
+// that is being written is stopped before that scene begins.
 func TestScenesAreGoneTo(t *testing.T) {
 	h := play(t, scenes, false)
 	h.goOn()

@@ -13,7 +13,8 @@ import (
 	"specula/ui/export"
 )
 
-// written is the part of the reply that the page shows as written.
+// written is JavaScript that returns the text of the reply as the page shows it, without draft tokens
+// that are rejected, discarded or pending.
 const written = `[...document.querySelectorAll("#text span")].filter(s => !s.hidden && !/rejected|discarded|pending/.test(s.className)).map(s => s.textContent).join("")`
 
 func TestPageInABrowser(t *testing.T) {

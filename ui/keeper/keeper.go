@@ -43,15 +43,15 @@ const (
 	left    byte = 'l' // the child has left the screen
 )
 
-// Entered tells the keeper that the screen is about to be entered.
+// Entered tells the keeper that this process is about to enter the screen.
 func (l *Link) Entered() { l.tell(entered) }
 
-// Left tells the keeper that the screen was left.
+// Left tells the keeper that this process has left the screen.
 func (l *Link) Left() { l.tell(left) }
 
-// Restore restores the terminal's modes if the keeper has ended before its child. Call it after the
-// screen was left. The shell may already have the terminal; then the modes that Bubble Tea set at the
-// end were refused, because this process is in the background.
+// Restore restores the terminal's modes if the keeper has ended before this process, its child. Call
+// it after leaving the screen. It is needed if the shell has taken the terminal back by then: this
+// process is in the background, so the system refused the modes that Bubble Tea set at the end.
 func (l *Link) Restore() {
 	select {
 	case <-l.Gone():

@@ -45,7 +45,8 @@ func Large(figure string) []string {
 	return lines
 }
 
-// halves are the cells by whether the upper and the lower half are filled.
+// halves has the character that fills the given halves of a cell. The first key says whether the
+// upper half is filled, the second whether the lower half is.
 var halves = map[bool]map[bool]string{
 	false: {false: " ", true: "▄"},
 	true:  {false: "▀", true: "█"},

@@ -79,7 +79,8 @@ func figures(th *theme.Theme, of ...func(*state.Token) *float64) func(*state.Tok
 	}
 }
 
-// decides is the row with what the rule compares p and q with: numbers, or the target's own token.
+// decides returns the row that shows how the rule decided about each draft token. If the rule tests
+// numbers, such as a uniform, the row shows them. Otherwise it shows the target's own token.
 func (l *lane) decides(th *theme.Theme) laneRow {
 	words := wordsOf(l.round)
 	if words.BelowNumbers != nil {

@@ -12,8 +12,8 @@ import (
 	"specula/ui/theme"
 )
 
-// The head line says how much faster, with both rates, or in words why that is not known. Side column and
-// strip say the same.
+// The head line says how much faster speculation is than plain decoding, with the rates of both, or
+// why that is not known. The side column and the strip say the same.
 func TestTheHeadLine(t *testing.T) {
 	// 4 tokens in 10 ms, after 50 ms of reading that do not count: 400 tokens a second.
 	fast := event.Round{Gamma: 4, ReadMS: 50, DraftMS: 2, VerifyMS: 8, Speedup: 2}

@@ -47,7 +47,7 @@ func textLegendWidth(list []legendEntry) int {
 	return max(0, w-2)
 }
 
-// putTextLegend draws words for the looks of the chat, each in its look.
+// putTextLegend writes the names of the looks that tokens have in the chat, each name in its look.
 func putTextLegend(th *theme.Theme, out *paint.Line, list []legendEntry) {
 	for i, e := range list {
 		if i > 0 {

@@ -37,7 +37,8 @@ func columnsIn(s *state.State, w int) columns {
 	return columns{rounds: s.History[max(0, n-max(w, 0)/pitch):], pitch: pitch}
 }
 
-// stack is the tokens of a round from the bottom up, one unit for each.
+// stack returns the parts of a round's column from the bottom up. Each token in a part adds unit to
+// its height.
 func stack(h *state.Sample, unit float64) []graph.Part {
 	if h.Drafted == 0 {
 		return []graph.Part{{Kind: int(theme.Own), Size: unit}}

@@ -42,9 +42,9 @@ func turnOf(m *Message) Turn {
 // bytes is the size of a turn for earlierLimitBytes: its text, and an estimate for the rest.
 func (t *Turn) bytes() int { return len(t.Raw) + turnBytes }
 
-// keepTurn keeps the text of a message that is dropped. If all of that becomes too much, it forgets the
-// oldest exchanges. It forgets whole exchanges, because many chat templates require that a conversation
-// begins with the user.
+// keepTurn keeps the text of a message that is dropped. If the texts kept so take more than
+// earlierLimitBytes, it forgets the oldest exchanges. It forgets whole exchanges, because many chat
+// templates require that a conversation begins with the user.
 func (s *State) keepTurn(m *Message) {
 	t := turnOf(m)
 	t.Record.Events = nil

@@ -10,7 +10,8 @@ import (
 	"specula/ui/state"
 )
 
-// stored reopens a chat of n numbered messages. The first long messages begin with text.
+// stored reopens a chat of n numbered messages. long is how many of them, from the first on, begin
+// with text.
 func stored(s *state.State, n, long int, text string) {
 	var turns []state.Turn
 	for i := range n {

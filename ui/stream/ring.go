@@ -18,8 +18,8 @@ import (
 	"specula/engine/event"
 )
 
-// DefaultCapacity holds more than half a minute of rounds at 30 per second, or one frame's at
-// 30,000 per second.
+// DefaultCapacity is enough for the rounds of half a minute at 30 rounds per second, or for the
+// rounds between two frames of the screen at 30,000 rounds per second.
 const DefaultCapacity = 1024
 
 // rank orders events by how much is lost with them.

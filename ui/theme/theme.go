@@ -50,10 +50,10 @@ type Theme struct {
 	fills [shades]fill
 
 	Glyph Glyphs
-	// Cells is how the terminal counts the cells of an emoji or flag of several code points. The
-	// zero value counts them one by one. The other method counts the single character that they
-	// form, which is right once the terminal has said so (mode 2027). Whoever makes a theme sets
-	// it.
+	// Cells is how the terminal counts the cells of an emoji or flag of several code points.
+	// ansi.WcWidth, the zero value, adds the cells of the code points. ansi.GraphemeWidth counts the
+	// one character that they form; it is right once the terminal has reported mode 2027. The
+	// maker of a theme sets Cells.
 	Cells ansi.Method
 }
 

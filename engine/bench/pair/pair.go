@@ -44,7 +44,7 @@ func alphaName(temperature float64) string {
 	return "alpha-" + strconv.FormatFloat(temperature, 'g', -1, 64)
 }
 
-// check returns an error if a goal has a name that no figure of these options has.
+// check returns an error if o sets a goal for a figure that a run with these options does not give.
 func (o Options) check() error {
 	var known []string
 	for _, p := range o.Papers {

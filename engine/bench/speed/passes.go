@@ -64,7 +64,7 @@ func promptOf(tokens int, m *model.Model) []int32 {
 	return prompt
 }
 
-// decode appends so many tokens, each the best one after those before.
+// decode lets the model write the given number of tokens, each the one with the highest score.
 func decode(ctx context.Context, m *model.Model, cache compute.Cache, tokens int) error {
 	id := []int32{7}
 	for range tokens {

@@ -12,10 +12,11 @@ const (
 	// With at most nearRows rows, the processor prefetches most by itself. To prefetch further
 	// ahead than prefetchNearBytes then only disturbs it.
 	prefetchNearBytes, nearRows = 2560, 2
-	// rowLines is how many cache lines are prefetched with each of a few rows. They have as many
-	// bytes as rowScale records.
+	// rowLines is how many cache lines withRows prefetches with each row of activations. These lines
+	// have as many bytes as rowScale records of activations.
 	rowLines, rowScale = 3, 4
-	// spreadRows is the number of rows from which rowLines per row are enough.
+	// spreadRows is the number of rows over which withRows spreads the prefetching of a tile. It
+	// prefetches before the tile what they leave over.
 	spreadRows = 4
 )
 

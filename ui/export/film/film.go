@@ -18,7 +18,8 @@ type Frame struct {
 	Mark   string        // of what begins here, such as "round 3"; or ""
 }
 
-// Film is a sequence of frames. The last frame says with its time how long the one before stays.
+// Film is a sequence of frames. A frame stays on the screen until the time of the next one. The film
+// ends at the time of the last one.
 type Film struct {
 	Title  string // safe
 	W, H   int    // cells

@@ -6,9 +6,10 @@ import (
 	"specula/kernels/cuda/testbench/sim"
 )
 
-// Kernels are the kernels of one module on some machine. Run is as in package simtest: it fails
-// the test if the kernel cannot run; a slice among the arguments is device memory of exactly its
-// size, and gets back what is there afterwards; nil is a null pointer.
+// Kernels are the kernels of one module on some machine. Run runs a kernel, as in package simtest,
+// and fails the test if that is not possible. For a slice among the arguments, the kernel gets device
+// memory of exactly this size; Run copies the slice there, and the content back afterwards. For nil
+// the kernel gets a null pointer.
 type Kernels interface {
 	Run(kernel string, grid, block sim.Dim, sharedBytes int, arguments ...any)
 }
