@@ -113,8 +113,8 @@ func TestEveryProposerWritesThePlainText(t *testing.T) {
 }
 
 func TestSwitchingProposersInMidReply(t *testing.T) {
-	// Trained heads that know nothing, beside all that can draft with the pair alone, and medusa, which
-	// without heads cannot.
+	// "pair" has trained heads for eagle and medusa. "eagle alone" has random heads for eagle and none
+	// for medusa, so medusa cannot draft there.
 	for name, e := range map[string]*engine.Engine{"pair": pair(), "eagle alone": withHeads(t, eagleFile(t, false, noise(6)))} {
 		t.Run(name, func(t *testing.T) { switchInMidReply(t, e) })
 	}

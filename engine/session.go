@@ -15,8 +15,8 @@ import (
 	"specula/tokenizer/chat"
 )
 
-// Session is one conversation on an Engine. Generate must not run twice at the same time; Change and Settings may be
-// called from any goroutine at any time.
+// Session is one conversation on an Engine. Generate must not run twice at the same time. Change and
+// Settings are safe to call from any goroutine at any time.
 type Session struct {
 	engine    *Engine
 	loaded    *Engine // the one that the session began with, whose vocabulary is that of all that may follow it; never changes

@@ -7,8 +7,8 @@ import (
 	"specula/engine/gamma"
 )
 
-// A draft that was asked for in vain belongs to what drafting gains: a lookup that found nothing
-// cost a plain round, a draft model some time on top of it.
+// The speed-up counts also the rounds whose proposer was asked and had no draft. Such a round costs as
+// much as a plain one after a lookup, and more after a draft model, which took time for nothing.
 func TestTheSpeedUpCountsRoundsThatWereAskedInVain(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

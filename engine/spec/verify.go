@@ -17,9 +17,9 @@ type Rows interface {
 	Row(i int, dst []float32) error
 }
 
-// Drawer are the Rows of a target that drew a token by itself at each place, after the tokens before it.
-// A draft token stays iff it is that one. So the text is what the target draws, whatever the draft is.
-// The rows are there to be shown; the draws decide.
+// Drawer is the Rows of a target that drew a token by itself at each place, after the tokens before it.
+// A draft token is accepted if and only if the target drew the same token there. So the text is what
+// the target draws, whatever the draft is. The rows are only shown; Draws decides.
 type Drawer interface {
 	Rows
 	Draws() []int32 // (Rows)

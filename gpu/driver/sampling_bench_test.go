@@ -140,8 +140,8 @@ func BenchmarkArgmax(b *testing.B) {
 	})
 }
 
-// From the rows of one sequence: p and q at the drafted ids, the verdict, and the token that
-// follows.
+// BenchmarkGather times the kernel that judges the draft of one sequence: it reads p and q at the
+// drafted ids from the rows, decides, and draws the token that follows.
 func BenchmarkGather(b *testing.B) {
 	b.Run("5x152k", func(b *testing.B) {
 		withSampler(b, 5, vocabOf152k(), func(s *sampler) { s.report(b, s.rejection(1, 4)) })

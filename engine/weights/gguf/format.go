@@ -1,6 +1,6 @@
 // Package gguf holds what the GGUF file format fixes: the numbers of value types and tensor types
 // (ValueType, Type), codecs for F32, F16, BF16 and Q8_0 (Encode, Decode), and a Builder that writes
-// files for tests and tools.
+// files.
 //
 // A GGUF file is, in order and little-endian:
 //

@@ -89,8 +89,8 @@ func concat[T any](n int, f func(i int) []T) (all []T) {
 	return all
 }
 
-// vocabularies reach from less than a warp to the largest in use. Those in between end near the
-// borders of slices.
+// vocabularies are the sizes of vocabulary to check with, from less than a warp to several slices.
+// Most of them are at or next to the size of a warp or of a slice.
 var vocabularies = []int{1, 2, 31, 32, 33, 257, 1023, 1024, 1025, 5000}
 
 func checkArgmaxRows(t testing.TB, load Load) {
