@@ -58,7 +58,19 @@ func (r *reply) round(ctx context.Context) (reason string, err error) {
 	narrateTimes(&did, &ev)
 	r.learn(&choice, &did, &ev)
 	r.rounds++
-	return reason, r.out.emit(ev)
+	if err := r.out.emit(ev); err != nil {
+		return reason, err
+	}
+	return reason, r.advise(did.Pass.Advice)
+}
+
+// advise emits, once in a session, what the target advises; "" is no advice.
+func (r *reply) advise(advice string) error {
+	if advice == "" || r.session.advised {
+		return nil
+	}
+	r.session.advised = true
+	return r.out.emit(event.Notice{Level: "warning", Text: advice})
 }
 
 // driver runs the round on the target, or under guidance on both sequences.

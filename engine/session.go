@@ -42,6 +42,7 @@ type Session struct {
 	shaping   shaping
 	replies   int
 	toldLost  bool // that the vocabulary cannot spell all that was written
+	advised   bool // what round.Pass.Advice says
 	age       round.Stopwatch
 	inspectMS float64 // of age, spent on inspection
 

@@ -169,6 +169,35 @@ func TestProbabilitiesOverAServerAreReal(t *testing.T) {
 	}
 }
 
+// A server that computes the whole context in each round is told of once in a session, with what helps.
+func TestAServerThatForgetsIsToldOfOnce(t *testing.T) {
+	for forgets, want := range map[bool]int{true: 1, false: 0} {
+		imitated := pairServer(t)
+		imitated.Forgets = forgets
+		listener := httptest.NewServer(imitated)
+		defer listener.Close()
+		there := opened(t, "remote", listener.URL, "temperature", "0", "max-tokens", "60", "gamma-rule", "fixed", "gamma", "2")
+		told, rounds := 0, 0
+		for range 3 {
+			for e := range there.Reply(t.Context(), "What is speculative decoding? Tell me how a draft model and a target model write a text together.") {
+				switch e := e.(type) {
+				case event.Round:
+					rounds++
+				case event.Failed:
+					t.Fatal(e.Error)
+				case event.Notice:
+					if told++; !strings.Contains(e.Text, "-np 3 or more") {
+						t.Errorf("told %q", e.Text)
+					}
+				}
+			}
+		}
+		if told != want {
+			t.Errorf("a server that forgets (%v): told %d times in %d rounds, want %d", forgets, told, rounds, want)
+		}
+	}
+}
+
 // A server with another vocabulary is refused before anything is sent to it.
 func TestAnotherVocabularyIsRefused(t *testing.T) {
 	imitated := pairServer(t)

@@ -104,7 +104,7 @@ func (t *Target) Score(ctx context.Context, last int32, draft *spec.Draft, terms
 	}
 	t.advice.look(t.server, t.scores.places, len(all))
 	t.held = all
-	return round.Pass{Scores: t.scores.as(w.drawn), Why: w.why, Advice: t.advice.take()}, nil
+	return round.Pass{Scores: t.scores.as(w.drawn), Why: w.why, Advice: t.advice.text}, nil
 }
 
 // scores are the rows of one pass; they have the methods of round.Scores.
@@ -253,8 +253,7 @@ func (s *Server) count() counts { return counts{s.moved, s.trips} }
 // advice notices a server that computes the whole context for every round.
 type advice struct {
 	rounds, wasted int
-	told           bool
-	text           string
+	text           string // "" until there is one
 }
 
 const (
@@ -264,7 +263,7 @@ const (
 
 // look compares what the server computed with the tokens that were new.
 func (a *advice) look(s *Server, places []place, length int) {
-	if a.told || length < adviceTokens || s.kind != Llama {
+	if a.rounds == adviceRounds || length < adviceTokens || s.kind != Llama {
 		return
 	}
 	read := 0
@@ -276,15 +275,8 @@ func (a *advice) look(s *Server, places []place, length int) {
 		a.wasted++
 	}
 	if a.rounds == adviceRounds && a.wasted > adviceRounds/2 {
-		a.told = true
 		a.text = fmt.Sprintf("the server computes nearly the whole context in each round: start llama-server with -np %d or more, given by number, so that each prompt of a round keeps its cache", len(places))
 	}
-}
-
-func (a *advice) take() string {
-	text := a.text
-	a.text = ""
-	return text
 }
 
 var (

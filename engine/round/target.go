@@ -49,7 +49,7 @@ type Pass struct {
 	MS       float64
 	Host     HostReason
 	// Why says in words how the pass was decided, if that depends on more than the settings; Advice is
-	// what the user should be told once.
+	// what the user should be told once in a session, and is repeated by later passes.
 	Why, Advice string
 	// PriceMS is what a pass like this one costs where many follow each other; 0: what it took. The
 	// first token of a server's stream waits for the request, and others come two at a time.

@@ -43,6 +43,7 @@ type Server struct {
 	// Bugs that tests plant.
 	OneSeed  bool // all prompts of a request draw by the same number
 	RowEarly bool // every row is that of the place before
+	Forgets  bool // llama-server: no prompt keeps its cache
 	// Trouble, when not nil, may answer in place of the server.
 	Trouble func(w http.ResponseWriter, r *http.Request) bool
 
@@ -302,8 +303,12 @@ func (s *Server) completion(w http.ResponseWriter, r *http.Request) {
 // piece is the answer with the next token after a prompt.
 func (s *Server) piece(q *question, prompt []int32, index int, u float64) map[string]any {
 	scores, drawn := s.row(q, prompt, u)
+	read := 1
+	if s.Forgets {
+		read = len(prompt)
+	}
 	a := map[string]any{"index": index, "tokens": []int32{drawn}, "model": s.Model, "stop": !q.Stream, "stop_type": "limit",
-		"timings": map[string]any{"cache_n": len(prompt) - 1, "prompt_n": 1, "predicted_n": 1, "predicted_ms": 0.001}}
+		"timings": map[string]any{"cache_n": len(prompt) - read, "prompt_n": read, "predicted_n": 1, "predicted_ms": 0.001}}
 	if q.Probs == 0 || s.Bytes != nil && !utf8.Valid(s.Bytes(drawn)) {
 		return a // llama-server leaves the log-probabilities out where a token ends inside a character
 	}
