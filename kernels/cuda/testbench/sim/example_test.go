@@ -51,6 +51,7 @@ func Example() {
 	fmt.Println(binary.LittleEndian.Uint32(data), binary.LittleEndian.Uint32(data[4:]),
 		binary.LittleEndian.Uint32(data[8:]))
 	fmt.Println(m.Launch(kernel, sim.Dim{X: 1}, sim.Dim{X: 4}, 0, numbers))
-	// Output: 2 4 6 kernel double, block (0,0,0): thread 3, line 12: 4 bytes at offset 12 of an
-	// allocation of 12 bytes: ld.global.u32 %r2, [%rd3]
+	// Output:
+	// 2 4 6
+	// kernel double, block (0,0,0): thread 3, line 12: 4 bytes at offset 12 of an allocation of 12 bytes: ld.global.u32 %r2, [%rd3]
 }
