@@ -12,6 +12,5 @@ import (
 func ExampleOpen() {
 	_, err := gpu.Open(context.Background(), "cuda")
 	fmt.Println(err)
-	// Output: opening "cuda": no CUDA device: this build of specula has no CUDA in it (make build, on
-	// Linux with a C compiler, puts it in)
+	// Output: opening "cuda": no CUDA device: this build of specula has no CUDA in it (make build, on Linux with a C compiler, puts it in)
 }

@@ -28,7 +28,9 @@ func ExampleParse() {
 	_, err = weights.Parse("example", data[:170])
 	fmt.Println(errors.Is(err, weights.ErrMalformed))
 	fmt.Println(err)
-	// Output: GGUF v3 llama 22 true <nil> output.weight 2 3 12 <nil> true reading "example": tensors[0]
-	// "output.weight" data at byte 160: got 12 bytes, which end at byte 172, allowed an end at byte
-	// 170, the end of the file, or before: malformed model file; download or convert it again
+	// Output:
+	// GGUF v3 llama 22 true <nil>
+	// output.weight 2 3 12 <nil>
+	// true
+	// reading "example": tensors[0] "output.weight" data at byte 160: got 12 bytes, which end at byte 172, allowed an end at byte 170, the end of the file, or before: malformed model file; download or convert it again
 }

@@ -11,9 +11,9 @@ import (
 func ExampleError() {
 	fmt.Println(&Error{Doing: "allocating 4096 bytes on the device", Code: 2, Name: "CUDA_ERROR_OUT_OF_MEMORY", Text: "out of memory"})
 	fmt.Println(&Error{Doing: "waiting for the device", Code: 700, Name: "CUDA_ERROR_ILLEGAL_ADDRESS"})
-	// Output: allocating 4096 bytes on the device: CUDA_ERROR_OUT_OF_MEMORY (code 2): out of memory;
-	// not enough memory waiting for the device: CUDA_ERROR_ILLEGAL_ADDRESS (code 700); the GPU cannot
-	// be used again before specula is started anew
+	// Output:
+	// allocating 4096 bytes on the device: CUDA_ERROR_OUT_OF_MEMORY (code 2): out of memory; not enough memory
+	// waiting for the device: CUDA_ERROR_ILLEGAL_ADDRESS (code 700); the GPU cannot be used again before specula is started anew
 }
 
 func TestErrorKinds(t *testing.T) {
