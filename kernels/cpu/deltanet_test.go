@@ -50,7 +50,7 @@ func (l *deltaLayer) pass(s *DeltaState, position, m, threads int) []float32 {
 }
 
 func deltaShapes() []DeltaShape {
-	return []DeltaShape{{2, 4, 16, 24, 4}, {1, 3, 8, 5, 2}, {4, 4, 128, 128, 4}, {2, 2, 40, 40, 3}}
+	return []DeltaShape{{2, 4, 16, 24, 4}, {1, 3, 8, 5, 2}, {2, 2, 64, 64, 4}, {2, 2, 40, 40, 3}}
 }
 
 func TestDeltaNetAgainstReference(t *testing.T) {
