@@ -169,7 +169,7 @@ func (r *reply) reusable(tokens []int32) (int, error) {
 // read lets the target read the context from token at on, without the last token.
 func (r *reply) read(ctx context.Context, at int, progress func(done, total int)) error {
 	rest := r.context[at : len(r.context)-1]
-	return compute.ReadAndKeep(r.session.cache(), rest, func(part []int32, before int) error {
+	return compute.ReadWithCheckpoint(r.session.cache(), rest, func(part []int32, before int) error {
 		return r.readPart(ctx, at+before, part, func(done, _ int) { progress(before+done, len(rest)) })
 	})
 }

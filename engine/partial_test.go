@@ -58,7 +58,7 @@ func (c *forgetfulCache) Truncate(n int) error {
 	return c.Cache.Truncate(n)
 }
 
-func (c *forgetfulCache) Keep() error {
+func (c *forgetfulCache) Checkpoint() error {
 	if c.Len() == 0 || slices.Contains(c.kept, c.Len()) {
 		return nil
 	}

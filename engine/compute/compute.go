@@ -82,8 +82,8 @@ type CacheShape struct {
 	// Windows has for each layer the largest Window of Attention; 0: there is none. nil: no layer has
 	// one. A backend may forget the rows before it; its caches are Partial then.
 	Windows []int
-	// Spare is the number of last tokens that Truncate must always be able to remove: no fewer than
-	// the longest pass has rows.
+	// Spare is the number of last tokens that Truncate must always be able to remove from layers with
+	// a window. The model sets it to the rows of its longest pass.
 	Spare int
 	// Single is the number of last tokens that Truncate must be able to remove one by one: those of
 	// the longest pass that verifies a draft. Of a longer pass, a layer with a state removes at most

@@ -9,9 +9,9 @@ type Partial interface {
 	Cache
 	// Reach returns the greatest length, at most n, to which Truncate can cut back.
 	Reach(n int) int
-	// Keep makes a checkpoint of the present length. If there are CacheShape.Checkpoints of them, the
+	// Checkpoint makes it possible to go back to the present length later on. If there are CacheShape.Checkpoints of them, the
 	// oldest goes. A Truncate to a smaller length removes it.
-	Keep() error
+	Checkpoint() error
 }
 
 // Reach returns the greatest length, at most n, to which a cache can be cut back.
@@ -22,10 +22,10 @@ func Reach(c Cache, n int) int {
 	return n
 }
 
-// Keep makes sure that a cache can be cut back to its present length later on.
-func Keep(c Cache) error {
+// Checkpoint makes sure that a cache can be cut back to its present length later on.
+func Checkpoint(c Cache) error {
 	if p, ok := c.(Partial); ok {
-		return p.Keep()
+		return p.Checkpoint()
 	}
 	return nil
 }
@@ -34,11 +34,11 @@ func Keep(c Cache) error {
 // open a reply, with which it is written once more when the reply has become part of the text.
 const apart = 32
 
-// ReadAndKeep calls read for ids, the tokens to append to a cache. If the cache is Partial it makes a
+// ReadWithCheckpoint calls read for ids, the tokens to append to a cache. If the cache is Partial it makes a
 // checkpoint shortly before the end of ids, or before them if they are few, and calls read for what
 // comes before it and after it. So a reply can be written again, or change when it becomes part of
 // the text, without reading all of the text again. done is the number of ids before part.
-func ReadAndKeep(c Cache, ids []int32, read func(part []int32, done int) error) error {
+func ReadWithCheckpoint(c Cache, ids []int32, read func(part []int32, done int) error) error {
 	p, ok := c.(Partial)
 	if !ok {
 		return read(ids, 0)
@@ -49,7 +49,7 @@ func ReadAndKeep(c Cache, ids []int32, read func(part []int32, done int) error) 
 			return err
 		}
 	}
-	if err := p.Keep(); err != nil {
+	if err := p.Checkpoint(); err != nil {
 		return err
 	}
 	return read(ids[first:], first)

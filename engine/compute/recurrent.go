@@ -3,9 +3,9 @@ package compute
 // Recurrent is an optional interface of a Backend: layers that keep a state of fixed size in place
 // of keys and values. A model with such layers is refused on other backends.
 //
-// A state cannot be cut back as keys can. So the cache keeps the states of before the last pass and
-// the inputs of its rows, and Truncate can take back rows of that pass. To go back further, it
-// returns to a checkpoint (see Cache).
+// A state cannot be cut back as keys can. So a cache has the states before the last pass and the
+// inputs of its rows, and Truncate can remove rows of that pass. To go back further it needs a
+// checkpoint (see Partial).
 type Recurrent interface {
 	// DeltaNet computes m rows of a gated delta net, starting at d.Row, after the Len tokens of the
 	// cache, without changing Len. x (·, Width of the state), alpha and beta (·, Heads) are what the

@@ -74,7 +74,7 @@ func (x *examination) warm(ctx context.Context, m *model.Model) (compute.Cache, 
 // choose equal experts, and a pass over them would be too cheap.
 func (x *examination) timed(ctx context.Context, of *model.Model, cache compute.Cache, pass func(ids []int32) (compute.Logits, error), m int) (ms float64, err error) {
 	before, ids := cache.Len(), make([]int32, m)
-	if err := compute.Keep(cache); err != nil {
+	if err := compute.Checkpoint(cache); err != nil {
 		return 0, err
 	}
 	for i := range ids {

@@ -108,7 +108,7 @@ func (e *equality) prefill(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := compute.Keep(e.cache); err != nil {
+	if err := compute.Checkpoint(e.cache); err != nil {
 		return "", err
 	}
 	var got trace

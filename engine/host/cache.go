@@ -73,6 +73,9 @@ func (b *Backend) CheckCache(shape compute.CacheShape) error {
 				return fmt.Errorf("keys and values in q8_0, whose blocks hold %d numbers, need heads of a multiple of that, and these have %d: choose --cache f16 or f32", cpu.Block, dim)
 			}
 		}
+		if s := l.State; max(s.KeyDim, s.ValueDim) > cpu.MaxStateDim {
+			return fmt.Errorf("layer %d has states of %d × %d numbers: the CPU computes at most %d × %d", i, s.KeyDim, s.ValueDim, cpu.MaxStateDim, cpu.MaxStateDim)
+		}
 		if l.KeyDim > cpu.MaxKeyDim || l.ValueDim > cpu.MaxValueDim {
 			return fmt.Errorf("layer %d has keys of %d and values of %d numbers: the CPU attends to at most %d and %d",
 				i, l.KeyDim, l.ValueDim, cpu.MaxKeyDim, cpu.MaxValueDim)

@@ -55,8 +55,7 @@ func ringOf(s *compute.CacheShape, layer int) int {
 // checkpointRows is the size of a checkpoint of a layer: the rows that FirstRead can ask for, in
 // whole blocks.
 func checkpointRows(s *compute.CacheShape, layer int) int {
-	const block = cpu.KeysPerBlock
-	return (s.Windows[layer] + cpu.KeysPerSplit + block - 1) / block * block
+	return wholeBlocks(s.Windows[layer] + cpu.KeysPerSplit)
 }
 
 // newPartialCache adds checkpoints to a cache.
@@ -197,8 +196,8 @@ func wholeBlocks(tokens int) int {
 	return (tokens + cpu.KeysPerBlock - 1) / cpu.KeysPerBlock * cpu.KeysPerBlock
 }
 
-// Keep copies what a row at the present length reads.
-func (c *partialCache) Keep() error {
+// Checkpoint copies what a row at the present length reads.
+func (c *partialCache) Checkpoint() error {
 	if c.length == 0 || c.shape.Checkpoints == 0 || len(c.checkpoints) > 0 && c.checkpoints[len(c.checkpoints)-1].length == c.length {
 		return nil
 	}

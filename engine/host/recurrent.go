@@ -36,7 +36,7 @@ func (b *Backend) DeltaNet(dst, x, alpha, beta compute.Buffer, m int, c compute.
 	task := &b.queue.deltas[len(b.queue.deltas)-1]
 	task.Begin()
 	b.queue.add(task, task.Items(), task.Work())
-	keep := &task.Keep
-	b.queue.add(keep, keep.Items(), 4*m*shape.Width())
+	store := &task.Store
+	b.queue.add(store, store.Items(), 4*m*shape.Width())
 	return nil
 }

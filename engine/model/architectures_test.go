@@ -154,7 +154,7 @@ func TestEveryArchitectureVerifiesAsItDecodes(t *testing.T) {
 				if _, err := m.Prefill(context.Background(), cache, randomIDs(5, m.Config().Vocab, 8), nil); err != nil {
 					t.Fatal(err)
 				}
-				keep(t, cache)
+				checkpoint(t, cache)
 				want := runSteps(t, m, cache, ids, 1)
 				for rows := 2; rows <= most; rows++ {
 					runSteps(t, m, cache, ids, rows).same(t, fmt.Sprintf("%d rows", rows), want)

@@ -75,7 +75,7 @@ func (m *metadata) fail(key string, got any, allowed string) {
 }
 
 // count reads an integer from 1 to most. If the key is missing, count returns fallback; without a
-// fallback (0) that is an error. An error is recorded in m.
+// fallback (0) that is an error. An error is recorded in m; count then returns 1.
 func (m *metadata) count(name string, fallback, most int) int {
 	n, found, err := m.file.Uint(m.key(name))
 	switch {

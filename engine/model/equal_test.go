@@ -60,13 +60,11 @@ func (r *record) addCache(t testing.TB, m *model.Model, cache compute.Cache, fro
 	}
 }
 
-// keep lets a cache go back to its present length, if it could not go back to any.
-func keep(t testing.TB, cache compute.Cache) {
+// checkpoint lets a cache go back to its present length, if it could not go back to any.
+func checkpoint(t testing.TB, cache compute.Cache) {
 	t.Helper()
-	if p, ok := cache.(compute.Partial); ok {
-		if err := p.Keep(); err != nil {
-			t.Fatal(err)
-		}
+	if err := compute.Checkpoint(cache); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"specula/engine/compute"
 )
 
+// mostStateDim bounds the sides of a head's state, and mostKernel the tokens of a convolution.
 const mostStateDim, mostKernel = 256, 16
 
 // readStates reads the sizes of layers with states, and which layers they are.
@@ -28,8 +29,9 @@ func (m *metadata) readStates(a *architecture, c *Config) {
 	recurrent, found, err := m.file.Bools(m.key("attention.recurrent_layers"))
 	m.err = first(m.err, err)
 	for i := range c.Layers {
-		if found && m.err == nil && (i >= len(recurrent) || recurrent[i] != c.recurs(i)) {
-			m.fail(m.key("attention.recurrent_layers"), recurrent, fmt.Sprintf("false in every layer whose number, from 1, is a multiple of %d, and true in the others", c.FullEvery))
+		if found && (i >= len(recurrent) || recurrent[i] != c.recurs(i)) {
+			m.fail(m.key("attention.recurrent_layers"), fmt.Sprintf("another list at layer %d", i),
+				fmt.Sprintf("false in layers %d, %d and so on, and true in the others", c.FullEvery-1, 2*c.FullEvery-1))
 		}
 	}
 	if c.Layers < c.FullEvery {

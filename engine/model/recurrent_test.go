@@ -45,7 +45,7 @@ func TestStatesGoBack(t *testing.T) {
 			cancelled(t, m, cache, text[cache.Len():min(most, cache.Len()+1+rng.IntN(16))])
 		}
 		if rng.IntN(3) == 0 {
-			keep(t, cache)
+			checkpoint(t, cache)
 		}
 		if n > cache.Len() {
 			if _, err := m.Prefill(context.Background(), cache, text[cache.Len():n], nil); err != nil {

@@ -99,7 +99,7 @@ func TestRingsGoBack(t *testing.T) {
 			}
 		}
 		if n > cache.Len() {
-			err := compute.ReadAndKeep(cache, text[cache.Len():n], func(part []int32, _ int) error {
+			err := compute.ReadWithCheckpoint(cache, text[cache.Len():n], func(part []int32, _ int) error {
 				_, err := m.Prefill(context.Background(), cache, part, nil)
 				return err
 			})

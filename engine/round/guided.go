@@ -51,7 +51,7 @@ func (g *Guided) Follow(ctx context.Context, context []int32, reading func(read 
 	}
 	err := reading(func(progress func(done, total int)) error {
 		missing := context[n:]
-		err := compute.ReadAndKeep(g.Companion, missing, func(part []int32, before int) error {
+		err := compute.ReadWithCheckpoint(g.Companion, missing, func(part []int32, before int) error {
 			_, err := g.Model.Prefill(ctx, g.Companion, part, func(done, _ int) { progress(before+done, len(missing)) })
 			return err
 		})

@@ -118,7 +118,7 @@ func (d *DraftModel) Read(ctx context.Context, progress func(done, total int)) e
 	if missed == 0 {
 		return nil
 	}
-	err := compute.ReadAndKeep(d.cache, d.context[len(d.cached):len(d.context)-1], func(part []int32, before int) error {
+	err := compute.ReadWithCheckpoint(d.cache, d.context[len(d.cached):len(d.context)-1], func(part []int32, before int) error {
 		_, err := d.read(ctx, part, func(done, _ int) {
 			if progress != nil {
 				progress(before+done, missed)

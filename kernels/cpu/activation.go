@@ -19,9 +19,7 @@ func Activate(x []float32, f Activation) {
 	case GELU:
 		gelu(x)
 	case SiLU:
-		for i, v := range x {
-			x[i] = v / (1 + exp(-v))
-		}
+		silu(x)
 	case Sigmoid:
 		for i, v := range x {
 			x[i] = 1 / (1 + exp(-v))
@@ -31,6 +29,19 @@ func Activate(x []float32, f Activation) {
 			v = max(v, 0)
 			x[i] = v * v
 		}
+	}
+}
+
+// silu is swiGLU by factors of 1.
+func silu(x []float32) {
+	var ones [64]float32
+	for i := range ones {
+		ones[i] = 1
+	}
+	for len(x) > 0 {
+		n := min(len(x), len(ones))
+		swiGLU(x[:n], ones[:n])
+		x = x[n:]
 	}
 }
 

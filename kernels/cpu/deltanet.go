@@ -2,6 +2,9 @@ package cpu
 
 import "math"
 
+// MaxStateDim bounds the sides of a head's state, so that a row fits on the stack.
+const MaxStateDim = 256
+
 // DeltaShape is the size of a gated delta net: a layer with a state in place of keys and values.
 type DeltaShape struct {
 	KeyHeads, Heads  int // head h reads the query and key of key head h mod KeyHeads
@@ -91,13 +94,13 @@ type DeltaNet struct {
 	State       *DeltaState
 	From        int // tokens that the states have seen
 	M, Position int
-	Room        []float32 // (Heads, KeyDim, ValueDim), for the states after tokens that can be taken back
-	Keep        DeltaKeep // the task that must follow
+	Room        []float32  // (Heads, KeyDim, ValueDim), for the states after tokens that can be taken back
+	Store       DeltaStore // the task that must follow
 }
 
 // Begin notes how far the states have come, and how far the task will bring them.
 func (t *DeltaNet) Begin() {
-	t.Keep = DeltaKeep{t}
+	t.Store = DeltaStore{t}
 	t.From = t.State.At
 	t.State.At = max(t.Position, t.Position+t.M-t.State.kept)
 }
@@ -114,7 +117,8 @@ func (t *DeltaNet) Work() int { return 4 * (t.Position + t.M - t.From) * t.State
 // Do computes the heads from … to−1.
 func (t *DeltaNet) Do(from, to int) {
 	s := t.State.shape
-	row := deltaRow{buffer: make([]float32, 2*s.KeyDim+3*s.ValueDim+max(s.KeyDim, s.ValueDim))}
+	var buffer [6 * MaxStateDim]float32
+	row := deltaRow{buffer: buffer[:]}
 	size := s.KeyDim * s.ValueDim
 	for head := from; head < to; head++ {
 		state, room := t.State.states[head*size:][:size], t.Room[head*size:][:size]
@@ -183,10 +187,7 @@ func (t *DeltaNet) convolve(dst, room []float32, column, token int) {
 		scale(room, t.input(token - kernel + 1 + j)[column:][:len(dst)], t.Conv[j*width+column:][:len(dst)], 1)
 		add(dst, room)
 	}
-	for i := range room {
-		room[i] = 1
-	}
-	swiGLU(dst, room)
+	silu(dst)
 }
 
 // input returns the input of a token, of this pass or an earlier one.
@@ -210,14 +211,14 @@ func softplus(x float32) float32 {
 	return float32(float64(max(x, 0)) + float64(2*z)*series)
 }
 
-// DeltaKeep keeps the inputs that the next pass may need. An item is a token.
-type DeltaKeep struct{ of *DeltaNet }
+// DeltaStore stores the inputs that the next pass may need. An item is a token.
+type DeltaStore struct{ of *DeltaNet }
 
 // Items returns the number of items.
-func (t *DeltaKeep) Items() int { return min(t.of.M, t.of.State.rows()) }
+func (t *DeltaStore) Items() int { return min(t.of.M, t.of.State.rows()) }
 
-// Do keeps the tokens from … to−1 of the last Items tokens.
-func (t *DeltaKeep) Do(from, to int) {
+// Do stores the tokens from … to−1 of the last Items tokens.
+func (t *DeltaStore) Do(from, to int) {
 	n, shape := t.of, t.of.State.shape
 	first := n.M - t.Items()
 	for i := first + from; i < first+to; i++ {

@@ -45,7 +45,7 @@ func (l *deltaLayer) pass(s *DeltaState, position, m, threads int) []float32 {
 	for i := range threads {
 		t.Do(i*t.Items()/threads, (i+1)*t.Items()/threads)
 	}
-	t.Keep.Do(0, t.Keep.Items())
+	t.Store.Do(0, t.Store.Items())
 	return append([]float32(nil), t.Dst...)
 }
 

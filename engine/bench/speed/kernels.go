@@ -193,7 +193,7 @@ func (k *Kernels) timePasses(ctx context.Context, backend compute.Backend, m *mo
 	if _, err := m.Prefill(ctx, cache, ids[:contextTokens], nil); err != nil {
 		return fmt.Errorf("reading %d tokens: %w", contextTokens, err)
 	}
-	if err := compute.Keep(cache); err != nil {
+	if err := compute.Checkpoint(cache); err != nil {
 		return err
 	}
 	for _, rows := range passRows() {

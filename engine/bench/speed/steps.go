@@ -71,7 +71,7 @@ func (l *lane) warm(ctx context.Context) error {
 	if _, err := l.model.Prefill(ctx, l.cache, prompt, nil); err != nil {
 		return err
 	}
-	if err := compute.Keep(l.cache); err != nil {
+	if err := compute.Checkpoint(l.cache); err != nil {
 		return err
 	}
 	if err := decode(ctx, l.model, l.cache, stepBlock); err != nil {
