@@ -20,7 +20,6 @@ import (
 	"specula/engine/config"
 	"specula/engine/event"
 	"specula/engine/host"
-	"specula/engine/remote"
 )
 
 // App holds what comes from outside.
@@ -78,12 +77,10 @@ func (a *App) open(ctx context.Context, c config.Config, why string, emit func(e
 			o.Heads = append(o.Heads, engine.HeadSource(h))
 		}
 	}
-	var server *remote.Server
 	if c.Remote.URL != "" {
-		if server, err = a.connect(ctx, c.Remote); err != nil {
+		if o.Remote, err = a.connect(ctx, c.Remote); err != nil {
 			return nil, errors.Join(err, d.Close())
 		}
-		o.Remote = server
 	}
 	e, err := engine.Load(ctx, o, emit)
 	if err != nil {

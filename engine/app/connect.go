@@ -20,7 +20,7 @@ func (a *App) connect(ctx context.Context, c config.Remote) (*remote.Server, err
 	}
 	return remote.Connect(ctx, remote.Options{
 		URL: c.URL, Model: c.Model, Key: key, CA: c.CA, Certificate: c.Certificate,
-		Limit: time.Duration(c.Timeout * float64(time.Second)), Now: a.Now,
+		Limit: time.Duration(c.Timeout * float64(time.Second)),
 	})
 }
 

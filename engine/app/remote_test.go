@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http/httptest"
 	"os"
@@ -166,6 +167,22 @@ func TestProbabilitiesOverAServerAreReal(t *testing.T) {
 	}
 	if tested < 10 {
 		t.Errorf("only %d tokens were tested", tested)
+	}
+}
+
+// vLLM sends few log-probabilities unless it is told otherwise: settings that more would decide are left
+// to its own draws, from the first reply on.
+func TestVLLMWithItsUsualLimit(t *testing.T) {
+	for topK, known := range map[string]bool{"12": true, "20": false} {
+		imitated := pairServer(t)
+		imitated.VLLM, imitated.MostRow, imitated.Rand = true, 20, rand.New(rand.NewPCG(1, 2))
+		listener := httptest.NewServer(imitated)
+		defer listener.Close()
+		there := opened(t, "remote", listener.URL, "top-k", topK, "temperature", "1", "max-tokens", "12", "gamma-rule", "fixed")
+		_, rounds := ended(t, there, "Tell me a story.")
+		if token := rounds[0].Draft[0]; (token.P != nil) != known {
+			t.Errorf("top-k %s: %+v", topK, token)
+		}
 	}
 }
 

@@ -240,7 +240,7 @@ var table = []Setting{
 		Doc:   "PEM file with a certificate and its private key, by which this program shows the server who it is; empty for none",
 		field: func(c *Config) any { return &c.Remote.Certificate }},
 	{Name: "remote.timeout", Flag: "remote-timeout", Kind: Float, Min: 1, Max: 3600, Default: "120", Applies: NextStart,
-		Doc:   "seconds that one request to the server may take, and that a server is waited for which loads its model",
+		Doc:   "seconds that one request to the server or the next token of its stream may take, and that a server is waited for which loads its model",
 		field: func(c *Config) any { return &c.Remote.Timeout }},
 
 	{Name: "ui.theme", Flag: "theme", Slash: "theme", Kind: Choice, Choices: []string{"auto", "dark", "light", "mono"}, Default: "auto", Applies: NextRound,

@@ -34,7 +34,7 @@ func small() *imitation.Server {
 
 func ask(t *testing.T, o Options, h http.Handler) (*Server, error) {
 	t.Helper()
-	o.URL, o.Limit, o.Now, o.transport = "http://server/v1/", time.Hour, time.Now, direct{h}
+	o.URL, o.Limit, o.transport = "http://server/v1/", time.Hour, direct{h}
 	return Connect(t.Context(), o)
 }
 
@@ -73,7 +73,7 @@ func TestKindsAreToldByTheirAnswers(t *testing.T) {
 			}
 		})
 		s, err := ask(t, Options{}, h)
-		if err != nil || s.Kind() != want {
+		if err != nil || s.kind != want {
 			t.Errorf("owned by %s: %v, %v", owner, s, err)
 		}
 		if err == nil && want != Llama && want != VLLM && s.Agree(t.Context(), nil) == nil {
@@ -148,6 +148,10 @@ func TestTokensInsideCharactersAreRecovered(t *testing.T) {
 	two := spelling{bytes: imitated.Bytes, parts: map[string][]int32{"\xE2": {5, 9}, "\x86": {6}}}
 	if ids, err := two.recover("↑", 7, 2); err == nil {
 		t.Errorf("two ways fit, and %v was guessed", ids)
+	}
+	one := spelling{bytes: imitated.Bytes, parts: map[string][]int32{strings.Repeat("z", mostSpelt+1): {5}}}
+	if ids, err := one.recover(strings.Repeat("z", mostSpelt+1)+"x", 8, 1); err == nil {
+		t.Errorf("a text without bound was searched, and gave %v", ids)
 	}
 }
 
@@ -279,6 +283,7 @@ func TestAStreamThatBreaksOffIsNoReply(t *testing.T) {
 		{"cut", token, "in the middle"},
 		{"cut inside an event", token + `data: {"index":0,"tok`, "cannot be read"},
 		{"an error, then done", token + `data: {"error":{"message":"EngineCore encountered an issue","code":500}}` + "\n\ndata: [DONE]\n\n", "EngineCore"},
+		{"two tokens in one piece", token + `data: {"index":0,"tokens":[5,6],"model":"small","timings":{"predicted_n":3}}` + "\n\n", "2 tokens in one piece"},
 		{"done at once", token + "data: [DONE]\n\n", "in the middle"},
 		{"an endless line", token + "data: " + strings.Repeat("x", mostLine+1), "cannot be read"},
 	} {
@@ -325,8 +330,30 @@ func (forever) Read(p []byte) (int, error) {
 }
 
 func TestAnAnswerHasABound(t *testing.T) {
-	_, err := Connect(t.Context(), Options{URL: "http://h", Limit: time.Hour, Now: time.Now, transport: endless{}})
+	_, err := Connect(t.Context(), Options{URL: "http://h", Limit: time.Hour, transport: endless{}})
 	if err == nil || !strings.Contains(err.Error(), "longer than 64 MiB") {
+		t.Error(err)
+	}
+}
+
+// silent answers with headers and then with nothing.
+type silent struct{}
+
+func (silent) RoundTrip(r *http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: 200, Request: r, Body: io.NopCloser(waiting{r.Context()})}, nil
+}
+
+type waiting struct{ until context.Context }
+
+func (w waiting) Read([]byte) (int, error) {
+	<-w.until.Done()
+	return 0, w.until.Err()
+}
+
+func TestASilentStreamHasABound(t *testing.T) {
+	target := mustAsk(t, small())
+	target.server.http.Transport, target.server.options.Limit = silent{}, time.Millisecond
+	if _, err := score(target, 3, sample.Params{TopP: 1}); !errors.Is(err, errTooSlow) || !strings.Contains(err.Error(), "remote.timeout") {
 		t.Error(err)
 	}
 }

@@ -69,7 +69,7 @@ func (s *Server) identify(ctx context.Context) error {
 		return fmt.Errorf("it has no model %q: it has %s", s.options.Model, listed(names))
 	default:
 		s.model, s.kind, s.context, s.vocab = m.ID, Other, max(m.Length, m.Meta.Context), m.Meta.Vocab
-		s.facts = facts{parameters: m.Meta.Parameters, bytes: m.Meta.Bytes, weightType: m.Meta.Type}
+		s.facts = facts{parameters: m.Meta.Parameters, bytes: m.Meta.Bytes, weightType: s.shown(m.Meta.Type)}
 		if kind, known := owners()[m.Owner]; known {
 			s.kind = kind
 		}

@@ -11,9 +11,9 @@ import (
 const (
 	shownRow = 8    // enough for the inspector's candidates
 	firstRow = 64   // what filters without top-k ask for first
-	smallAll = 8192 // a vocabulary up to here may be asked for whole: about 90 bytes a token and row
-	mostRow  = 8192
-	growth   = 8 // a row that does not decide is asked for again, so many times as long
+	mostRow  = 8192 // about 90 bytes a token
+	usualRow = 20   // what vLLM allows without --max-logprobs
+	growth   = 8    // a row that does not decide is asked for again, so many times as long
 )
 
 // way is how a round is decided.
@@ -26,13 +26,13 @@ type way struct {
 // plan chooses the way for the settings of a round. It must depend on the settings alone: a choice by
 // what a draft holds would favour some tokens. An error says which setting no server can do exactly.
 func (s *Server) plan(t *spec.Terms, vocab int) (way, error) {
-	all := vocab <= min(smallAll, s.mostRow)
+	all := vocab <= s.mostRow
 	p := t.Params
 	switch {
 	case len(t.Shapers) > 0:
 		if !all {
 			return way{}, fmt.Errorf("%s change the scores of all %d tokens, and the server sends at most %d of a row: turn them off, or use a target on this machine",
-				sample.Listed(t.Shapers.Names()), vocab, min(smallAll, s.mostRow))
+				sample.Listed(t.Shapers.Names()), vocab, s.mostRow)
 		}
 		return way{row: vocab, why: "the server's whole rows, since scores are changed here"}, nil
 	case p.Temperature == 0:

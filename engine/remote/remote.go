@@ -48,8 +48,7 @@ type Options struct {
 	// Certificate is a file with a certificate and its private key, in PEM, by which the client shows
 	// who it is; empty: none.
 	Certificate string
-	Limit       time.Duration // for one request
-	Now         func() time.Time
+	Limit       time.Duration // for one request, or for the next token of a stream
 	// Wait sleeps before a request is repeated; nil stands for the clock's.
 	Wait func(ctx context.Context, d time.Duration) error
 
@@ -105,9 +104,6 @@ func Connect(ctx context.Context, o Options) (*Server, error) {
 	}
 	return s, nil
 }
-
-// Kind is what the server is.
-func (s *Server) Kind() Kind { return s.kind }
 
 // Close frees the connections.
 func (s *Server) Close() { s.http.CloseIdleConnections() }

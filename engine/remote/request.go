@@ -163,7 +163,6 @@ func (s *Server) lost(ctx context.Context, err error) error {
 // Refused is an answer that is no success.
 type Refused struct {
 	Status  int
-	Type    string // the server's word for it
 	param   string // the field of the request that it refuses
 	words   string
 	again   time.Duration // repeat after this time; 0: do not
@@ -177,8 +176,6 @@ type failure struct {
 	Message string `json:"message"`
 	Type    string `json:"type"`
 	Param   string `json:"param"`
-	Prompt  int    `json:"n_prompt_tokens"`
-	Context int    `json:"n_ctx"`
 }
 
 // UnmarshalJSON takes both forms.
@@ -190,12 +187,13 @@ func (f *failure) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*plain)(f))
 }
 
-// inside returns the message of an error inside an answer that claims success.
+// inside returns the message of an error inside an answer that claims success. Only an answer with
+// that word is read for it: most are long.
 func inside(text []byte) string {
 	var in struct {
 		Error *failure `json:"error"`
 	}
-	if !bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) || json.Unmarshal(text, &in) != nil || in.Error == nil {
+	if !bytes.Contains(text, []byte(`"error"`)) || !bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) || json.Unmarshal(text, &in) != nil || in.Error == nil {
 		return ""
 	}
 	if in.Error.Message == "" {
@@ -211,7 +209,7 @@ func (s *Server) refusal(answer *http.Response, text []byte) error {
 	}
 	_ = json.Unmarshal(text, &in) // some answers are no JSON: then only the status is known
 	f := in.Error
-	r := &Refused{Status: answer.StatusCode, Type: f.Type, param: f.Param}
+	r := &Refused{Status: answer.StatusCode, param: f.Param}
 	said := ""
 	if f.Message != "" {
 		said = fmt.Sprintf(" (it says: %s)", s.shown(f.Message))

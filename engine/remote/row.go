@@ -93,19 +93,6 @@ func (r *row) fill(dst []float32) {
 	}
 }
 
-// forgetRest takes the mass away that fill gave to tokens without a name.
-func (r *row) forgetRest(dst []float32) {
-	named := map[int32]bool{}
-	for _, e := range r.top {
-		named[e.id] = true
-	}
-	for i := range dst {
-		if !named[int32(i)] {
-			dst[i] = float32(math.Inf(-1))
-		}
-	}
-}
-
 // decides reports whether the row determines the distribution that is drawn from under p: whether it
 // would be the same however the tokens that are not named share their mass.
 func (r *row) decides(p sample.Params) bool {

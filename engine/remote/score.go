@@ -19,11 +19,10 @@ var errFalse = errors.New("the server's answer is wrong")
 
 // place is what a server says of the token after one prefix.
 type place struct {
-	top    []entry
-	drawn  int32 // the token that it drew; -1 if it does not say
-	own    *entry
-	cached int // tokens of the prefix that it had in its cache
-	read   int // tokens that it computed
+	top   []entry
+	drawn int32  // the token that it drew; -1 if it does not say
+	own   *entry // as in row
+	read  int    // tokens that it computed for this, as llama-server counts them; else 0
 }
 
 // rows asks for the k likeliest tokens after each prefix, in one request.
@@ -45,7 +44,7 @@ func (s *Server) places(ctx context.Context, prefixes [][]int32, k int, p *sampl
 		list, err := s.oncePlaces(ctx, prefixes, k, p)
 		var refused *Refused
 		if errors.As(err, &refused) && refused.Status == http.StatusBadRequest && refused.param == "logprobs" && k > 1 {
-			s.mostRow = k / 2
+			s.mostRow = shorter(k)
 			continue
 		}
 		if err != nil {
@@ -56,6 +55,26 @@ func (s *Server) places(ctx context.Context, prefixes [][]int32, k int, p *sampl
 		}
 		return list, nil
 	}
+}
+
+// shorter is the length to try after a row of k tokens was refused. On the way is the length that vLLM
+// allows unless it is told otherwise.
+func shorter(k int) int {
+	if k > usualRow {
+		return max(k/2, usualRow)
+	}
+	return k / 2
+}
+
+// findMostRow finds out how long a row may be, before a draft is scored by one: vLLM does not say.
+func (s *Server) findMostRow(ctx context.Context) error {
+	if s.kind != VLLM {
+		return nil
+	}
+	if _, err := s.rows(ctx, [][]int32{{s.safe}}, min(s.mostRow, s.vocab)); err != nil {
+		return fmt.Errorf("asking how many log-probabilities the server allows: %w", err)
+	}
+	return nil
 }
 
 func (s *Server) oncePlaces(ctx context.Context, prefixes [][]int32, k int, p *sample.Params) ([]place, error) {
@@ -90,7 +109,6 @@ type llamaAnswer struct {
 	Tokens  []int32   `json:"tokens"`
 	Stop    bool      `json:"stop"`
 	Model   string    `json:"model"`
-	Why     string    `json:"stop_type"`
 	Places  []llamaAt `json:"completion_probabilities"`
 	Timing  timings   `json:"timings"`
 }
@@ -107,11 +125,9 @@ type llamaEntry struct {
 
 // timings are llama-server's counts of one request.
 type timings struct {
-	Cached   int     `json:"cache_n"`
 	Read     int     `json:"prompt_n"`
 	Written  int     `json:"predicted_n"`
 	MS       float64 `json:"predicted_ms"`
-	PromptMS float64 `json:"prompt_ms"`
 	Drafted  int     `json:"draft_n"`
 	Accepted int     `json:"draft_n_accepted"`
 }
@@ -184,7 +200,7 @@ func (s *Server) readAnswers(body []byte) (list []llamaAnswer, err error) {
 
 // place reads the first token of an answer.
 func (a *llamaAnswer) place() (place, error) {
-	p := place{drawn: -1, cached: a.Timing.Cached, read: a.Timing.Read}
+	p := place{drawn: -1, read: a.Timing.Read}
 	if len(a.Tokens) > 0 {
 		p.drawn = a.Tokens[0]
 	}
@@ -237,12 +253,6 @@ func (s *Server) vllmPlaces(ctx context.Context, prefixes [][]int32, k int, p *s
 				Top []map[string]float64 `json:"top_logprobs"`
 			} `json:"logprobs"`
 		} `json:"choices"`
-		Usage struct {
-			Prompt  int `json:"prompt_tokens"`
-			Details struct {
-				Cached int `json:"cached_tokens"`
-			} `json:"prompt_tokens_details"`
-		} `json:"usage"`
 	}
 	if err := s.post(ctx, "/v1/completions", q, &answer); err != nil {
 		return nil, err
@@ -274,9 +284,6 @@ func (s *Server) vllmPlaces(ctx context.Context, prefixes [][]int32, k int, p *s
 			at.top = append(at.top, entry{int32(id), logProb})
 		}
 		at.limit(k)
-	}
-	if len(list) > 0 { // counted for the whole request
-		list[0].cached, list[0].read = answer.Usage.Details.Cached, answer.Usage.Prompt-answer.Usage.Details.Cached
 	}
 	return list, nil
 }

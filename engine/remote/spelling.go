@@ -11,6 +11,9 @@ import (
 // mostMissing is the most tokens that can be inside one character: of four bytes, with the last one known.
 const mostMissing = utf8.UTFMax
 
+// mostSpelt bounds the text, in bytes, that tokens are looked for in: a few tokens have less.
+const mostSpelt = 512
+
 // spelling finds tokens by their bytes.
 type spelling struct {
 	bytes func(id int32) []byte
@@ -35,7 +38,7 @@ func (s *spelling) recover(text string, last int32, n int) ([]int32, error) {
 		return nil, errUntold
 	}
 	before, ok := strings.CutSuffix(text, string(s.bytes(last)))
-	if !ok {
+	if !ok || len(before) > mostSpelt {
 		return nil, errUntold
 	}
 	found := s.fits(before, n)

@@ -10,8 +10,10 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"time"
 
 	"specula/engine/round"
+	"specula/engine/sample"
 	"specula/engine/spec"
 )
 
@@ -58,27 +60,15 @@ func (e events) next() ([]byte, error) {
 // a draft take their tokens from it, so they do not wait for a round trip each.
 type stream struct {
 	events
-	cancel context.CancelFunc
+	ctx    context.Context // of the request
+	cancel context.CancelCauseFunc
 	answer *http.Response
-	at     []int32 // prompt and the tokens that were taken
-	way    way
-	terms  drawTerms
+	at     []int32       // prompt and the tokens that were taken
+	params sample.Params // that it is written under
 	ended  bool
 	queue  []place // tokens that came and were not taken yet
 	seen   int     // tokens that the server has told of
 	steady float64 // milliseconds between two tokens, as the server counts them; 0: unknown
-}
-
-// drawTerms are the settings that a stream is written under.
-type drawTerms struct {
-	temperature, topP, minP float64
-	topK                    int
-	last                    bool
-}
-
-func termsOf(t *spec.Terms) drawTerms {
-	p := t.Params
-	return drawTerms{p.Temperature, p.TopP, p.MinP, p.TopK, p.TemperatureLast}
 }
 
 // streams reports whether rounds without a draft may come from a stream: the server draws every
@@ -89,7 +79,7 @@ func (s *Server) streams(t *spec.Terms) bool {
 
 // fromStream takes the next token of a stream that stands after all.
 func (t *Target) fromStream(ctx context.Context, all []int32, w way, terms *spec.Terms) (round.Pass, error) {
-	if st := t.stream; st == nil || st.ended && len(st.queue) == 0 || !slices.Equal(st.at, all) || st.terms != termsOf(terms) {
+	if st := t.stream; st == nil || st.ended && len(st.queue) == 0 || !slices.Equal(st.at, all) || st.params != terms.Params {
 		t.endStream()
 		if err := t.openStream(ctx, all, w, terms); err != nil {
 			return round.Pass{}, err
@@ -98,7 +88,7 @@ func (t *Target) fromStream(ctx context.Context, all []int32, w way, terms *spec
 	st, before := t.stream, t.server.count()
 	w.drawn = true
 	if len(st.queue) == 0 {
-		if err := st.next(ctx, t.server); err != nil {
+		if err := st.next(t.server); err != nil {
 			t.endStream()
 			return round.Pass{}, err
 		}
@@ -131,14 +121,16 @@ func (t *Target) openStream(ctx context.Context, all []int32, w way, terms *spec
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancelCause(ctx)
+	slow := t.server.endIfSlow(cancel)
+	defer slow.Stop()
 	answer, err := t.server.send(ctx, http.MethodPost, "/completion", body)
 	if err != nil {
-		cancel()
+		cancel(nil)
 		return err
 	}
 	if answer.StatusCode != http.StatusOK {
-		defer cancel()
+		defer cancel(nil)
 		defer answer.Body.Close()
 		text, _ := io.ReadAll(io.LimitReader(answer.Body, mostLine)) // without a body, the status says it
 		return t.server.refusal(answer, text)
@@ -147,18 +139,25 @@ func (t *Target) openStream(ctx context.Context, all []int32, w way, terms *spec
 	if t.stream != nil {
 		steady = t.stream.steady
 	}
-	t.stream = &stream{events: newEvents(answer.Body), cancel: cancel, answer: answer, at: slices.Clone(all), way: w, terms: termsOf(terms), steady: steady}
+	t.stream = &stream{events: newEvents(answer.Body), ctx: ctx, cancel: cancel, answer: answer, at: slices.Clone(all), params: terms.Params, steady: steady}
 	return nil
+}
+
+// endIfSlow cancels a stream whose server lets the next token wait too long. The caller stops the timer.
+func (s *Server) endIfSlow(cancel context.CancelCauseFunc) *time.Timer {
+	return time.AfterFunc(s.options.Limit, func() { cancel(errTooSlow) })
 }
 
 // next reads the next tokens into the queue: one, or several that make a character. A stream that ends
 // without saying why has broken off.
-func (st *stream) next(ctx context.Context, s *Server) error {
+func (st *stream) next(s *Server) error {
+	slow := s.endIfSlow(st.cancel)
+	defer slow.Stop()
 	for {
 		data, err := st.events.next()
 		switch {
-		case ctx.Err() != nil:
-			return context.Cause(ctx)
+		case st.ctx.Err() != nil:
+			return s.lost(st.ctx, err)
 		case errors.Is(err, io.EOF), errors.Is(err, errDone):
 			return errors.New("the server ended its stream in the middle of the reply: look into its log")
 		case err != nil:
@@ -186,7 +185,10 @@ func (st *stream) next(ctx context.Context, s *Server) error {
 // inside a character. The piece that completes the character has the bytes of all its tokens, but only
 // the id of the last; the count says how many there were.
 func (st *stream) take(a *llamaAnswer, s *Server) error {
-	missing := a.Timing.Written - st.seen - len(a.Tokens)
+	if len(a.Tokens) != 1 {
+		return fmt.Errorf("%w: it sent %d tokens in one piece of a stream", errFalse, len(a.Tokens))
+	}
+	missing := a.Timing.Written - st.seen - 1
 	if missing < 0 || missing > mostMissing {
 		return fmt.Errorf("%w: the stream jumps from token %d to %d", errFalse, st.seen, a.Timing.Written)
 	}
@@ -213,7 +215,7 @@ func (st *stream) take(a *llamaAnswer, s *Server) error {
 // endStream cancels what the server still writes, which frees its slot.
 func (t *Target) endStream() {
 	if t.stream != nil && t.stream.answer != nil {
-		t.stream.cancel()
+		t.stream.cancel(nil)
 		t.stream.answer.Body.Close()
 		t.stream = &stream{steady: t.stream.steady, ended: true}
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"specula/engine/compute"
 	"specula/engine/round"
 	"specula/engine/sample"
 	"specula/engine/spec"
@@ -21,8 +20,6 @@ type Target struct {
 	scores scores // of the last pass
 	stream *stream
 	advice advice
-
-	forgetRest bool // a bug that tests plant: tokens that a row does not name have no mass
 }
 
 // NewTarget begins a conversation. vocab is the number of ids that rows cover.
@@ -199,9 +196,6 @@ func (s *scores) Row(i int, dst []float32) error {
 		return err
 	}
 	r.fill(dst)
-	if s.target.forgetRest {
-		r.forgetRest(dst)
-	}
 	return nil
 }
 
@@ -282,5 +276,4 @@ func (a *advice) look(s *Server, places []place, length int) {
 var (
 	_ round.Scores = (*scores)(nil)
 	_ spec.Drawer  = drawnScores{}
-	_              = compute.ErrNotFinite
 )

@@ -15,7 +15,7 @@ func (s *Server) Agree(ctx context.Context, t *tokenizer.Tokenizer) error {
 	if !s.kind.scores() {
 		return fmt.Errorf("%s at %s cannot score drafts that are made here: use %s or %s", s.kind, s.base, Llama, VLLM)
 	}
-	if s.vocab > 0 && s.vocab < t.VocabSize() {
+	if s.vocab < 0 || s.vocab > mostVocab || s.vocab > 0 && s.vocab < t.VocabSize() {
 		return fmt.Errorf("the vocabulary here has %d tokens and the server's %d: name the file of the server's model by --vocabulary", t.VocabSize(), s.vocab)
 	}
 	if s.vocab == 0 {
@@ -27,7 +27,7 @@ func (s *Server) Agree(ctx context.Context, t *tokenizer.Tokenizer) error {
 			return fmt.Errorf("comparing vocabularies: %w", err)
 		}
 		if mine := t.EncodeNext(text); !slices.Equal(mine, theirs) && !slices.Equal(t.Encode(text), theirs) {
-			return fmt.Errorf("the server has other tokens than the vocabulary here: %q is %v there and %v here; name the file of the server's model by --vocabulary", text, theirs, mine)
+			return fmt.Errorf("the server has other tokens than the vocabulary here: %q is %v there and %v here; name the file of the server's model by --vocabulary", text, theirs[:min(len(theirs), mostListed)], mine)
 		}
 	}
 	for id, seen := int32(0), 0; int(id) < t.VocabSize() && seen < mostControls; id++ {
@@ -44,13 +44,19 @@ func (s *Server) Agree(ctx context.Context, t *tokenizer.Tokenizer) error {
 		}
 	}
 	s.spelling = newSpelling(t)
-	return s.chooseSafe(t)
+	if err := s.chooseSafe(t); err != nil {
+		return err
+	}
+	return s.findMostRow(ctx)
 }
+
+// mostVocab bounds the vocabulary that a server claims, in tokens: rows of that length are made here.
+const mostVocab = 1 << 22
 
 // mostControls are compared; a vocabulary may have hundreds that stand for nothing.
 const mostControls = 6
 
-// probes are texts in which vocabularies and their splits into words differ.
+// probes are texts that different vocabularies cut into different tokens.
 func probes() []string {
 	return []string{"Hello, world!", "The quick brown fox doesn't jump over 1234567 lazy dogs.",
 		"for i := range 10 {\n\tfmt.Println(i)\n}\n\n", "Grüße aus Köln – naïve café", "日本語の文章。 Привет"}

@@ -300,6 +300,14 @@ func (s *Server) completion(w http.ResponseWriter, r *http.Request) {
 	answer(w, answers)
 }
 
+// likely is one of the likeliest tokens, as llama-server tells it.
+type likely struct {
+	ID      int32   `json:"id"`
+	Token   string  `json:"token"`
+	Bytes   []int   `json:"bytes"`
+	LogProb float64 `json:"logprob"`
+}
+
 // piece is the answer with the next token after a prompt.
 func (s *Server) piece(q *question, prompt []int32, index int, u float64) map[string]any {
 	scores, drawn := s.row(q, prompt, u)
@@ -313,9 +321,9 @@ func (s *Server) piece(q *question, prompt []int32, index int, u float64) map[st
 		return a // llama-server leaves the log-probabilities out where a token ends inside a character
 	}
 	ids, logProbs := likeliest(scores, q.Probs)
-	var top []any
+	top := make([]likely, 0, len(ids))
 	for _, id := range ids {
-		top = append(top, map[string]any{"id": id, "token": "", "bytes": []int{}, "logprob": logProbs[id]})
+		top = append(top, likely{ID: id, Bytes: []int{}, LogProb: logProbs[id]})
 	}
 	a["completion_probabilities"] = []any{map[string]any{"id": drawn, "token": "", "logprob": logProbs[drawn], "top_logprobs": top}}
 	return a
