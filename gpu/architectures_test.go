@@ -3,13 +3,10 @@
 package gpu_test
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -18,6 +15,7 @@ import (
 
 	"specula/engine/compute"
 	"specula/engine/model"
+	"specula/engine/model/modeltest"
 )
 
 // Every family of models computes on the device what transformers computes, and keeps the law of
@@ -44,13 +42,14 @@ func TestEveryArchitecture(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if data := unpack(t, folder+name+".gguf.gz"); refused(t, b, data) {
+			data := modeltest.Unpack(t, folder+name+".gguf.gz")
+			if refused(t, b, data) {
 				return
 			}
 			// The first tokens of the longer prompt are more than a window, which is 16.
 			const tokens = 20
 			prompt := prompts[len(prompts)-1]
-			m := load(t, b, unpack(t, folder+name+".gguf.gz"),
+			m := load(t, b, data,
 				model.Options{MaxTokens: len(prompt.IDs), MaxRows: tokens, CacheType: compute.F32})
 			cache, err := m.NewCache()
 			if err != nil {
@@ -92,21 +91,4 @@ func refused(t *testing.T, b compute.Backend, data []byte) bool {
 		return true
 	}
 	return false
-}
-
-func unpack(t *testing.T, path string) []byte {
-	t.Helper()
-	packed, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
 }

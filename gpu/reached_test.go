@@ -1,18 +1,15 @@
 package gpu
 
 import (
-	"bytes"
-	"compress/gzip"
 	"errors"
-	"io"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 
 	"specula/engine/compute"
 	"specula/engine/model"
+	"specula/engine/model/modeltest"
 	"specula/engine/weights"
 	"specula/engine/weights/random"
 	"specula/kernels/format"
@@ -169,22 +166,10 @@ func hollowFile(t *testing.T, shape random.Shape, typ compute.DType) *weights.Fi
 	return f
 }
 
-// fixture is a compressed file.
+// fixture is a tiny model of a family.
 func fixture(t *testing.T, path string) *weights.File {
 	t.Helper()
-	packed, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := weights.Parse(path, data)
+	f, err := weights.Parse(path, modeltest.Unpack(t, path))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,11 +1,8 @@
 package app_test
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,6 +14,7 @@ import (
 	"specula/engine/config"
 	"specula/engine/event"
 	"specula/engine/host"
+	"specula/engine/model/modeltest"
 )
 
 // plain is a device without the operations of compute.Extra.
@@ -52,20 +50,9 @@ func TestADeviceThatLacksAnOperation(t *testing.T) {
 
 // fixture unpacks a tiny model.
 func fixture(t *testing.T, name string) string {
-	packed, err := os.ReadFile("../model/testdata/architectures/" + name + ".gguf.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(r)
+	data := modeltest.Unpack(t, "../model/testdata/architectures/"+name+".gguf.gz")
 	path := filepath.Join(t.TempDir(), name+".gguf")
-	if err == nil {
-		err = os.WriteFile(path, data, 0o600)
-	}
-	if err != nil {
+	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return path

@@ -1,12 +1,9 @@
 package model_test
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -15,6 +12,7 @@ import (
 
 	"specula/engine/compute"
 	"specula/engine/model"
+	"specula/engine/model/modeltest"
 	"specula/engine/weights"
 	"specula/engine/weights/gguf"
 )
@@ -64,19 +62,7 @@ func (f *fixture) file(t testing.TB) *weights.File {
 
 func (f *fixture) data(t testing.TB) []byte {
 	t.Helper()
-	packed, err := os.ReadFile("testdata/architectures/" + f.name + ".gguf.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
+	return modeltest.Unpack(t, "testdata/architectures/"+f.name+".gguf.gz")
 }
 
 func (f *fixture) open(t testing.TB, backend compute.Backend, o model.Options) *model.Model {
