@@ -76,9 +76,9 @@ func (b *Backend) MatMulExperts(dst, x compute.Buffer, r compute.Routing, w comp
 	}
 	in, xb := queuedRows(x, 0, m)
 	require(xb.cols == weight.cols && db.cols == weight.rows && len(weight.experts) == of.Experts, "MatMulExperts of widths that do not fit")
-	phase, ok := b.queue.last().(*mixturePhase)
-	if !ok || phase.x != &in[0] || phase.N == len(phase.Products) || b.quantises(weight) != phase.quantises {
-		phase = b.newMixturePhase(in, of, weight, bySlot)
+	phase, ok := b.queue.last().(*cpu.ExpertProducts)
+	if !ok || phase.Full() || !phase.X.Of(in, b.quantises(weight)) {
+		phase = b.openExpertPhase(in, of, weight, bySlot)
 	}
 	work := phase.Add(cpu.MatMulExperts{
 		Dst: out, Experts: weight.experts, Rows: weight.rows, Cols: weight.cols, Near: b.near(), WidenFirst: b.pool.Ways().WidenFirst, Room: &b.room,
@@ -87,21 +87,12 @@ func (b *Backend) MatMulExperts(dst, x compute.Buffer, r compute.Routing, w comp
 	return nil
 }
 
-// mixturePhase is a phase of the queue that multiplies with experts.
-type mixturePhase struct {
-	cpu.ExpertProducts
-	x         *float32 // the input; products of the same input share a phase
-	quantises bool
-}
-
-// newMixturePhase queues a phase that puts the inputs in order, and after it one without products yet.
-func (b *Backend) newMixturePhase(in []float32, r *routing, w *matrix, bySlot bool) *mixturePhase {
+// openExpertPhase queues a phase that puts the inputs in order, and after it one without products yet.
+func (b *Backend) openExpertPhase(in []float32, r *routing, w *matrix, bySlot bool) *cpu.ExpertProducts {
 	b.makeRoom()
 	q := &b.queue
-	quantises := b.quantises(w)
-	q.mixtures = append(q.mixtures, mixturePhase{x: &in[0], quantises: quantises})
-	phase := &q.mixtures[len(q.mixtures)-1]
-	phase.X = b.inputs.NewExpertRows(r.Routing, in, w.cols, bySlot, quantises)
+	phase := next(&q.experts)
+	*phase = cpu.ExpertProducts{X: b.inputs.NewExpertRows(r.Routing, in, w.cols, bySlot, b.quantises(w))}
 	if n := phase.X.Items(); n > 0 {
 		q.add(&phase.X, n, phase.X.Work())
 	}

@@ -28,7 +28,7 @@ type queue struct {
 	products []productPhase
 	attends  []cpu.Attention
 	deltas   []cpu.DeltaNet
-	mixtures []mixturePhase
+	experts  []cpu.ExpertProducts
 	joined   []joinedPhase
 	program  []cpu.Phase // what join makes of phases
 }
@@ -42,7 +42,7 @@ func newQueue() queue {
 	return queue{
 		phases: make([]cpu.Phase, 0, n), program: make([]cpu.Phase, 0, n), joined: make([]joinedPhase, 0, n),
 		rows: make([]rowPhase, 0, n), products: make([]productPhase, 0, n), attends: make([]cpu.Attention, 0, n),
-		mixtures: make([]mixturePhase, 0, n), deltas: make([]cpu.DeltaNet, 0, n),
+		experts: make([]cpu.ExpertProducts, 0, n), deltas: make([]cpu.DeltaNet, 0, n),
 	}
 }
 
@@ -145,7 +145,7 @@ func (b *Backend) flush() {
 	}
 	program := q.join(b.pool.Threads(), b.near())
 	q.phases, q.rows, q.products, q.attends, q.work = q.phases[:0], q.rows[:0], q.products[:0], q.attends[:0], 0
-	q.mixtures, q.deltas = q.mixtures[:0], q.deltas[:0]
+	q.experts, q.deltas = q.experts[:0], q.deltas[:0]
 	b.pool.RunAll(program)
 }
 

@@ -75,7 +75,7 @@ func TestRoutingOfNoNumbers(t *testing.T) {
 	}
 }
 
-// weights are the matrices of some experts, and the reference's product with one of them.
+// expertWeights are the matrices of some experts, and the reference's product with one of them.
 type expertWeights struct {
 	name       string
 	rows, cols int

@@ -41,6 +41,11 @@ func (t *ExpertRows) asTheyAre() bool { return !t.quantises && (t.bySlot || t.ro
 // one reports whether all slots have the same input.
 func (t *ExpertRows) one() bool { return !t.bySlot && t.routing.m == 1 }
 
+// Of reports whether these are the inputs x, quantised or not.
+func (t *ExpertRows) Of(x []float32, quantises bool) bool {
+	return &t.x[0] == &x[0] && t.quantises == quantises
+}
+
 // Items returns the number of slots that have to be written.
 func (t *ExpertRows) Items() int {
 	switch {
@@ -181,8 +186,8 @@ func (t *MatMulExperts) do(x *ExpertRows, g, from, to int) {
 // the cost of all groups.
 type ExpertProducts struct {
 	X        ExpertRows
-	Products [2]MatMulExperts // the first N, by Add
-	N        int
+	products [2]MatMulExperts // the first n, by Add
+	n        int
 }
 
 // readCost is what reading an expert's weights costs, in rows that are multiplied with them.
@@ -193,16 +198,19 @@ func (t *ExpertProducts) Items() int { return t.X.routing.mostGroups() * t.items
 
 // itemsEach returns the number of items of one expert, of all products.
 func (t *ExpertProducts) itemsEach() (n int) {
-	for i := range t.Products[:t.N] {
-		n += t.Products[i].items()
+	for i := range t.products[:t.n] {
+		n += t.products[i].items()
 	}
 	return n
 }
 
+// Full reports whether there is no room for another product.
+func (t *ExpertProducts) Full() bool { return t.n == len(t.products) }
+
 // Add adds a product, and returns its work: the number of multiplications.
 func (t *ExpertProducts) Add(p MatMulExperts) (work int) {
-	t.Products[t.N] = p
-	t.N++
+	t.products[t.n] = p
+	t.n++
 	work = t.X.routing.Slots() * p.Rows * p.Cols
 	if p.Experts[0].Panels != nil && !t.X.quantises {
 		work *= decodeWork
@@ -231,8 +239,8 @@ func (t *ExpertProducts) Do(from, to int) {
 
 // group computes items of one expert, counted over all products.
 func (t *ExpertProducts) group(g, from, to int) {
-	for i := range t.Products[:t.N] {
-		p := &t.Products[i]
+	for i := range t.products[:t.n] {
+		p := &t.products[i]
 		n := p.items()
 		if a, b := max(from, 0), min(to, n); a < b {
 			p.do(&t.X, g, a, b)
