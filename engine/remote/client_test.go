@@ -303,12 +303,12 @@ func TestAStreamThatBreaksOffIsNoReply(t *testing.T) {
 }
 
 func TestAddresses(t *testing.T) {
-	for text, want := range map[string]string{"host:80": "http://host:80", "http://h/v1": "http://h", "https://h/llm/v1/?x=1": "https://h/llm"} {
+	for text, want := range map[string]string{"host:80": "http://host:80", "http://h/v1": "http://h", "https://h/llm/v1/": "https://h/llm"} {
 		if got, err := address(text); got != want || err != nil {
 			t.Errorf("%s: %s, %v", text, got, err)
 		}
 	}
-	for _, text := range []string{"http://me:" + secret + "@h", "ftp://h", "http://", "http://h:" + secret} {
+	for _, text := range []string{"http://me:" + secret + "@h", "ftp://h", "http://", "https://h/?key=" + secret, "ftp://h/#" + secret, "http://h:" + secret} {
 		if _, err := address(text); err == nil || strings.Contains(err.Error(), secret) {
 			t.Errorf("%s: %v", text, err)
 		}

@@ -117,12 +117,11 @@ func address(text string) (string, error) {
 	switch {
 	case err != nil:
 		return "", errors.New("the address of the server cannot be read: write it like http://127.0.0.1:8080") // err repeats what may be a password
-	case u.User != nil:
-		return "", errors.New("the address of the server has a user name or password in it: put a key into an environment variable and name that by remote.key")
+	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
+		return "", errors.New("the address of the server has a user name, a password or a part after ? or # in it: leave that out, put a key into an environment variable and name that by remote.key")
 	case u.Scheme != "http" && u.Scheme != "https", u.Host == "":
 		return "", fmt.Errorf("the address of the server %q: allowed are http://HOST:PORT and https://HOST:PORT", u.Redacted())
 	}
-	u.RawQuery, u.Fragment = "", ""
 	return strings.TrimSuffix(strings.TrimSuffix(strings.TrimRight(u.String(), "/"), "/v1"), "/"), nil
 }
 
