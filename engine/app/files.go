@@ -22,7 +22,7 @@ func IsModel(path string) bool {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil: // a path that is not there is told when it is opened
-		return strings.HasSuffix(path, ".gguf") && !strings.ContainsAny(path, " \t\n")
+		return (strings.HasSuffix(path, ".gguf") || strings.HasSuffix(path, "/")) && !strings.ContainsAny(path, " \t\n")
 	case info.IsDir():
 		_, err = os.Stat(filepath.Join(path, "config.json"))
 		return err == nil

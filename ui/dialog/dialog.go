@@ -97,13 +97,13 @@ func legend(th *theme.Theme, w int) []string {
 		name  string
 		does  string
 	}{
-		{th.Pending, "pending", "drafted by the small model, not yet judged by the large one"},
-		{th.Accepted, "accepted", "drafted by the small model, kept by the large one"},
-		{th.Rejected, "rejected", "drafted, and refused: the first refusal of its round"},
-		{th.Discarded, "discarded", "drafted after a refusal: never tested, counts for nothing"},
-		{th.Resampled, "resampled", "drawn by the large model in place of the rejected token"},
-		{th.Bonus, "bonus", "drawn by the large model for free, when all were accepted"},
-		{th.Plain, "plain", "written by the large model alone, without a draft"},
+		{th.Accepted, "kept", "drafted, and accepted by the target"},
+		{th.Rejected, "refused", "drafted, and rejected: the first refusal of its round"},
+		{th.Discarded, "untested", "drafted after a refusal, and discarded: it counts for nothing"},
+		{th.Resampled, "instead", "drawn by the target in place of the refused token (resampled)"},
+		{th.Bonus, "free", "drawn by the target after the whole draft was kept (the bonus token)"},
+		{th.Plain, "no draft", "drawn by the target in a round without a draft"},
+		{th.Pending, "unchecked", "drafted, and not verified yet"},
 		{th.Warning, "measuring " + th.Glyph.Probe, "a round whose draft length was chosen to measure what it costs; often it has no draft"},
 		{th.Strong, "q, p, u", "in the lane: the chance that the draft gave its token, that of the target, and the chance that decides (kept if u times q is below p)"},
 	}

@@ -79,13 +79,13 @@ func TestHelpIsNeverCut(t *testing.T) {
 			}
 		}
 		for _, explained := range []string{
-			"pending drafted by the small model, not yet judged by the large one",
-			"accepted drafted by the small model, kept by the large one",
-			"rejected drafted, and refused: the first refusal of its round",
-			"discarded drafted after a refusal: never tested, counts for nothing",
-			"resampled drawn by the large model in place of the rejected token",
-			"bonus drawn by the large model for free, when all were accepted",
-			"plain written by the large model alone, without a draft",
+			"kept drafted, and accepted by the target",
+			"refused drafted, and rejected: the first refusal of its round",
+			"untested drafted after a refusal, and discarded: it counts for nothing",
+			"instead drawn by the target in place of the refused token (resampled)",
+			"free drawn by the target after the whole draft was kept (the bonus token)",
+			"no draft drawn by the target in a round without a draft",
+			"unchecked drafted, and not verified yet",
 			"measuring ◦ a round whose draft length was chosen to measure what it costs; often it has no draft",
 		} {
 			must(explained)

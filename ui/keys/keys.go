@@ -132,7 +132,7 @@ func engineKeys() []Binding {
 	return []Binding{
 		{Everywhere, GammaUp, []string{"alt+up", "shift+up"}, "one more draft token a round (γ fixed)"},
 		{Everywhere, GammaDown, []string{"alt+down", "shift+down"}, "one fewer draft token a round (γ fixed)"},
-		{Everywhere, GammaAuto, []string{"alt+a"}, "let the measured cost choose γ again"},
+		{Everywhere, GammaAuto, []string{"alt+a"}, "let the measured cost choose γ"},
 		{Everywhere, GammaRule, []string{"alt+g"}, "next γ rule: fixed, windowed, cost-aware"},
 		{Everywhere, TemperatureUp, []string{"alt+right", "shift+right"}, "warmer by 0.1"},
 		{Everywhere, TemperatureDown, []string{"alt+left", "shift+left"}, "colder by 0.1"},
