@@ -12,12 +12,8 @@ import (
 // (draft, pass, verdict), one copy of eight bytes per row, and one wait. The same holds when the
 // draft comes from the host.
 func TestADrawnDraftAndItsVerdictAreOneWait(t *testing.T) {
-	texts, err := kernelTexts()
-	if err != nil {
-		t.Fatal(err)
-	}
 	d := newRecorder(t)
-	b, err := newBackend(d, texts)
+	b, err := newBackend(d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,12 +98,8 @@ func mustTokens(t *testing.T, m *model.Model) compute.Tokens {
 // A round at temperature 0 is two graphs (the draft, with its tokens fed back, and the
 // verification pass), one copy of four bytes per row, and one wait.
 func TestADraftAndItsVerdictAreOneWait(t *testing.T) {
-	texts, err := kernelTexts()
-	if err != nil {
-		t.Fatal(err)
-	}
 	d := newRecorder(t)
-	b, err := newBackend(d, texts)
+	b, err := newBackend(d)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,9 +38,12 @@ var _ compute.Backend = (*Backend)(nil)
 // tapesInFlight bounds how many tapes may wait for the device's thread before flush blocks.
 const tapesInFlight = 4
 
-// newBackend takes over a device. texts maps module names to their PTX. On error it closes the
-// device.
-func newBackend(d device, texts map[string]string) (*Backend, error) {
+// newBackend takes over a device. On error it closes the device.
+func newBackend(d device) (*Backend, error) {
+	texts, err := kernelTexts()
+	if err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
 	b := &Backend{
 		device: d, info: d.Info(), library: newLibrary(d, texts),
 		spare: make(chan *tape, tapesInFlight), allocated: map[driver.Pointer]int64{},
@@ -51,7 +54,7 @@ func newBackend(d device, texts map[string]string) (*Backend, error) {
 	for range tapesInFlight {
 		b.spare <- &tape{}
 	}
-	err := d.Do(func() (err error) {
+	err = d.Do(func() (err error) {
 		b.stream, err = d.NewStream()
 		if err == nil {
 			err = b.inputs.open(d)

@@ -33,11 +33,7 @@ func file(t *testing.T) *weights.File {
 // use does once everything that a program does with a backend, and three passes. It always closes
 // the backend.
 func use(t *testing.T, d *recorder, f *weights.File) (err error) {
-	texts, err := kernelTexts()
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := newBackend(d, texts)
+	b, err := newBackend(d)
 	if err != nil {
 		return err
 	}
@@ -125,12 +121,8 @@ func TestEveryCallOfTheDriverMayFail(t *testing.T) {
 }
 
 func TestALostDeviceIsRefusedInWords(t *testing.T) {
-	texts, err := kernelTexts()
-	if err != nil {
-		t.Fatal(err)
-	}
 	d := newRecorder(t)
-	b, err := newBackend(d, texts)
+	b, err := newBackend(d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,12 +153,8 @@ func TestALostDeviceIsRefusedInWords(t *testing.T) {
 // A pass is launched kernel by kernel the first time, recorded the second time, and replayed from
 // then on.
 func TestAPassThatComesAgainIsOneGraph(t *testing.T) {
-	texts, err := kernelTexts()
-	if err != nil {
-		t.Fatal(err)
-	}
 	d := newRecorder(t)
-	b, err := newBackend(d, texts)
+	b, err := newBackend(d)
 	if err != nil {
 		t.Fatal(err)
 	}

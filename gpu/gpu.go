@@ -49,10 +49,6 @@ func Open(ctx context.Context, name string) (compute.Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	texts, err := kernelTexts()
-	if err != nil {
-		return nil, err
-	}
 	d, err := connect(ordinal)
 	if err != nil {
 		return nil, fmt.Errorf("opening %.32q: %w: %w", name, ErrNoDevice, err)
@@ -60,7 +56,7 @@ func Open(ctx context.Context, name string) (compute.Backend, error) {
 	if err := checkCard(d.Info()); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening %.32q: %w", name, err), d.Close())
 	}
-	b, err := newBackend(d, texts)
+	b, err := newBackend(d)
 	if err != nil {
 		return nil, err
 	}

@@ -102,15 +102,11 @@ func (b *made) Vector(name string, data []float32) (compute.Vector, error) {
 func openMade(t testing.TB) *made {
 	t.Helper()
 	emulated.Use(t)
-	texts, err := kernelTexts()
-	if err != nil {
-		t.Fatal(err)
-	}
 	d, err := driver.Open(0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := newBackend(d, texts)
+	b, err := newBackend(d)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -81,11 +81,7 @@ func TestLaunchesOfALayer(t *testing.T) {
 				t.Fatal(err)
 			}
 			d := newRecorder(t)
-			texts, err := kernelTexts()
-			if err != nil {
-				t.Fatal(err)
-			}
-			b, err := newBackend(d, texts)
+			b, err := newBackend(d)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -75,11 +75,7 @@ func passesOfShape(t *testing.T, shape random.Shape, typ compute.DType) (all []*
 	t.Helper()
 	d := newRecorder(t)
 	d.total = 1 << 40
-	texts, err := kernelTexts()
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := newBackend(d, texts)
+	b, err := newBackend(d)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,13 +14,9 @@ import (
 // A model that does not fit is refused before anything is reserved for it, and the error names a
 // context length that fits.
 func TestThePlanIsRefusedBeforeAnythingIsReserved(t *testing.T) {
-	texts, err := kernelTexts()
-	if err != nil {
-		t.Fatal(err)
-	}
 	d := newRecorder(t)
 	d.total = 1 << 20
-	b, err := newBackend(d, texts)
+	b, err := newBackend(d)
 	if err != nil {
 		t.Fatal(err)
 	}

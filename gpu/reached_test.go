@@ -75,11 +75,7 @@ func TestEveryKernelIsReached(t *testing.T) {
 // withoutRotation launches two kernels that no fixture reaches: that of layers without positions on
 // wide heads, and the one activation of compute.Extra that every family of today uses with a gate only.
 func withoutRotation(d *recorder) (err error) {
-	texts, err := kernelTexts()
-	if err != nil {
-		return err
-	}
-	b, err := newBackend(d, texts)
+	b, err := newBackend(d)
 	if err != nil {
 		return err
 	}
@@ -98,11 +94,7 @@ func withoutRotation(d *recorder) (err error) {
 
 // passesOf loads a model and makes passes of 1 row to many, and a greedy round.
 func passesOf(t *testing.T, d *recorder, f *weights.File, cacheType compute.DType) (err error) {
-	texts, err := kernelTexts()
-	if err != nil {
-		return err
-	}
-	b, err := newBackend(d, texts)
+	b, err := newBackend(d)
 	if err != nil {
 		return err
 	}
