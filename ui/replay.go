@@ -54,14 +54,18 @@ func (m *Model) startOfReplay() int {
 	return eventAt(o.Replay, float64(o.ReplayAt)/float64(time.Millisecond))
 }
 
-// recording yields recorded events, from the one with the number in played, and counts them there. At full speed it waits between them as long as was
-// recorded, up to longestGap. At another pace only the pacer delays them.
+// recording yields recorded events, from the one with the number in played, and counts them there. At
+// full speed it waits between them as long as was recorded, up to longestGap. At another pace only the
+// pacer delays them. A place that was sought stays on screen as long as a phase that was played.
 func recording(ctx context.Context, p *pace.Pacer, records []trace.Record, played *atomic.Int64) iter.Seq[event.Event] {
 	return func(yield func(event.Event) bool) {
 		last := 0.0
 		from := played.Load()
 		if from > 0 {
 			last = records[from-1].AtMS
+			if int(from) < len(records) && p.Wait(ctx) != nil {
+				return
+			}
 		}
 		for _, r := range records[from:] {
 			gap := min(time.Duration((r.AtMS-last)*float64(time.Millisecond)), longestGap)
