@@ -21,10 +21,10 @@ const (
 	// calibrationRuns is how often each number of rows is measured on each path. A disturbance only
 	// adds time, so the least of three times is close to the undisturbed one.
 	calibrationRuns = 3
+	// calibrationContext is the number of tokens that a draft model reads before a rehearsed draft, to
+	// measure what reading costs.
+	calibrationContext = 16
 )
-
-// calibrationContext is the number of tokens that a draft model reads before a rehearsed draft, to measure what reading costs.
-const calibrationContext = 16
 
 // calibrationText is what measured passes read. It is a text, because in a mixture of experts equal
 // rows choose equal experts: a pass over one word over and over would read fewer weights than the
@@ -70,17 +70,22 @@ func (s *Session) calibrate(ctx context.Context) (err error) {
 		}
 		defer func() { err = errors.Join(err, proposer.Reset()) }()
 	}
-	// Measure all lengths once before any is repeated. What runs first runs with cold caches; a plain round measured so would make
-	// drafts look cheap.
+	temperatures := []float64{0, 1} // for the paths greedy and stochastic
+	if s.engine.target == nil {
+		temperatures = temperatures[:1] // at a server, a round is one request on either path
+	}
+	// Measure all lengths once before any is repeated. The first rounds run with cold processor caches.
+	// If all plain rounds were among them, drafts would look cheap.
 	for run := range calibrationRuns {
 		for _, rows := range calibrationRows() {
-			for _, params := range s.rehearsedParams() {
+			for _, temperature := range temperatures {
 				if (run > 0 || rows > 1) && s.engine.options.Now().After(deadline) {
 					return nil
 				}
-				drafted := min(rows, s.target.Cap()) - 1
-				in := round.Input{Terms: spec.Terms{Params: params, Uniforms: sample.NewPhilox(0, 0)}}
-				in.Ask = spec.Ask{Gamma: drafted, Params: params, Uniforms: in.Terms.Uniforms, Trust: 1, OnDevice: s.engine.draftsStay()}
+				params, uniforms := sample.Params{Temperature: temperature, TopP: 1}, sample.NewPhilox(0, 0)
+				in := round.Input{Terms: spec.Terms{Params: params, Uniforms: uniforms}, Ask: spec.Ask{
+					Gamma: min(rows, s.target.Cap()) - 1, Params: params, Uniforms: uniforms, Trust: 1, OnDevice: s.engine.draftsStay(),
+				}}
 				if err := s.rehearse(ctx, proposer, traits, &in); err != nil {
 					return fmt.Errorf("measuring a round of %d rows: %w", rows, err)
 				}
@@ -90,17 +95,6 @@ func (s *Session) calibrate(ctx context.Context) (err error) {
 	return nil
 }
 
-// rehearsedParams returns the filters under which costs are measured: temperature 0 for the path
-// Greedy, temperature 1 for Stochastic. If the target is on a server, a round is one request on every
-// path, so that measuring temperature 0 is enough.
-func (s *Session) rehearsedParams() []sample.Params {
-	greedy := sample.Params{TopP: 1}
-	if s.engine.target == nil {
-		return []sample.Params{greedy}
-	}
-	return []sample.Params{greedy, {Temperature: 1, TopP: 1}}
-}
-
 // rehearse runs one round over tokens of a text and notes what it cost. Its verdicts mean nothing, so no token counts as tested.
 func (s *Session) rehearse(ctx context.Context, p spec.Proposer, traits spec.Traits, in *round.Input) error {
 	var did round.Result
@@ -108,7 +102,12 @@ func (s *Session) rehearse(ctx context.Context, p spec.Proposer, traits spec.Tra
 	driver := &s.driver
 	if p != nil && in.Ask.Gamma > 0 {
 		if traits.ReadsAlone() {
-			if err := s.forgetContext(p); err != nil {
+			// It gets something to read, because a draft in a reply comes after text that was not read.
+			err := p.Reset()
+			if err == nil {
+				_, err = p.Begin(s.textTokens(calibrationContext + 1))
+			}
+			if err != nil {
 				return err
 			}
 		}
@@ -132,11 +131,8 @@ func (s *Session) rehearse(ctx context.Context, p spec.Proposer, traits spec.Tra
 			return err
 		}
 	}
-	path := did.Outcome.Path
-	if s.engine.target == nil {
-		path = spec.Greedy
-	}
-	s.costs[path] = append(s.costs[path], gamma.Observation{Drafted: in.Ask.Gamma, Read: did.Read,
+	greedy := in.Terms.Params.Temperature == 0
+	s.costs[greedy] = append(s.costs[greedy], gamma.Observation{Drafted: in.Ask.Gamma, Read: did.Read,
 		ReadMS: did.Times.Read, DraftMS: did.Times.Draft, VerifyMS: did.Pass.Price(did.Verify + did.Sample)})
 	s.target.Rest()
 	return s.target.Truncate(0)
@@ -160,13 +156,4 @@ func (s *Session) rehearseStream(ctx context.Context, in round.Input, did *round
 		}
 	}
 	return nil
-}
-
-// forgetContext gives a draft model something to read before the next draft.
-func (s *Session) forgetContext(p spec.Proposer) error {
-	if err := p.Reset(); err != nil {
-		return err
-	}
-	_, err := p.Begin(s.textTokens(calibrationContext + 1))
-	return err
 }

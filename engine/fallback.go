@@ -78,6 +78,6 @@ func (s *Session) moveTo(e *Engine) error {
 	s.engine, s.target, s.cached, s.companion = e, target, nil, nil
 	s.proposers, s.made, s.failed = map[string]spec.Proposer{}, map[string]string{}, map[string]string{}
 	clear(s.setbacks)
-	s.lessons, s.costs = map[kind]*lessons{}, map[spec.Path][]gamma.Observation{} // everything costs something else here
+	s.lessons, s.costs = map[kind]*lessons{}, map[bool][]gamma.Observation{} // everything costs something else here
 	return nil
 }

@@ -223,7 +223,7 @@ func TestRoundsTeachOfTheirOwnKind(t *testing.T) {
 			t.Errorf("%d rounds of the path %s taught nothing about it", rounds, k.path)
 			continue
 		}
-		nothing := gamma.New(s.gammaOptions(s.Settings())).Next(gamma.Outlook{}).Acceptance[0]
+		nothing := gamma.New(s.gammaOptions(s.resolve(s.Settings()))).Next(gamma.Outlook{}).Acceptance[0]
 		if l.gamma.Next(gamma.Outlook{}).Acceptance[0] == nothing {
 			t.Errorf("%d rounds of the path %s taught nothing about acceptance on it", rounds, k.path)
 		}

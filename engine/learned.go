@@ -41,21 +41,14 @@ func (r *reply) turnTo(c config.Config) {
 	}
 }
 
-// rehearsed returns the costs that were measured before the first reply for rounds of a kind.
-// Rounds of path fallback get those of path greedy or stochastic, because shaping adds little to a
-// pass. It returns nil for guided rounds and for what was not measured.
+// rehearsed returns the costs that were measured before the first reply for rounds of a kind. The path
+// fallback gets those of the path greedy or stochastic, because shaping adds little to a pass. It
+// returns nil for guided rounds and for what was not measured.
 func (s *Session) rehearsed(k kind) []gamma.Observation {
-	switch {
-	case k.guided:
+	if k.guided {
 		return nil
-	case s.engine.target == nil:
-		return s.costs[spec.Greedy]
-	case k.path != spec.Fallback:
-		return s.costs[k.path]
-	case k.greedy:
-		return s.costs[spec.Greedy]
 	}
-	return s.costs[spec.Stochastic]
+	return s.costs[k.greedy || s.engine.target == nil]
 }
 
 // learned returns the lessons for a reply under c: those of earlier replies of the same kind, or
@@ -91,7 +84,7 @@ func repeatable(c config.Config) bool {
 // gammaOptions are the settings of gamma's controller.
 func (s *Session) gammaOptions(c config.Config) gamma.Options {
 	o := gamma.Options{
-		Rule: gamma.Rule(c.Speculation.Rule), Gamma: c.Speculation.Gamma, Max: c.Speculation.GammaMax,
+		Rule: gamma.Rule(c.Speculation.Rule), Gamma: c.Speculation.Gamma, Max: c.Speculation.GammaMax, Lookup: drafterNamed(c.Speculation.Proposer).Lookup(),
 		Window: c.Speculation.WindowSize, Low: c.Speculation.WindowLow, High: c.Speculation.WindowHigh,
 	}
 	if c.Speculation.Costs == "nominal" || repeatable(c) {

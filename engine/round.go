@@ -152,7 +152,7 @@ func (r *reply) ready(ctx context.Context, c *choice) error {
 
 // outlook tells gamma's controller what only the reply knows of the coming round.
 func (r *reply) outlook(p spec.Proposer) gamma.Outlook {
-	return gamma.Outlook{Lookup: r.traits.Lookup(), Left: r.left(), Unread: p.Unread()}
+	return gamma.Outlook{Left: r.left(), Unread: p.Unread()}
 }
 
 // left is the number of tokens that still fit the reply and the context.

@@ -25,15 +25,15 @@ type Session struct {
 	cached    []int32       // the tokens whose keys and values the cache holds, (target.Len())
 	companion *round.Guided // the target under guidance; nil until that was asked for
 	driver    round.Driver
-	isStop    func(id int32) bool               // whether a token ends a reply
-	proposers map[string]spec.Proposer          // made when they were first chosen
-	made      map[string]string                 // the settings by which
-	failed    map[string]string                 // why one could not be made
-	setbacks  map[string]setback                // of proposers that the setting auto turned from
-	corpus    *spec.Corpus                      // of finished replies
-	costs     map[spec.Path][]gamma.Observation // measured before the first reply
-	rehearser string                            // the proposer whose costs these are
-	practice  struct {                          // what measured passes read
+	isStop    func(id int32) bool          // whether a token ends a reply
+	proposers map[string]spec.Proposer     // made when they were first chosen
+	made      map[string]string            // the settings by which
+	failed    map[string]string            // why one could not be made
+	setbacks  map[string]setback           // of proposers that the setting auto turned from
+	corpus    *spec.Corpus                 // of finished replies
+	costs     map[bool][]gamma.Observation // measured before the first reply; true: of temperature 0
+	rehearser string                       // the proposer whose costs these are
+	practice  struct {                     // what measured passes read
 		text []int32 // of calibrationText; nil: not encoded yet
 		at   int     // tokens that were read
 	}
@@ -60,7 +60,7 @@ func (e *Engine) NewSession(ctx context.Context) (*Session, error) {
 	}
 	s := &Session{engine: e, loaded: e, control: newControl(e.options.Config), target: target, proposers: map[string]spec.Proposer{},
 		made: map[string]string{}, failed: map[string]string{}, setbacks: map[string]setback{}, corpus: spec.NewCorpus(),
-		lessons: map[kind]*lessons{}, costs: map[spec.Path][]gamma.Observation{}, age: round.NewStopwatch(e.options.Now)}
+		lessons: map[kind]*lessons{}, costs: map[bool][]gamma.Observation{}, age: round.NewStopwatch(e.options.Now)}
 	s.driver = round.Driver{Target: target, Verifier: spec.NewVerifier(), Watch: s.age}
 	s.isStop = func(id int32) bool { return s.engine.stops[id] }
 	if err := s.takeForm(ctx, e.options.Config.Constraint); err != nil {

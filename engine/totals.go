@@ -9,10 +9,7 @@ type totals struct {
 }
 
 // timed are rounds of one sort: the tokens that they committed, and their milliseconds.
-type timed struct {
-	tokens int
-	ms     float64
-}
+type timed struct{ tokens, ms float64 }
 
 // add counts a finished round. failed says that its proposer could not draft.
 func (t *totals) add(ev *event.Round, failed bool) {
@@ -31,11 +28,11 @@ func (t *totals) add(ev *event.Round, failed bool) {
 
 // add returns the milliseconds per token after one more round; nil until there is a token.
 func (t *timed) add(ev *event.Round) *float64 {
-	t.tokens += ev.CommittedCount()
+	t.tokens += float64(ev.CommittedCount())
 	t.ms += ev.MS()
 	if t.tokens == 0 {
 		return nil
 	}
-	perToken := t.ms / float64(t.tokens)
+	perToken := t.ms / t.tokens
 	return &perToken
 }

@@ -61,8 +61,6 @@ type rate struct {
 	weight float64 // observations that the mean rests on
 }
 
-func (r *rate) observe(x, memory float64) { r.add(x, 1, memory) }
-
 // add takes x as the mean of n observations.
 func (r *rate) add(x, n, memory float64) {
 	r.weight = min(r.weight+n, memory)
@@ -76,8 +74,8 @@ func (a *acceptance) observe(o Observation) {
 			*a = append(*a, position{rate: rate{mean: a.at(i), weight: startWeight}})
 		}
 		p := &(*a)[i]
-		p.observe(o.held(i), memory)
-		p.here.observe(o.held(i), math.Inf(1))
+		p.add(o.held(i), 1, memory)
+		p.here.add(o.held(i), 1, math.Inf(1))
 	}
 	for i := o.Tested; i < len(*a); i++ {
 		p := &(*a)[i]
@@ -109,13 +107,4 @@ func (a acceptance) shown(i int) float64 {
 		return a[i].here.mean
 	}
 	return a.at(i)
-}
-
-// first returns the estimates of the first n positions.
-func (a acceptance) first(n int) []float64 {
-	rates := make([]float64, n)
-	for i := range rates {
-		rates[i] = a.at(i)
-	}
-	return rates
 }

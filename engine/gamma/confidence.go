@@ -31,7 +31,7 @@ func bin(confidence float64) int {
 
 func (c *calibration) observe(o Observation) {
 	for i := range min(o.Tested, len(o.Confidence)) {
-		c.bins[bin(o.Confidence[i])].observe(o.held(i), c.memory)
+		c.bins[bin(o.Confidence[i])].add(o.held(i), 1, c.memory)
 	}
 }
 
@@ -48,14 +48,14 @@ func (c *calibration) chance(confidence, usual float64) float64 {
 // stopping: the threshold follows from the costs and is not a setting. Only the cost-aware rule
 // ends a draft early, and never a probe.
 func (c *Controller) Continue(i int, q float64) string {
-	r := &c.round
-	if c.options.Rule != CostAware || r.Probe || i+1 >= r.Gamma {
+	most := c.decision.Gamma
+	if c.options.Rule != CostAware || c.decision.Probe || i+1 >= most {
 		return ""
 	}
-	r.reach *= c.confidence.chance(q, c.acceptance.at(i))
-	extra := func(gamma int) float64 { return r.lengths[gamma].Cost - r.lengths[i+1].Cost }
-	gain, reach, best := 0.0, r.reach, c.rate(r.best)
-	for next := i + 1; next < r.Gamma; next++ {
+	c.reach *= c.confidence.chance(q, c.acceptance.at(i))
+	extra := func(gamma int) float64 { return c.lengths[gamma].Cost - c.lengths[i+1].Cost }
+	gain, reach, best := 0.0, c.reach, c.rate(c.best)
+	for next := i + 1; next < most; next++ {
 		reach *= c.acceptance.at(next)
 		gain += reach
 		if gain >= extra(next+1)*best {
@@ -63,7 +63,7 @@ func (c *Controller) Continue(i int, q float64) string {
 		}
 	}
 	return fmt.Sprintf("the %d tokens so far hold with %.0f %%: one more adds %.2f tokens, and its time is worth %.2f",
-		i+1, 100*r.reach, r.reach*c.acceptance.at(i+1), extra(i+2)*best)
+		i+1, 100*c.reach, c.reach*c.acceptance.at(i+1), extra(i+2)*best)
 }
 
 // Trim decides how many tokens of a looked-up draft are worth the rows that verify them, given the
@@ -80,7 +80,7 @@ func (c *Controller) Trim(confidence []float64) (gamma int, why string) {
 		return n, ""
 	}
 	holds := func(i int) float64 { return c.confidence.chance(confidence[i], startRate) }
-	if gamma = best(c.costs().lengths(nil, n, holds), 0, margin); gamma == n {
+	if gamma = best(c.costs.lengths(n, holds), 0, margin); gamma == n {
 		return n, ""
 	}
 	why = fmt.Sprintf("%d of %d tokens looked up are worth their rows: the next one holds with %.0f %%", gamma, n, 100*holds(gamma))

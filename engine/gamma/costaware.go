@@ -10,23 +10,26 @@ func (c *Controller) mostTokensPerCost(o Outlook) Decision {
 	switch {
 	case c.options.Max == 0:
 		return Decision{Why: "no draft is allowed"}
-	case o.Lookup:
+	case c.options.Lookup:
 		// The confidence of a find tells better than any average how much of it to verify (see Trim).
 		return Decision{Gamma: c.options.Max, Why: "looking up costs nothing: all that is found and worth its rows"}
-	case !c.costs().measured(0) && c.plain.n == 0:
+	case !c.costs.measured(0) && c.plain == 0:
 		return Decision{Probe: true, Why: "the first round is plain, to have something to compare with"}
 	}
-	debt, pays := c.debt(o), c.round.best // pays: the γ that is worth its cost, 0 if none is
-	switch next := best(c.round.lengths, 1, 0); {
+	debt, pays := c.debt(o), c.best // pays: the γ that is worth its cost, 0 if none is
+	switch next := best(c.lengths, 1, 0); {
 	case pays == 0 && !c.mayRefuse(next):
 		return Decision{Gamma: next, Why: fmt.Sprintf("%d rounds with a draft are too few to refuse γ %d", c.drafts, next)}
 	case pays == 0:
-		return c.off(debt, Decision{Why: c.worth(0), Off: c.whyOff()})
+		off := c.whyOff()
+		return c.off(debt, Decision{Off: off, Why: "no draft pays: " + off})
 	case debt > 0 && debt > c.gain(pays, o.Left):
-		return c.off(debt, c.tooLate(o.Unread, pays, debt))
+		off := fmt.Sprintf("the proposer would first have to read %d of the chat's tokens", o.Unread)
+		return c.off(debt, Decision{Off: off, Why: fmt.Sprintf("%s, in the time of %.1f of the target, and γ %d would gain less in what is left of the reply",
+			off, debt/c.lengths[0].Cost, pays)})
 	}
 	c.saved = 0
-	return Decision{Gamma: pays, Why: c.worth(pays), Probe: !c.round.lengths[pays].Measured}
+	return Decision{Gamma: pays, Why: c.worth(pays), Probe: !c.lengths[pays].Measured}
 }
 
 // A decision against drafting needs evidence, because the rehearsal and the first rounds may have
@@ -41,7 +44,7 @@ const (
 )
 
 func (c *Controller) mayRefuse(gamma int) bool {
-	if c.nominal != nil || c.drafts >= manyDrafts {
+	if c.costs != &c.clock || c.drafts >= manyDrafts {
 		return true
 	}
 	return c.drafts >= fewDrafts && (c.acceptance.at(0) < mostHold || c.rate(gamma) < poor*c.rate(0))
@@ -59,7 +62,7 @@ func (c *Controller) debt(o Outlook) float64 {
 	if c.drafts == 0 {
 		return 0
 	}
-	return c.costs().reading(o.Unread)
+	return c.costs.reading(o.Unread)
 }
 
 // usualReply is the assumed length of a reply, in tokens, until one was seen to its end.
@@ -74,7 +77,7 @@ func (c *Controller) gain(gamma, left int) float64 {
 }
 
 // rate returns the expected tokens per cost of a round with gamma draft tokens.
-func (c *Controller) rate(gamma int) float64 { return c.round.lengths[gamma].rate() }
+func (c *Controller) rate(gamma int) float64 { return c.lengths[gamma].rate() }
 
 // While plain decoding is the best, a draft is tried now and then: the text may have become easier,
 // or the machine free.
@@ -94,8 +97,8 @@ const (
 // than the budget gains per round, the debt grows faster than the budget; the try then comes at the
 // start of a later reply and not in the middle of this one.
 func (c *Controller) off(debt float64, plain Decision) Decision {
-	try := c.round.lengths[1]
-	loss := max(0, debt+try.Cost-try.Tokens/c.rate(c.round.best))
+	try := c.lengths[1]
+	loss := max(0, debt+try.Cost-try.Tokens/c.rate(c.best))
 	if c.saved < loss || c.saved == 0 { // 0: a draft has just run
 		c.rest = decideEvery
 		return plain

@@ -1,6 +1,9 @@
 package gamma
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // NominalCosts replace measured costs. Any unit will do, such as milliseconds or passes of the
 // target, if all four use the same one.
@@ -98,14 +101,20 @@ func (c *costs) reading(tokens int) float64 {
 // the cost of drafting. If this length was not measured, pass returns the cost of the next shorter
 // measured length. The round cannot cost less, so the length looks good, is tried and thereby
 // measured. If it has more than twice the rows of that measured length, pass returns infinity, so
-// that it is not tried: it could cost too much.
+// that it is not tried: it could cost too much. A longer pass that was cheaper sets the cost: more
+// rows never cost less, so it shows that the samples of the shorter one were disturbed.
 func (c *costs) pass(gamma int) float64 {
-	for i := min(gamma, len(c.passes)-1); i >= 0; i-- {
+	least := math.Inf(1)
+	for i, p := range slices.Backward(c.passes) {
+		if p.samples > 0 {
+			least = min(least, p.base)
+		}
 		switch {
-		case c.measured(i) && gamma+1 > 2*(i+1):
+		case i > gamma || !c.measured(i):
+		case gamma+1 > 2*(i+1):
 			return math.Inf(1)
-		case c.measured(i):
-			return c.least(i) * c.load
+		default:
+			return least * c.load
 		}
 	}
 	return 1 // nothing is known, so there is nothing to compare with
@@ -115,16 +124,4 @@ func (c *costs) pass(gamma int) float64 {
 // may include a stall of the machine. A plain pass is the exception, since there is none shorter.
 func (c *costs) measured(gamma int) bool {
 	return gamma < len(c.passes) && (c.passes[gamma].samples > 1 || gamma == 0 && c.passes[0].samples == 1)
-}
-
-// least returns the base of a measured length, or that of a longer one if it is lower. More rows
-// never cost less, so a cheaper longer pass shows that the samples of the shorter one were disturbed.
-func (c *costs) least(gamma int) float64 {
-	least := c.passes[gamma].base
-	for _, p := range c.passes[gamma+1:] {
-		if p.samples > 0 {
-			least = min(least, p.base)
-		}
-	}
-	return least
 }

@@ -34,6 +34,9 @@ type Options struct {
 	Rule  Rule
 	Gamma int // the γ of the fixed rule, and the full γ of the windowed rule
 	Max   int // the largest γ that any rule may choose
+	// Lookup says that the proposer only looks tokens up, which costs nothing. Then the cost-aware
+	// rule lets it look in nearly every round, and Trim decides afterwards how much to verify.
+	Lookup bool
 	// Window, Low and High belong to the windowed rule. Window is the number of rounds averaged
 	// over. Below an acceptance of Low γ is halved; above High it is restored.
 	Window    int
@@ -100,9 +103,6 @@ func (o *Observation) held(i int) float64 {
 type Outlook struct {
 	Unread int // committed tokens that the proposer missed and must read before it can draft
 	Left   int // tokens that the reply may still have
-	// Lookup says that the proposer only looks tokens up, which costs nothing. Then the cost-aware
-	// rule lets it look in nearly every round, and Trim decides afterwards how much to verify.
-	Lookup bool
 }
 
 // Controller chooses γ for each round with one proposer, and learns from each. Only one goroutine may
@@ -112,29 +112,27 @@ type Controller struct {
 	acceptance  acceptance
 	confidence  calibration
 	clock       costs  // of measured times
-	nominal     *costs // in place of clock; may be nil
-	plain       plainRounds
+	costs       *costs // clock, or nominal costs
 	window      window
-	reply       tally   // of the current reply
-	recent      tally   // rounds that asked for a draft, newer ones with more weight
-	replyTokens rate    // mean length of a reply
-	drafts      int     // rounds of replies that drafted
-	saved       float64 // for the next try while drafts do not pay, in units of cost
-	rest        int     // coming rounds that repeat the decision against drafting
-	round       round
-}
+	reply       tally // of the current reply
+	recent      tally // rounds that asked for a draft, newer ones with more weight
+	replyTokens rate  // mean length of a reply
+	// Rounds of all replies: those that drafted, plain ones, and those with a draft since the last
+	// plain one.
+	drafts, plain, sincePlain int
+	saved                     float64 // for the next try while drafts do not pay, in units of cost
+	rest                      int     // coming rounds that repeat the decision against drafting
 
-// round is what is known about the current round before it runs.
-type round struct {
-	Decision
-	lengths []Length // (Max+1)
-	best    int      // the γ with the most tokens per cost; 0 unless another is better by margin
-	reach   float64  // chance that every token drafted so far is accepted
+	// What is known about the current round before it runs.
+	decision Decision
+	lengths  []Length // (Max+1)
+	best     int      // the γ with the most tokens per cost; 0 unless another is better by margin
+	reach    float64  // chance that every token drafted so far is accepted
 }
 
 // New returns a controller that has learned nothing.
 func New(o Options) *Controller {
-	c := &Controller{replyTokens: rate{mean: usualReply}, confidence: calibration{memory: memory}, clock: costs{load: 1}}
+	c := &Controller{replyTokens: rate{mean: usualReply}, clock: costs{load: 1}}
 	c.Configure(o)
 	return c
 }
@@ -144,24 +142,19 @@ func (c *Controller) Configure(o Options) {
 	if o.Rule != c.options.Rule || o.Gamma != c.options.Gamma || o.Max != c.options.Max {
 		c.window.restart(min(o.Gamma, o.Max))
 	}
-	c.options, c.nominal, c.rest = o, nil, 0
+	c.options, c.costs, c.rest = o, &c.clock, 0
 	if o.Nominal != nil {
-		c.nominal = o.Nominal.ledger(max(o.Max, len(c.clock.passes)-1))
+		c.costs = o.Nominal.ledger(max(o.Max, len(c.clock.passes)-1))
 	}
-}
-
-// costs returns the ledger in force.
-func (c *Controller) costs() *costs {
-	if c.nominal != nil {
-		return c.nominal
+	if c.confidence.memory = memory; o.Lookup {
+		c.confidence.memory = lookupMemory
 	}
-	return &c.clock
 }
 
 // BeginReply starts a new reply and drops what counted for the last one alone.
 func (c *Controller) BeginReply() {
 	if c.reply.tokens > 0 {
-		c.replyTokens.observe(c.reply.tokens, memory)
+		c.replyTokens.add(c.reply.tokens, 1, memory)
 	}
 	c.reply, c.rest = tally{}, 0
 	c.acceptance.begin()
@@ -171,14 +164,11 @@ func (c *Controller) BeginReply() {
 func (c *Controller) Next(o Outlook) Decision {
 	if c.rest > 0 {
 		c.rest--
-		c.saved += tryBudget * c.round.lengths[0].Cost
-		return c.round.Decision
+		c.saved += tryBudget * c.lengths[0].Cost
+		return c.decision
 	}
-	c.round.lengths = c.costs().lengths(c.round.lengths[:0], c.options.Max, c.acceptance.at)
-	c.round.best = best(c.round.lengths, 0, margin)
-	if c.confidence.memory = memory; o.Lookup {
-		c.confidence.memory = lookupMemory
-	}
+	c.lengths = c.costs.lengths(c.options.Max, c.acceptance.at)
+	c.best, c.reach = best(c.lengths, 0, margin), 1
 	var d Decision
 	switch c.options.Rule {
 	case Fixed:
@@ -190,12 +180,14 @@ func (c *Controller) Next(o Outlook) Decision {
 	default:
 		panic(fmt.Sprintf("gamma: no rule %q", c.options.Rule))
 	}
-	if d.Gamma > 0 && c.plain.due() {
-		d = Decision{Probe: true, Why: fmt.Sprintf("no plain round for %d: a fresh one to compare with", c.plain.since)}
+	if d.Gamma > 0 && (c.sincePlain >= plainEvery || c.plain < plainFewest && c.sincePlain >= plainSoon) {
+		d = Decision{Probe: true, Why: fmt.Sprintf("no plain round for %d: a fresh one to compare with", c.sincePlain)}
 	}
-	d.Acceptance = c.acceptance.first(c.options.Max)
-	d.Expected = c.round.lengths[d.Gamma].Tokens
-	c.round.Decision, c.round.reach = d, 1
+	for i := range c.options.Max {
+		d.Acceptance = append(d.Acceptance, c.acceptance.at(i))
+	}
+	d.Expected = c.lengths[d.Gamma].Tokens
+	c.decision = d
 	return d
 }
 
@@ -206,17 +198,21 @@ func (c *Controller) Rehearse(o Observation) { c.clock.observe(o) }
 // Observe learns from a finished round.
 func (c *Controller) Observe(o Observation) {
 	c.clock.observe(o)
-	c.plain.observe(o)
-	c.reply.add(o)
+	c.reply.add(o, 1)
+	switch {
+	case o.Drafted > 0:
+		c.drafts++
+		c.sincePlain++
+	case o.Tested > 0: // the draft failed: the round is not plain, because it paid for a draft
+		c.drafts++
+	default:
+		c.plain, c.sincePlain = c.plain+1, 0
+	}
 	if o.Off {
 		return
 	}
 	if o.Asked {
-		c.recent.fade()
-		c.recent.add(o)
-	}
-	if o.Drafted > 0 || o.Tested > 0 {
-		c.drafts++
+		c.recent.add(o, recentShare)
 	}
 	c.acceptance.observe(o)
 	c.confidence.observe(o)
@@ -235,22 +231,3 @@ const (
 	// first ones are slower than later ones will be.
 	plainSoon, plainFewest = 8, 3
 )
-
-// plainRounds schedules plain rounds.
-type plainRounds struct {
-	n     int // plain rounds in replies
-	since int // rounds with a draft since the last one
-}
-
-func (p *plainRounds) due() bool {
-	return p.since >= plainEvery || p.n < plainFewest && p.since >= plainSoon
-}
-
-func (p *plainRounds) observe(o Observation) {
-	switch {
-	case o.Drafted > 0:
-		p.since++
-	case o.Tested == 0: // a round whose draft failed is not plain: it paid for a draft
-		p.n, p.since = p.n+1, 0
-	}
-}

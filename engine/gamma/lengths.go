@@ -12,16 +12,17 @@ type Length struct {
 // rate returns the expected tokens per cost.
 func (l Length) rate() float64 { return l.Tokens / l.Cost }
 
-// lengths appends the draft lengths 0 to most to list. holds(i) is the chance that draft token i is
-// accepted, given that all before it were.
-func (c *costs) lengths(list []Length, most int, holds func(i int) float64) []Length {
+// lengths returns the draft lengths 0 to most. holds(i) is the chance that draft token i is accepted,
+// given that all before it were.
+func (c *costs) lengths(most int, holds func(i int) float64) []Length {
+	list := make([]Length, most+1)
 	tokens, reach := 1.0, 1.0
-	for gamma := range most + 1 {
+	for gamma := range list {
 		if gamma > 0 {
 			reach *= holds(gamma - 1)
 			tokens += reach
 		}
-		list = append(list, Length{Tokens: tokens, Cost: c.of(gamma), Measured: c.measured(gamma)})
+		list[gamma] = Length{Tokens: tokens, Cost: c.of(gamma), Measured: c.measured(gamma)}
 	}
 	return list
 }
@@ -50,7 +51,7 @@ func (c *Controller) Lengths() []Length {
 	if !c.clock.measured(0) || !(c.clock.of(0) > 0) {
 		return nil
 	}
-	list := c.clock.lengths(nil, c.options.Max, c.acceptance.at)
+	list := c.clock.lengths(c.options.Max, c.acceptance.at)
 	plain := list[0].Cost
 	for i := range list {
 		if list[i].Cost /= plain; math.IsInf(list[i].Cost, 0) {

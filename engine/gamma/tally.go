@@ -12,29 +12,24 @@ type tally struct {
 	n      int       // rounds, whatever their weight
 }
 
-func (t *tally) add(o Observation) {
+// recentShare multiplies the weight of each round in Controller.recent with each later one, so that
+// about the last 20 rounds count.
+const recentShare = 0.95
+
+// add books a round. The earlier ones keep the share keep of their weight.
+func (t *tally) add(o Observation, keep float64) {
+	for i := range t.rounds {
+		t.rounds[i] *= keep
+	}
 	for len(t.rounds) <= o.Drafted {
 		t.rounds = append(t.rounds, 0)
 	}
 	t.rounds[o.Drafted]++
-	t.tokens += float64(o.Accepted + 1)
+	t.tokens, t.lostMS = keep*t.tokens+float64(o.Accepted+1), keep*t.lostMS
 	t.n++
 	if o.Drafted == 0 {
 		t.lostMS += o.DraftMS
 	}
-}
-
-// recentShare is what the weight of a round is multiplied by with each later one: about the last 20
-// rounds count.
-const recentShare = 0.95
-
-// fade lowers the weight of all rounds.
-func (t *tally) fade() {
-	for i := range t.rounds {
-		t.rounds[i] *= recentShare
-	}
-	t.tokens *= recentShare
-	t.lostMS *= recentShare
 }
 
 // cost returns what the rounds cost at present. Reading is left out: it is paid once and not in
@@ -58,7 +53,7 @@ func (c *Controller) Speedup() (times float64, estimated bool) {
 		return 0, false
 	}
 	took := c.recent.cost(&c.clock) + c.recent.lostMS
-	return c.recent.tokens * c.clock.of(0) / took, min(c.plain.n, c.recent.n) < plainFewest
+	return c.recent.tokens * c.clock.of(0) / took, min(c.plain, c.recent.n) < plainFewest
 }
 
 const (
@@ -71,11 +66,11 @@ const (
 // learned costs. The share is negative if choosing γ each round, or ending drafts early, was faster
 // than any fixed γ. ok is false until the reply has shown enough.
 func (c *Controller) Hindsight() (gamma int, regret float64, ok bool) {
-	took := c.reply.cost(c.costs())
-	if c.reply.n < hindsightRounds || took <= 0 || !c.costs().measured(0) {
+	took := c.reply.cost(c.costs)
+	if c.reply.n < hindsightRounds || took <= 0 || !c.costs.measured(0) {
 		return 0, 0, false
 	}
-	list := c.costs().lengths(nil, c.options.Max, c.acceptance.shown)
+	list := c.costs.lengths(c.options.Max, c.acceptance.shown)
 	for i := range list {
 		if !list[i].Measured {
 			list[i].Cost = math.Inf(1) // so it is never the best: nobody knows what it costs

@@ -51,16 +51,16 @@ func TestTrimLearnsWhichDraftsHold(t *testing.T) {
 // A proposer that only looks up may look in every round, except a few plain ones to compare with when
 // many rounds in a row drafted.
 func TestLookingUpIsWantedInEveryRound(t *testing.T) {
-	c := gamma.New(gamma.Options{Rule: gamma.CostAware, Max: 5, Nominal: &gamma.NominalCosts{DraftStep: 0.001, Verify: 1, VerifyRow: 0.1}})
+	c := gamma.New(gamma.Options{Rule: gamma.CostAware, Max: 5, Lookup: true, Nominal: &gamma.NominalCosts{DraftStep: 0.001, Verify: 1, VerifyRow: 0.1}})
 	for i := range 200 {
-		if d := c.Next(gamma.Outlook{Lookup: true}); d.Gamma != 5 || d.Probe || d.Off != "" || d.Expected < 1 {
+		if d := c.Next(gamma.Outlook{}); d.Gamma != 5 || d.Probe || d.Off != "" || d.Expected < 1 {
 			t.Fatalf("round %d, nothing found before: %+v", i, d)
 		}
 		c.Observe(gamma.Observation{})
 	}
 	plain := 0
 	for range 200 {
-		d := c.Next(gamma.Outlook{Lookup: true})
+		d := c.Next(gamma.Outlook{})
 		if d.Gamma == 0 {
 			plain++
 		}

@@ -17,26 +17,22 @@ func (w *window) restart(full int) {
 }
 
 func (w *window) observe(accepted float64, o Options) {
-	w.recent = append(w.recent, accepted)
-	if len(w.recent) < max(1, o.Window) {
+	size := max(1, o.Window)
+	if w.recent = append(w.recent, accepted); len(w.recent) < size {
 		return
 	}
-	w.recent = w.recent[len(w.recent)-max(1, o.Window):]
+	w.recent = w.recent[len(w.recent)-size:]
 	mean := 0.0
 	for _, a := range w.recent {
-		mean += a / float64(len(w.recent))
+		mean += a / float64(size)
 	}
-	figures := fmt.Sprintf("%.0f %% accepted over %d rounds", 100*mean, len(w.recent))
+	w.why = fmt.Sprintf("%.0f %% accepted over %d rounds", 100*mean, size)
 	switch {
 	case mean < o.Low && w.gamma > 1:
-		w.gamma /= 2
-		w.why = fmt.Sprintf("%s, under %.0f %%: halved to %d", figures, 100*o.Low, w.gamma)
-		w.recent = w.recent[:0]
+		w.gamma, w.recent = w.gamma/2, nil
+		w.why += fmt.Sprintf(", under %.0f %%: halved to %d", 100*o.Low, w.gamma)
 	case mean > o.High && w.gamma < w.full:
-		w.gamma = w.full
-		w.why = fmt.Sprintf("%s, over %.0f %%: restored to %d", figures, 100*o.High, w.full)
-		w.recent = w.recent[:0]
-	default:
-		w.why = figures
+		w.gamma, w.recent = w.full, nil
+		w.why += fmt.Sprintf(", over %.0f %%: restored to %d", 100*o.High, w.full)
 	}
 }
