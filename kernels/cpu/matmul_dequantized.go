@@ -9,7 +9,10 @@ import (
 // MatMulDequantized computes dst (m, rows) = x (m, cols) · wᵀ with quantised weights and
 // activations that are not: with the bits of ref.MatMulF32 on weights that ref.Dequantize wrote.
 // Each weight becomes a float32 number when it is needed, so the weights take no more memory than
-// for MatMulQuantized. That makes it slow.
+// for MatMulQuantized.
+//
+// Some tiles of a panel are decoded to a buffer that stays in the cache, and multiplied from there
+// with many activation rows. A vector lane is an output row, as in MatMulQuantized.
 type MatMulDequantized struct {
 	Dst  []float32 // (M, W.Rows)
 	X    []float32 // (M, W.Cols)
@@ -23,40 +26,86 @@ type Room struct{ pool sync.Pool }
 
 // room is what one thread needs.
 type room struct {
-	row     []float32 // (cols)
+	decoded []float32 // (decodedTiles·Block, panelRows)
+	sums    []float32 // (m, lanes, panelRows)
+	row     []float32 // (cols); this and weights are for the portable level
 	weights []byte    // (floatRows, cols) float32
-	sums    []float32 // (m, floatRows)
 }
 
-// take returns a room of this size. Give it back by give.
-func (r *Room) take(cols, m int) *room {
-	one, ok := r.pool.Get().(*room)
-	if !ok {
-		one = &room{}
+const (
+	// decodedTiles is the number of tiles that are decoded at once, a divisor of tilesPerSuper. They
+	// stay in the first-level cache, even if two threads share it.
+	decodedTiles = 4
+	// decodedRows is how many activation rows they are multiplied with. The sums of so many rows
+	// stay in the second-level cache.
+	decodedRows = 64
+	// rowSums is the number of sums of an activation row with a panel.
+	rowSums = lanes * panelRows
+)
+
+func (r *Room) take() *room {
+	if one, ok := r.pool.Get().(*room); ok {
+		return one
 	}
-	if len(one.row) < cols {
-		one.row, one.weights = make([]float32, cols), make([]byte, 4*floatRows*cols)
-	}
-	if len(one.sums) < m*floatRows {
-		one.sums = make([]float32, m*floatRows)
-	}
-	return one
+	return &room{decoded: aligned(make([]float32, decodedTiles*Block*panelRows+lineFloats))}
 }
 
 func (r *Room) give(one *room) { r.pool.Put(one) }
 
 // Items returns the number of panels.
-func (t *MatMulDequantized) Items() int { return (t.W.Rows + panelRows - 1) / panelRows }
+func (t *MatMulDequantized) Items() int { return t.W.Items() }
 
 // Work returns the number of multiplications. To decode a weight takes as long as several.
 func (t *MatMulDequantized) Work() int { return (t.M + decodeWork) * t.W.Rows * t.W.Cols }
 
+// decodeWork is that of the portable level, where it matters most.
 const decodeWork = 16
 
 // Do computes the columns of Dst that belong to the items from … to−1.
 func (t *MatMulDequantized) Do(from, to int) {
-	r := t.Room.take(t.W.Cols, t.M)
+	r := t.Room.take()
 	defer t.Room.give(r)
+	if !decodes() {
+		t.portable(r, from, to)
+		return
+	}
+	if need := min(t.M, decodedRows)*rowSums + lineFloats; len(r.sums) < need-lineFloats {
+		r.sums = aligned(make([]float32, need))
+	}
+	for p := from; p < to; p++ {
+		for first := 0; first < t.M; first += decodedRows {
+			t.panel(r, p, first, min(decodedRows, t.M-first))
+		}
+	}
+}
+
+// panel multiplies a panel with the activation rows first … first+m−1.
+func (t *MatMulDequantized) panel(r *room, p, first, m int) {
+	f, cols, panel, sums := t.W.Format, t.W.Cols, t.W.panel(p), r.sums[:m*rowSums]
+	clear(sums)
+	for tile := 0; tile < cols/Block; tile += decodedTiles {
+		n := min(decodedTiles, cols/Block-tile)
+		decode(f, r.decoded, panel, tile, n)
+		multiplyColumns(sums, r.decoded[:n*Block*panelRows], t.X[first*cols+tile*Block:], m, cols)
+	}
+	rows := min(panelRows, t.W.Rows-p*panelRows)
+	for i := range m {
+		s := sums[i*rowSums:][:rowSums]
+		for n := rowSums / 2; n >= panelRows; n /= 2 { // by halves, as ref.Dot does
+			Add(s[:n], s[n:2*n])
+		}
+		copy(t.Dst[(first+i)*t.W.Rows+p*panelRows:], s[:rows])
+	}
+}
+
+// portable decodes a few weight rows at a time and multiplies them as MatMulFloat does.
+func (t *MatMulDequantized) portable(r *room, from, to int) {
+	if cols := t.W.Cols; len(r.row) < cols {
+		r.row, r.weights = make([]float32, cols), make([]byte, 4*floatRows*cols)
+	}
+	if need := t.M * floatRows; len(r.sums) < need {
+		r.sums = make([]float32, need)
+	}
 	last := min(to*panelRows, t.W.Rows)
 	for first := from * panelRows; first < last; first += floatRows {
 		t.group(r, first, min(floatRows, last-first))

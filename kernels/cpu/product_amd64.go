@@ -4,6 +4,120 @@
 
 package cpu
 
+func decodeAVX512(f Format, dst *float32, tile *byte, head *byte, tiles int) {
+	switch f.Type {
+	case 8:
+		decodeQ8_0AVX512(dst, tile, head, tiles)
+	case 2:
+		decodeQ4_0AVX512(dst, tile, head, tiles)
+	case 3:
+		decodeQ4_1AVX512(dst, tile, head, tiles)
+	case 6:
+		decodeQ5_0AVX512(dst, tile, head, tiles)
+	case 7:
+		decodeQ5_1AVX512(dst, tile, head, tiles)
+	case 12:
+		decodeQ4_KAVX512(dst, tile, head, tiles)
+	case 13:
+		decodeQ5_KAVX512(dst, tile, head, tiles)
+	case 14:
+		decodeQ6_KAVX512(dst, tile, head, tiles)
+	case 10:
+		decodeQ2_KAVX512(dst, tile, head, tiles)
+	case 11:
+		decodeQ3_KAVX512(dst, tile, head, tiles)
+	case 20:
+		decodeIQ4_NLAVX512(dst, tile, head, tiles)
+	case 23:
+		decodeIQ4_XSAVX512(dst, tile, head, tiles)
+	case 39:
+		decodeMXFP4AVX512(dst, tile, head, tiles)
+	case 40:
+		decodeNVFP4AVX512(dst, tile, head, tiles)
+	case 21:
+		decodeIQ3_SAVX512(dst, tile, head, tiles)
+	case 18:
+		decodeIQ3_XXSAVX512(dst, tile, head, tiles)
+	case 22:
+		decodeIQ2_SAVX512(dst, tile, head, tiles)
+	case 17:
+		decodeIQ2_SAVX512(dst, tile, head, tiles)
+	case 16:
+		decodeIQ2_XXSAVX512(dst, tile, head, tiles)
+	case 29:
+		decodeIQ1_MAVX512(dst, tile, head, tiles)
+	case 19:
+		decodeIQ1_SAVX512(dst, tile, head, tiles)
+	case 34:
+		decodeTQ1_0AVX512(dst, tile, head, tiles)
+	case 35:
+		decodeTQ1_0AVX512(dst, tile, head, tiles)
+	case 41:
+		decodeQ1_0AVX512(dst, tile, head, tiles)
+	case 42:
+		decodeQ1_0AVX512(dst, tile, head, tiles)
+	default:
+		panic("cpu: there is no decodeAVX512 of " + f.Name + ": run make generate")
+	}
+}
+
+func decodeAVX2(f Format, dst *float32, tile *byte, head *byte, tiles int) {
+	switch f.Type {
+	case 8:
+		decodeQ8_0AVX2(dst, tile, head, tiles)
+	case 2:
+		decodeQ4_0AVX2(dst, tile, head, tiles)
+	case 3:
+		decodeQ4_1AVX2(dst, tile, head, tiles)
+	case 6:
+		decodeQ5_0AVX2(dst, tile, head, tiles)
+	case 7:
+		decodeQ5_1AVX2(dst, tile, head, tiles)
+	case 12:
+		decodeQ4_KAVX2(dst, tile, head, tiles)
+	case 13:
+		decodeQ5_KAVX2(dst, tile, head, tiles)
+	case 14:
+		decodeQ6_KAVX2(dst, tile, head, tiles)
+	case 10:
+		decodeQ2_KAVX2(dst, tile, head, tiles)
+	case 11:
+		decodeQ3_KAVX2(dst, tile, head, tiles)
+	case 20:
+		decodeIQ4_NLAVX2(dst, tile, head, tiles)
+	case 23:
+		decodeIQ4_XSAVX2(dst, tile, head, tiles)
+	case 39:
+		decodeMXFP4AVX2(dst, tile, head, tiles)
+	case 40:
+		decodeNVFP4AVX2(dst, tile, head, tiles)
+	case 21:
+		decodeIQ3_SAVX2(dst, tile, head, tiles)
+	case 18:
+		decodeIQ3_XXSAVX2(dst, tile, head, tiles)
+	case 22:
+		decodeIQ2_SAVX2(dst, tile, head, tiles)
+	case 17:
+		decodeIQ2_SAVX2(dst, tile, head, tiles)
+	case 16:
+		decodeIQ2_XXSAVX2(dst, tile, head, tiles)
+	case 29:
+		decodeIQ1_MAVX2(dst, tile, head, tiles)
+	case 19:
+		decodeIQ1_SAVX2(dst, tile, head, tiles)
+	case 34:
+		decodeTQ1_0AVX2(dst, tile, head, tiles)
+	case 35:
+		decodeTQ1_0AVX2(dst, tile, head, tiles)
+	case 41:
+		decodeQ1_0AVX2(dst, tile, head, tiles)
+	case 42:
+		decodeQ1_0AVX2(dst, tile, head, tiles)
+	default:
+		panic("cpu: there is no decodeAVX2 of " + f.Name + ": run make generate")
+	}
+}
+
 func productAVX512(f Format, dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int) {
 	switch f.Type {
 	case 8:

@@ -85,9 +85,7 @@ func (p *product2) readScales() {
 	case p.super:
 		p.timesByte(p.scale, at(p.w, p.share(0, 1)))
 		p.timesByte(p.min, at(p.w, p.share(panelRows, 1)))
-		zero := p.YMM()
-		p.VXORPS(zero, zero, zero)
-		p.VSUBPS(p.min, zero, p.min)
+		p.VXORPS(lanes(p.Context, "minus", 1<<31), p.min, p.min)
 	}
 }
 

@@ -234,9 +234,7 @@ func (p *product512) readScales(i int) {
 	case p.super:
 		p.timesByte(part.scale, lanes16(p.w, 0, i, 1))
 		p.timesByte(part.min, lanes16(p.w, panelRows, i, 1))
-		zero := p.ZMM()
-		p.VPXORD(zero, zero, zero)
-		p.VSUBPS(part.min, zero, part.min)
+		p.VPXORD_BCST(lanes(p.Context, "minus", 1<<31), part.min, part.min)
 	}
 }
 

@@ -36,6 +36,7 @@ func main() {
 		{"matmul_quantized", matmulQuantized},
 		{"matmul_tiles", matmulTiles},
 		{"matmul_float", matmulFloat},
+		{"matmul_dequantized", matmulDequantized},
 		{"quantize", func(c *build.Context) { quantize(c); quantizeWide(c) }},
 		{"vector", vector},
 		{"attend", attend},
