@@ -39,8 +39,8 @@ func (e *Engine) Agreement(ctx context.Context, talks []agreement.Talk, temperat
 	return agreement.Measure(ctx, pair, list, temperatures, progress)
 }
 
-// markReplies returns the tokens that a chat would have had for a dialogue, and marks those that
-// the assistant wrote: from the end of each generation prompt up to and with the next stop token.
+// markReplies returns the tokens of a dialogue as a chat has them, and marks those that the
+// assistant wrote: from the end of each generation prompt up to and including the next stop token.
 // It returns an error if the template writes the turns before a reply differently once the dialogue
 // goes on.
 func (e *Engine) markReplies(turns []Message) (agreement.Dialogue, error) {
@@ -72,8 +72,7 @@ func (e *Engine) markReplies(turns []Message) (agreement.Dialogue, error) {
 }
 
 // Answer empties the session's caches, writes a reply to a conversation and returns its text.
-// settings are other settings for this reply: a name, its value, the next name, its value.
-// Afterwards the settings are as they were.
+// settings lists names and values in turn; they hold for this reply only.
 func (s *Session) Answer(ctx context.Context, conversation []Message, settings ...string) (string, error) {
 	ended, err := s.answer(ctx, conversation, settings...)
 	return ended.Text, err

@@ -47,8 +47,8 @@ func plainly(t *testing.T, backend compute.Backend, file []byte, tokens []int32)
 	return rows
 }
 
-// α of a dialogue of two replies is what one gets by writing the chat out by hand and reading it token
-// by token.
+// The α of a dialogue with two replies must equal the one from writing the chat out by hand and
+// reading it token by token.
 func TestAgreementAgainstReadingByHand(t *testing.T) {
 	file, err := weights.Parse("target", assets.Target())
 	if err != nil {

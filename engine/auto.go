@@ -30,7 +30,7 @@ func autoOrder() []drafter {
 // autoPatience is how many drafts in a row a proposer may fail to make before auto turns to the next.
 const autoPatience = 4
 
-// setback is why a proposer was given up, and of how many tokens the context was then.
+// setback is the reason why a proposer was given up, and the length of the context at that time.
 type setback struct {
 	why    string
 	tokens int // 0: it could not be made
@@ -77,10 +77,10 @@ func (s *Session) resolve(c config.Config) config.Config {
 	return c
 }
 
-// forgive lets auto try proposers again that were given up. A setback in a longer context is
-// forgotten, because a draft model may be able to read this shorter one of so many tokens. A reply
-// that must be repeatable forgets all setbacks, because it must not depend on the replies before
-// it.
+// forgive lets auto try proposers again that were given up. tokens is the length of the new
+// context. A setback in a longer context is forgotten, because a draft model may be able to read
+// this shorter one. A reply that must be repeatable forgets all setbacks, because it must not
+// depend on the replies before it.
 func (s *Session) forgive(tokens int, c config.Config) {
 	for name, b := range s.setbacks {
 		if tokens < b.tokens || repeatable(c) {

@@ -127,7 +127,8 @@ func TestAutoTurnsFromADraftThatFails(t *testing.T) {
 	}
 }
 
-// A draft model whose context is full makes way, and comes back in a chat that it can read.
+// When the context of a draft model is full, auto turns to another proposer. In a chat that the
+// model can read, auto uses it again.
 func TestAutoTurnsFromADraftWhoseContextIsFull(t *testing.T) {
 	e, _ := loaded(t, func(o *engine.Options) { o.Draft.Embedded, o.Heads = withContextLength(t, assets.Draft(), 64), nil })
 	s := session(t, e, "temperature", "0", "max-tokens", "40", "gamma-rule", "fixed")

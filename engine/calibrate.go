@@ -14,9 +14,10 @@ import (
 
 const (
 	// calibrationTime bounds the measuring before the first reply. The demo pair needs a small part
-	// of it. After this time no further round is measured, except that each path has one plain round
-	// in any case: the speed-up is estimated against it until replies have had plain rounds. With a
-	// large model there may be no others; gamma's controller then learns the other costs from replies.
+	// of it. After this time no further round is measured. One plain round per path is measured in
+	// any case: until replies have had plain rounds, the speed-up is estimated against it. With a
+	// large model nothing else may be measured; gamma's controller then learns the other costs from
+	// replies.
 	calibrationTime = 250 * time.Millisecond
 	// calibrationRuns is how often each number of rows is measured on each path. A disturbance only
 	// adds time, so the least of three times is close to the undisturbed one.
@@ -102,7 +103,7 @@ func (s *Session) rehearse(ctx context.Context, p spec.Proposer, traits spec.Tra
 	driver := &s.driver
 	if p != nil && in.Ask.Gamma > 0 {
 		if traits.ReadsAlone() {
-			// It gets something to read, because a draft in a reply comes after text that was not read.
+			// It reads some tokens first, because a draft in a reply may have to read, too.
 			err := p.Reset()
 			if err == nil {
 				_, err = p.Begin(s.textTokens(calibrationContext + 1))

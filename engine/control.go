@@ -44,7 +44,8 @@ func (c *control) ask(values []config.Value, check func(from, to config.Config) 
 		if c.queue(values, next, asks) {
 			return nil
 		}
-		// Another change was queued meanwhile. Both may be valid alone and invalid together.
+		// Another change was queued meanwhile. Each of the two may be valid alone, but not both
+		// together.
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 
 // follower is the reply's proposer, and what it knows of the reply.
 type follower struct {
-	following string            // the proposer that follows this context; "" if none does. Others are told of it when they are chosen
+	following string            // name of the proposer that follows this context; "" if none does. The others learn of the context when they are chosen
 	proposer  spec.Proposer     // that one, or one that will
 	heads     spec.HiddenReader // the same, if it reads hidden states
 	traits    spec.Traits
@@ -25,8 +25,8 @@ func (f *follower) follows(name string) bool { return f.following == name }
 // leave means that the proposer will not see what comes.
 func (f *follower) leave() { f.following = "" }
 
-// set makes p the proposer of the reply. It does not follow yet. p may be nil: it will be made when it
-// is needed.
+// set makes p the proposer of the reply; it does not follow the context yet. A nil p is made when
+// it is needed.
 func (f *follower) set(p spec.Proposer, t spec.Traits, large bool) {
 	f.proposer, f.traits, f.large, f.heads = p, t, large, nil
 	if p != nil && t.Hidden() {
@@ -43,7 +43,8 @@ func (f *follower) tell(p spec.Proposer, context []int32) error {
 	return nil
 }
 
-// take makes the proposer that the settings name the reply's; p is nil if there is none yet.
+// take makes p the reply's proposer. p is the one that the settings name, or nil if it was not made
+// yet.
 func (r *reply) take(p spec.Proposer) {
 	c := r.config.Speculation
 	r.follower.set(p, drafterNamed(c.Proposer).Traits, r.session.engine.isLarge(r.session.engine.draftParameters(c)))

@@ -93,7 +93,8 @@ func (r *reply) expected() string {
 	return ""
 }
 
-// complete reports whether nothing may follow and the vocabulary has no token to end the reply with.
+// complete reports whether the constraint allows no further token and the vocabulary has no token
+// to end the reply with.
 func (r *reply) complete() bool {
 	f := r.session.form.shaper
 	return f != nil && len(r.session.engine.stops) == 0 && f.Ended()

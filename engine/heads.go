@@ -38,7 +38,7 @@ func (e *Engine) loadHeads(ctx context.Context, emit func(event.Event)) error {
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case err != nil: // the built-in heads must not take their place unnoticed
+		case err != nil: // an error, so that built-in heads do not silently take the place of the file's
 			e.headsRefused["eagle"], e.headsRefused["medusa"] = err.Error(), err.Error()
 		default:
 			e.heads[head.Name] = head

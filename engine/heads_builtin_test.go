@@ -49,7 +49,7 @@ func TestBuiltInHeadsCanBeChosen(t *testing.T) {
 	}
 }
 
-// Heads of another target load when the shapes agree, and guess no better than chance.
+// Heads of another target load if the shapes agree, and guess no better than chance.
 func TestBuiltInHeadsAreThoseOfTheTarget(t *testing.T) {
 	needBuiltIn(t)
 	for _, h := range assets.Heads() {

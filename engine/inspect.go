@@ -11,7 +11,7 @@ import (
 // candidates is how many of each model's best tokens an inspected round keeps.
 const candidates = 6
 
-// inspectShare bounds what a sparing inspection may take of the session's time.
+// inspectShare is the largest share of the session's time that a sparing inspection may take.
 const inspectShare = 1.0 / 100
 
 // inspect adds the best candidates of both models to the tokens of a round, if the request asks for

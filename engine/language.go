@@ -20,7 +20,8 @@ type language struct {
 	template *chat.Template
 }
 
-// readLanguage reads it from a file's header; prefer is the setting model.template.
+// readLanguage reads the language of a model from the file's header. prefer is the setting
+// model.template.
 func readLanguage(file *weights.File, prefer string) (l language, err error) {
 	if l.spec, err = file.TokenizerSpec(); err != nil {
 		return l, err
@@ -32,7 +33,8 @@ func readLanguage(file *weights.File, prefer string) (l language, err error) {
 	return l, err
 }
 
-// tell notes in Ready how a chat is written as text, and what was assumed because the file does not say it.
+// tell notes in r how a chat is written as text, and what was assumed because the file does not say
+// it.
 func (l language) tell(r *event.Ready) {
 	r.Template, r.Unspelled = l.template.Name(), listBytes(l.tokens.Unspelled())
 	if l.template.Guessed() {

@@ -78,8 +78,8 @@ func TestADraftThatIsNotAskedDoesNotRead(t *testing.T) {
 	}
 }
 
-// A draft that is left alone for many rounds hears of none of them, and of all of them in front of its
-// next draft.
+// A draft model that is not asked for many rounds reads nothing in them. It reads all their tokens
+// before its next draft.
 func TestADraftThatRestedReadsAllThatWasCommitted(t *testing.T) {
 	s, b := counted(t, "temperature", "0", "max-tokens", "60", "gamma-rule", "cost-aware", "costs", "nominal")
 	for _, p := range assets.Prompts()[:8] {
@@ -115,8 +115,8 @@ func TestADraftThatRestedReadsAllThatWasCommitted(t *testing.T) {
 	}
 }
 
-// A draft of which nothing holds is soon left alone, and what it did not see it does not read but at
-// the beginning of a few replies.
+// A draft model whose tokens are never accepted is soon asked no more. What it missed, it reads
+// only at the beginning of a few replies.
 func TestAHostileDraftReadsLittle(t *testing.T) {
 	for _, temperature := range []string{"0", "0.7"} {
 		t.Run("temperature "+temperature, func(t *testing.T) {
@@ -150,7 +150,7 @@ func TestLessonsOfAProposerAreKept(t *testing.T) {
 	}
 }
 
-// A reset session recalls nothing: what is measured in it owes nothing to what was written before.
+// A reset session recalls nothing: later measurements do not depend on what was written before.
 func TestAResetForgetsEarlierChats(t *testing.T) {
 	for _, name := range recalling() {
 		s := session(t, pair(), "temperature", "0", "max-tokens", "60", "gamma-rule", "fixed", "gamma", "4", "proposer", name)

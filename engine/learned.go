@@ -94,11 +94,11 @@ func (s *Session) gammaOptions(c config.Config) gamma.Options {
 }
 
 const (
-	nominalVerifyRow = 0.15 // what one more row of a target pass costs, in passes of one row; in a mixture, at least
-	nominalRows      = 5    // in a mixture it is what a pass of so many rows reads more than one of one row, shared out
-	nominalRead      = 0.15 // what reading a token that the draft model missed costs, in draft steps: many are read at once
+	nominalVerifyRow = 0.15 // cost of one more row of a target pass, in passes of one row; a mixture may need more
+	nominalRows      = 5    // rows of the pass from which the cost of one more row of a mixture is computed: new experts are read
+	nominalRead      = 0.15 // cost of reading a token that the draft model missed, in draft steps: many are read at once
 	nominalLookup    = 0.001
-	nominalUnknown   = 0.1 // a draft step, if the size of the target is not known
+	nominalUnknown   = 0.1 // cost of a draft step in target passes, if the size of the target is not known
 )
 
 // nominalCosts estimates costs from the sizes of the models, in target passes of one row.

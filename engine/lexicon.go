@@ -16,8 +16,8 @@ import (
 type lexicon struct {
 	target, draft *tokenizer.Tokenizer
 	toDraft       []int32         // (target vocab) the draft token that says the same, -1 for none
-	stops         map[int32]int32 // the draft's stop tokens, each with the one of the target's that it means; -1 for none
-	common, texts int             // texts: the target's tokens that are text; common: those the draft model has, too
+	stops         map[int32]int32 // (draft's stop tokens) the target's stop token with the same meaning; −1 for none
+	common, texts int             // texts: number of the target's text tokens; common: how many of them the draft model has, too
 }
 
 // newLexicon compares two vocabularies. Text tokens are the same if their bytes are, control tokens if
@@ -84,8 +84,8 @@ func (e *Engine) newDraftProposer() (spec.Proposer, error) {
 	return spec.NewRetold(e.draft, own, e.lexicon)
 }
 
-// byTokensShare is the least share of the target's text tokens that the draft model must have, too, to
-// draft by common tokens.
+// byTokensShare is the smallest share of the target's text tokens that a draft model must have,
+// too, to draft with common tokens only.
 const byTokensShare = 0.5
 
 // way decides how to translate ("tokens" or "text") under a setting, and says why.

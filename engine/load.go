@@ -57,8 +57,8 @@ type Options struct {
 	DeviceWhy string // why this device was chosen, in words
 	// DraftBackend is where the draft model computes; nil: where the target does.
 	DraftBackend compute.Backend
-	// Fallback opens a device on which replies continue when theirs fails; nil: they end with an
-	// error. Whoever gives Fallback closes the device that it opened.
+	// Fallback opens a device on which replies continue when the device of Target fails; nil: they
+	// end with an error. The caller closes the device that Fallback opened.
 	Fallback func() compute.Backend
 	Now      func() time.Time // the clock of every measurement
 	NewSeed  func() int64     // a fresh seed ≥ 0 for each reply that asks for seed -1
@@ -70,7 +70,7 @@ type Options struct {
 type Engine struct {
 	options   Options
 	target    *model.Model // nil: it is on a server
-	shape     model.Config // of the target; of one on a server only what is known of it
+	shape     model.Config // of the target; if that is on a server, only what is known of it
 	draft     *model.Model // nil: none, or refused
 	lexicon   *lexicon     // nil: target and draft model have the same vocabulary
 	translate string       // how a draft of another vocabulary is used: "tokens" or "text"
@@ -188,8 +188,8 @@ func (e *Engine) loadDraft(ctx context.Context, emit func(event.Event)) error {
 	return nil
 }
 
-// shorter returns the context length of the draft model: what the target has, or less if the draft's
-// file allows less. Text beyond it gets no draft.
+// shorter returns the context length of the draft model: contextTokens, or less if the draft's file
+// allows less. Text beyond it gets no draft.
 func shorter(contextTokens int, draft *weights.File) int {
 	allowed, found, err := draft.Uint(draft.Architecture() + ".context_length")
 	if err != nil || !found || allowed > uint64(contextTokens) {

@@ -38,7 +38,8 @@ func whoDrafted(c *choice, did *round.Result) string {
 	return c.proposer.Name()
 }
 
-// narrate tells the verdict. The texts of committed tokens, what caches hold and the times come later.
+// narrate fills ev with the verdict. Texts of committed tokens, lengths of caches and times are
+// added later.
 func (r *reply) narrate(c *choice, in *round.Input, did *round.Result, ev *event.Round) {
 	e, terms, outcome := r.session.engine, &in.Terms, &did.Outcome
 	*ev = event.Round{

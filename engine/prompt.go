@@ -13,8 +13,8 @@ import (
 	"specula/tokenizer/chat"
 )
 
-// replyShare is the share of the context that dropping old turns keeps free for the reply, unless fewer
-// tokens were asked for.
+// replyShare is the divisor that gives the part of the context kept free for the reply when old
+// turns are dropped: a quarter, or less if fewer tokens were asked for.
 const replyShare = 4
 
 // newTemplate chooses the chat template of a model with this vocabulary.
@@ -93,9 +93,9 @@ func (e *Engine) fit(ctx context.Context, messages []chat.Message, c config.Conf
 	return tokens, dropped, err
 }
 
-// dropOldest drops as few of the oldest turns as make the conversation no longer than most tokens, and
-// all but the last if nothing less does. It searches by halving, since a long chat takes a while to
-// encode.
+// dropOldest drops the fewest of the oldest turns that leave at most most tokens. If no number of
+// turns is enough, it drops all but the last turn. It searches by halving, because a long chat
+// takes a while to encode.
 func (e *Engine) dropOldest(ctx context.Context, template *chat.Template, system, messages []chat.Message, most int) (tokens []int32, dropped int, err error) {
 	turns := turnStarts(messages)
 	encode := func(n int) []int32 {
@@ -114,7 +114,8 @@ func (e *Engine) dropOldest(ctx context.Context, template *chat.Template, system
 	return encode(dropped), dropped, err
 }
 
-// turnStarts are the places of the user's messages: dropping n turns keeps what begins at the n-th.
+// turnStarts returns the places of the user's messages. Dropping n turns keeps the messages from
+// the n-th place on.
 func turnStarts(messages []chat.Message) []int {
 	var starts []int
 	for i, m := range messages {

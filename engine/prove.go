@@ -51,7 +51,7 @@ func (s *Session) VerifyDist(ctx context.Context, o ProofOptions, progress func(
 	return r, s.Reset()
 }
 
-// changedSettings names what in a configuration has a say in replies and is not as by default.
+// changedSettings names the settings that have an effect on replies and are not at their default.
 func changedSettings(c config.Config) []string {
 	var list []string
 	for _, s := range config.Settings() {
@@ -64,7 +64,8 @@ func changedSettings(c config.Config) []string {
 	return list
 }
 
-// prover writes replies with a session, and computes by other ways what their tokens' probabilities are.
+// prover writes replies with a session, and computes the probabilities of their tokens in other
+// ways.
 type prover struct {
 	session *Session
 	before  config.Config // of the session
@@ -187,7 +188,7 @@ func (p *prover) write(ctx context.Context, proposer string, rule spec.Rule, see
 	}
 	s.seed = func() int64 { return int64(seed &^ (1 << 63)) }
 	out := &proof.Reply{Most: p.config.Sampling.MaxTokens, Form: p.plain.Form != nil}
-	var drafts []event.Drafted // of the rounds; those without a draft have that of the round before
+	var drafts []event.Drafted // of the rounds; a round without a draft repeats that of the round before
 	var drafted event.Drafted
 	for ev := range s.Generate(ctx, p.request) {
 		switch ev := ev.(type) {
@@ -205,7 +206,7 @@ func (p *prover) write(ctx context.Context, proposer string, rule spec.Rule, see
 	return out, nil
 }
 
-// RulesOnTrial is the acceptance rule of a name, for ProofOptions; nil when that is empty.
+// RulesOnTrial returns the acceptance rule with this name, for ProofOptions; nil if name is empty.
 func RulesOnTrial(name string) []spec.Rule {
 	if name == "" {
 		return nil

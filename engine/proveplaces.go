@@ -19,7 +19,8 @@ import (
 
 // What a proof compares with: the distributions at the tokens of a finished reply, by passes of their own and by definition.
 
-// places computes what stood to choose from at each token of a reply, a pass at a time. drafts are those of its rounds.
+// places computes, for each token of a reply, the distribution that the token was chosen from, a
+// pass at a time. drafts are those of the reply's rounds.
 func (p *prover) places(ctx context.Context, r *proof.Reply, drafts []event.Drafted) iter.Seq2[proof.Place, error] {
 	return func(yield func(proof.Place, error) bool) {
 		ids := r.Ended.IDs
@@ -51,7 +52,7 @@ func (p *prover) places(ctx context.Context, r *proof.Reply, drafts []event.Draf
 	}
 }
 
-// pass computes the places from the at-th on, as many as one pass of the target has rows.
+// pass computes the places from place at on, as many as one pass of the target has rows.
 func (p *prover) pass(ctx context.Context, ids []int32, at int) ([]proof.Place, error) {
 	to := min(at+config.MaxGamma+1, len(ids))
 	scores, err := p.target.rows(ctx, p.prompt, ids, at, to)

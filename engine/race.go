@@ -37,7 +37,7 @@ func (e *Engine) NewRace(ctx context.Context, base config.Config, lanes [2][]con
 		if err := base.Set("sampling.seed", seed); err != nil {
 			return nil, err
 		}
-		if base.Speculation.Costs == "auto" { // a seed that nobody chose must not make γ reckon with other costs than a reply would
+		if base.Speculation.Costs == "auto" { // as in a reply: a seed that nobody chose must not switch γ to nominal costs
 			base.Speculation.Costs = "measured"
 		}
 	}
@@ -140,7 +140,8 @@ func (r *Race) step(i int, l *lane, yield func(int, event.Event) bool) bool {
 			l.ms += e.MS()
 			return true
 		case event.Prefill:
-			// A prompt must be read as a whole, and for the comparison of decoding it does not count.
+			// The prompt is read as a whole, and this time does not count in a comparison of
+			// decoding.
 		}
 	}
 }

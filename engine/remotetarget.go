@@ -27,7 +27,8 @@ type Remote interface {
 // errOnServer says that something needs the weights of the target.
 var errOnServer = errors.New("the target is on a server: this needs one on this machine, so leave remote.url empty")
 
-// openTarget opens the target's file; of a target on a server only the header, for its vocabulary.
+// openTarget opens the target's file. If the target is on a server, it reads only the header, for
+// the vocabulary.
 func (e *Engine) openTarget(ctx context.Context, emit func(event.Event)) (*weights.File, error) {
 	o := e.options
 	if o.Remote == nil || o.Target.Embedded != nil {

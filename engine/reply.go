@@ -33,7 +33,7 @@ type reply struct {
 type script struct {
 	context  []int32 // prompt and everything committed
 	prompt   int     // tokens of context that are the prompt
-	negative []int32 // the prompt of guidance's companion; nil until guidance is asked for
+	negative []int32 // prompt of the companion (the second sequence under guidance); nil before guidance is asked for
 }
 
 func (s *script) last() int32    { return s.context[len(s.context)-1] }
@@ -109,7 +109,8 @@ func (r *reply) settle(healthy bool) {
 		return // refused before anything was computed
 	}
 	if !healthy {
-		// Truncating to nothing cannot fail for a live cache, and a dead one has been reported already.
+		// Truncating a live cache to 0 cannot fail, and the failure of a device has been reported
+		// already.
 		_ = s.empty()
 		return
 	}

@@ -142,7 +142,7 @@ func (r *reply) ready(ctx context.Context, c *choice) error {
 				*c = choice{}
 				return r.ready(ctx, c)
 			}
-			r.leave() // the proposer so far will not see this round's tokens
+			r.leave() // the proposer in use so far will not see this round's tokens
 			c.because = noProposer
 			return err
 		}

@@ -19,7 +19,7 @@ import (
 // Settings are safe to call from any goroutine at any time.
 type Session struct {
 	engine    *Engine
-	loaded    *Engine // the one that the session began with, whose vocabulary is that of all that may follow it; never changes
+	loaded    *Engine // the engine that the session began with; never changes. Engines that take over have its vocabulary
 	control   *control
 	target    round.Cached  // with its cache
 	cached    []int32       // the tokens whose keys and values the cache holds, (target.Len())
@@ -41,7 +41,7 @@ type Session struct {
 	form      form
 	shaping   shaping
 	replies   int
-	toldLost  bool // that the vocabulary cannot spell all that was written
+	toldLost  bool // a notice has told that some bytes of the chat have no token
 	advised   bool // what round.Pass.Advice says
 	age       round.Stopwatch
 	inspectMS float64 // of age, spent on inspection
@@ -82,11 +82,11 @@ func (e *Engine) NewSession(ctx context.Context) (*Session, error) {
 type Request struct {
 	Messages []chat.Message // the conversation; the last message is the user's
 	Inspect  bool           // collect each token's best candidates of both models
-	// Sparing, with Inspect, skips the inspection of rounds while inspection has taken more than a
-	// fiftieth of the session's time: a small model at full speed writes faster than candidates can
-	// be sorted. At a pace that eyes can follow, every round is inspected.
+	// Sparing, with Inspect, skips the inspection of rounds while inspection has taken more than
+	// the share inspectShare of the session's time: a small model at full speed writes faster than
+	// candidates can be sorted. At a pace that eyes can follow, every round is inspected.
 	Sparing bool
-	Drafts  string // to write a reply again: what its rounds drafted, as event.ReplyEnded told; empty: the settings decide
+	Drafts  string // to write a reply again: its drafts, from event.ReplyEnded; empty: the settings decide
 }
 
 // Generate writes one reply. The sequence ends with event.ReplyEnded, unless its reader stops first. After a reader that

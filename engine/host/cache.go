@@ -14,7 +14,7 @@ type cache struct {
 	shape  compute.CacheShape
 	length int
 	layers []*cpu.KV         // nil when closed
-	states []*cpu.DeltaState // of layers with one in place of keys and values; nil for the others
+	states []*cpu.DeltaState // for layers with a recurrent state in place of keys and values; nil for the others
 }
 
 // Cache allocates room for every token of the shape.
@@ -59,8 +59,8 @@ func (c *cache) newLayer(i int, rows cpu.KVShape) *cpu.KV {
 // kept maps the supported types of keys and values to those of the kernels.
 var kept = map[compute.DType]cpu.KVType{compute.F32: cpu.KVF32, compute.F16: cpu.KVF16, compute.Q8_0: cpu.KVQ8_0}
 
-// CheckCache refuses types that the attention kernels cannot read, and for Q8_0 heads that are not
-// a multiple of a block.
+// CheckCache returns an error for a type that the attention kernels cannot read, and for Q8_0 if
+// the width of a head is not a multiple of a block.
 func (b *Backend) CheckCache(shape compute.CacheShape) error {
 	kv, ok := kept[shape.Type]
 	if !ok {

@@ -14,7 +14,7 @@ type Devices struct {
 	Target   compute.Backend
 	Why      string                 // the target's was chosen, in words
 	Draft    compute.Backend        // nil: the target's
-	Fallback func() compute.Backend // opens what takes over when a GPU fails; nil: nothing
+	Fallback func() compute.Backend // opens the backend that takes over when a GPU fails; nil: none does
 
 	opened []compute.Backend
 }
@@ -38,8 +38,8 @@ func (c Choice) processor() *Backend {
 // OpenGPU opens a GPU by its name.
 type OpenGPU func(ctx context.Context, name string) (compute.Backend, error)
 
-// Choose opens what is asked for. The processor takes the place of a GPU only under auto; Why then
-// says why.
+// Choose opens the device that c asks for. The processor takes the place of a GPU only under auto;
+// Devices.Why then gives the reason.
 func Choose(ctx context.Context, c Choice, open OpenGPU) (*Devices, error) {
 	d := &Devices{}
 	target, why, err := device(ctx, c, open)

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// machine is where the number of threads is read from. Tests put a made one in its place.
+// machine is what the operating system says about processors. Tests describe one by hand.
 type machine struct {
 	files   fs.FS // of the system, from the root: /sys and /proc of Linux
 	allowed []int // logical processors that the process may use; empty: unknown

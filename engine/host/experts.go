@@ -87,7 +87,8 @@ func (b *Backend) MatMulExperts(dst, x compute.Buffer, r compute.Routing, w comp
 	return nil
 }
 
-// openExpertPhase queues a phase that puts the inputs in order, and after it one without products yet.
+// openExpertPhase queues a phase that brings the inputs into the order of slots, and then a phase
+// to which products can be added.
 func (b *Backend) openExpertPhase(in []float32, r *routing, w *matrix, bySlot bool) *cpu.ExpertProducts {
 	b.makeRoom()
 	q := &b.queue

@@ -41,7 +41,8 @@ var _ compute.Backend = (*Backend)(nil)
 // New starts a backend on this many threads; 0 or less means as many as compute best (cores.go).
 func New(threads int) *Backend { return NewPolling(threads, cpu.DefaultPoll) }
 
-// NewPolling is New with threads that poll for the duration poll after a pass before they sleep.
+// NewPolling is New, but after a pass its threads poll for new work for the duration poll before
+// they sleep.
 func NewPolling(threads int, poll time.Duration) *Backend {
 	why, machine := "", thisMachine(os.DirFS("/"))
 	if threads <= 0 {
@@ -78,8 +79,8 @@ func (b *Backend) Info() compute.Info {
 	return compute.Info{Kind: "cpu", Name: b.name, MemoryBytes: availableMemoryBytes(), Detail: b.detail()}
 }
 
-// detail says why there are so many threads, and what was measured when they were started: what it
-// costs to share work between them, and which ways to compute are faster.
+// detail explains the number of threads. It also gives what was measured when they were started:
+// what it costs to share work between them, and which ways to compute are faster.
 func (b *Backend) detail() string {
 	text := ""
 	if b.why != "" {
@@ -101,7 +102,7 @@ func (b *Backend) detail() string {
 // Ceilings measures the limits of this machine for products.
 func (b *Backend) Ceilings() compute.Ceilings { return compute.Ceilings(b.pool.MeasureCeilings()) }
 
-// Waited returns the time that a thread has waited for the others inside passes, on average.
+// Waited returns how long one thread, on average, has waited for the others inside passes.
 func (b *Backend) Waited() time.Duration { return b.pool.Waited() / time.Duration(b.pool.Threads()) }
 
 // Close ends the worker threads.
@@ -110,8 +111,8 @@ func (b *Backend) Close() error {
 	return nil
 }
 
-// near reports whether all weights stay in the last-level cache. A pass is so short then that its
-// phases should be few (join.go).
+// near reports whether all weights fit into the last-level cache. A pass is then so short that it
+// should have few phases (join.go).
 func (b *Backend) near() bool { return b.weightBytes <= b.nearBytes }
 
 // require panics if a caller broke the contract of compute.Backend.

@@ -14,7 +14,8 @@ type joinedPhase struct {
 	n, parts int
 }
 
-// mostJoined is enough for a product, what follows it on rows, and attention to several sequences.
+// mostJoined is the largest number of phases in one. It is enough for a product, the operations on
+// its rows, and attention to several sequences.
 const mostJoined = 8
 
 func (p *joinedPhase) Do(from, to int) {
@@ -25,12 +26,13 @@ func (p *joinedPhase) Do(from, to int) {
 }
 
 // joinedPartsPerThread is the number of parts for each thread, if the columns can be divided so
-// finely. With more, a thread that has lost time gets less of the rest, but calls become short.
+// finely. With more parts, a thread that was delayed does fewer of the remaining ones. But each
+// call then has little work.
 const joinedPartsPerThread = 4
 
 // join makes the program of a pass from the phases of the queue. If all weights are near, passes
-// are so short that waiting at the end of each phase counts. A product, and what follows it and can
-// be divided in the same way, is one phase then.
+// are so short that waiting at the end of each phase counts. Then a product and the operations
+// after it that can be divided in the same way become one phase.
 func (q *queue) join(threads int, near bool) []cpu.Phase {
 	q.program, q.joined = q.program[:0], q.joined[:0]
 	for i := 0; i < len(q.phases); {
@@ -54,7 +56,8 @@ func (q *queue) join(threads int, near bool) []cpu.Phase {
 	return q.program
 }
 
-// divide divides the columns into so many parts, or, for 0, as finely as threads need.
+// divide divides the columns into this many parts. With parts 0 it divides them as finely as the
+// threads can use.
 func (p *rowPhase) divide(threads, parts int) {
 	if parts == 0 {
 		parts = commonDivisor(threads, p.most)
@@ -73,7 +76,8 @@ func (q *queue) joinPhases(phases []cpu.Phase, parts int) cpu.Phase {
 	return cpu.Phase{Task: task, Items: parts, Work: work}
 }
 
-// together returns how many phases from number i on can be joined, and in how many parts.
+// together returns how many phases, from phase i on, can be joined, and into how many parts they
+// are divided.
 func (q *queue) together(i, threads int) (n, parts int) {
 	if _, ok := q.phases[i].Task.(*productPhase); !ok {
 		return 1, 0
@@ -95,8 +99,9 @@ func (q *queue) together(i, threads int) (n, parts int) {
 	return n, commonDivisor(most, joinedPartsPerThread*threads)
 }
 
-// columnParts returns into how many equal parts a phase can be divided that depend on the same part
-// of its inputs only; any divisor works too. For a product it is the parts of its outputs.
+// columnParts returns the largest number of equal parts into which a phase can be divided so that
+// each part needs only the same part of its inputs. Any divisor of the number works too. For a
+// product, its outputs are divided.
 func columnParts(t cpu.Task) int {
 	switch t := t.(type) {
 	case *productPhase:
@@ -109,8 +114,8 @@ func columnParts(t cpu.Task) int {
 	return 1
 }
 
-// columnParts returns 1 if a thread may still read the input itself while another one writes there.
-// Quantised activations are written to a place of their own.
+// columnParts returns 1 if products read the input itself: one thread may still read it while
+// another one overwrites it. Quantised activations have memory of their own.
 func (p *productPhase) columnParts() int {
 	parts := 0
 	for i := range p.products[:p.n] {

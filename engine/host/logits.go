@@ -7,7 +7,7 @@ import (
 	"specula/kernels/cpu"
 )
 
-// logits are scores in a buffer. They count the bytes that a device would have had to send.
+// logits are the scores in a buffer. They count the bytes that a GPU would have sent to the host.
 type logits struct {
 	x          *buffer
 	rows       int
@@ -49,8 +49,8 @@ func (l *logits) Row(i int, dst []float32) error {
 	return nil
 }
 
-// moved counts bytes, and one wait per pass at most: a device would have finished the pass after
-// the first wait.
+// moved counts bytes, and at most one wait per pass: on a GPU the pass would be finished after the
+// first wait.
 func (l *logits) moved(bytes int64) {
 	l.movedBytes += bytes
 	l.syncs = 1

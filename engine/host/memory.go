@@ -9,9 +9,9 @@ import (
 	"specula/kernels/format"
 )
 
-// matrix is a weight matrix in one of two layouts: floating-point numbers as they are in the file, or
-// quantised numbers repacked into panels. Of a mixture it has such a matrix for each expert, and
-// panels and data are those of the first.
+// matrix is a weight matrix in one of two layouts: floating-point numbers as they are in the file,
+// or quantised numbers repacked into panels. A mixture has such a matrix for each expert; panels
+// and data are then those of the first expert.
 type matrix struct {
 	rows    int
 	cols    int

@@ -98,7 +98,7 @@ func (b *Backend) openProductPhase(in []float32, m int, w *matrix) {
 	var quantised cpu.Quantized
 	if b.quantises(w) {
 		room := &b.quantised[0]
-		if b.near() { // the products before may still be reading theirs (joinedPhase)
+		if b.near() { // earlier products may still be reading their input (joinedPhase)
 			room = &b.quantised[len(q.products)%len(b.quantised)]
 		}
 		room.Begin(in, m, w.cols)
@@ -131,7 +131,7 @@ func (b *Backend) RoPE(x compute.Buffer, m int, r compute.Rope) error {
 	return nil
 }
 
-// Attend stores k and v in the cache after its length, and attends to them and all earlier tokens.
+// Attend appends k and v to the cache, and attends to them and to all earlier tokens.
 func (b *Backend) Attend(dst, q, k, v compute.Buffer, m int, c compute.Cache, a compute.Attention) error {
 	kv, partial := inside(c)
 	require(a.Position == kv.length && kv.layers != nil, "Attend at another position than the cache's length")

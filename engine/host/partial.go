@@ -22,8 +22,9 @@ type partialCache struct {
 	free        []checkpoint
 }
 
-// earlier is a state before a long pass, from which the cache can go to each length between what the
-// state had seen and the start of the pass.
+// earlier is a copy of the state from before a long pass. With it, the cache can go back to every
+// length from At, the number of tokens that the copy has seen, to the length at the start of the
+// pass.
 type earlier struct {
 	cpu.Snapshot
 	length int // of the cache at the start of the pass; 0: there is no copy
@@ -40,8 +41,8 @@ type checkpoint struct {
 
 var _ compute.Partial = (*partialCache)(nil)
 
-// ringOf returns the rows of the ring of a layer, or 0 if all its rows are kept: a ring and its
-// checkpoints would be no smaller.
+// ringOf returns the number of rows in the ring of a layer. It returns 0 if the layer keeps all
+// rows, because a ring with its checkpoints would not be smaller.
 func ringOf(s *compute.CacheShape, layer int) int {
 	if s.Windows == nil || s.Windows[layer] == 0 {
 		return 0
@@ -134,7 +135,8 @@ func (c *partialCache) Truncate(n int) error {
 	return nil
 }
 
-// turnBack sets the states to what they were before the last long pass, if that is what n asks for.
+// turnBack restores the state that each layer had before the last long pass, if the layer has seen
+// more than n tokens. It drops copies that have seen more than n tokens.
 func (c *partialCache) turnBack(n int) {
 	for i, s := range c.states {
 		if s != nil && s.At > n {

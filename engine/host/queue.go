@@ -46,7 +46,8 @@ func newQueue() queue {
 	}
 }
 
-// next extends s by an element, and returns it as an earlier pass has left it.
+// next makes s one element longer and returns a pointer to the new element, which still has its
+// values from an earlier pass.
 func next[T any](s *[]T) *T {
 	*s = (*s)[:len(*s)+1]
 	return &(*s)[len(*s)-1]
@@ -162,7 +163,7 @@ type rowPhase struct {
 type rowShape struct {
 	n    int // operations
 	end  int // one more than the last row
-	most int // into so many parts the columns can be divided; any divisor of it works too
+	most int // the largest number of parts that the columns can be divided into; any divisor works too
 }
 
 func (p *rowPhase) items() int { return p.end * p.parts }
@@ -184,11 +185,11 @@ type columns struct{ part, of int }
 // in returns the range of n columns that belongs to the part.
 func (c columns) in(n int) (from, to int) { return c.part * n / c.of, (c.part + 1) * n / c.of }
 
-// rowOperation is an operation on rows that treats each by itself. Which of the other fields are
-// used depends on run.
+// rowOperation is an operation that treats each row by itself. Which of the other fields are used
+// depends on run.
 type rowOperation struct {
 	run          func(op *rowOperation, row int, c columns)
-	parts        int // how many parts the columns can be divided into; any divisor of it works too
+	parts        int // the largest number of parts that the columns can be divided into; any divisor works too
 	first, count int
 	x, y         []float32 // (count, cols) and (count, yCols), starting at row first
 	cols, yCols  int

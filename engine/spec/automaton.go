@@ -38,7 +38,7 @@ type state struct {
 	longest int32
 	link    int32 // a state; nobody at the root
 	first   int32 // its first edge; nobody if it has none
-	count   int32 // occurrences; right only if the shortest stretch of the state is at most horizon long
+	count   int32 // occurrences; right only if the shortest stretch of the state has at most horizon tokens
 }
 
 type edge struct {
@@ -107,8 +107,9 @@ func (a *automaton) grow(token int32) {
 	a.states[grown].link = to
 }
 
-// split makes a state of its own for some stretches of state to: those no longer than the longest
-// stretch of from with token after it. They now end at one more place than the others.
+// split gives some stretches of the state to a new state of their own: those that are no longer
+// than the longest stretch of the state from, followed by token. From now on these end at one more
+// place than the others.
 func (a *automaton) split(from, token, to int32) int32 {
 	part := a.state(a.states[from].longest + 1)
 	a.states[part].link, a.states[part].count = a.states[to].link, a.states[to].count
@@ -188,8 +189,8 @@ func (a *automaton) shorter(s stretch) stretch {
 	return stretch{link, a.states[link].longest}
 }
 
-// matched returns the longest suffix of a stretch that something followed before. Its length is 0
-// if there is none. It is at most horizon−1 long, so that what followed it was counted.
+// matched returns the longest suffix of a stretch that any token has followed before. Its length is
+// 0 if there is none. It has at most horizon−1 tokens, so that the tokens after it were counted.
 func (a *automaton) matched(s stretch) stretch {
 	s = a.shortened(s, a.horizon-1)
 	for s.length > 0 && a.states[s.state].first == nobody {
@@ -198,8 +199,8 @@ func (a *automaton) matched(s stretch) stretch {
 	return s
 }
 
-// next returns the token that followed a stretch most often, the stretch with this token, how often
-// it followed, and how often any token did.
+// next returns the token that most often followed a stretch, the stretch extended by this token,
+// how often this token followed, and how often any token did.
 func (a *automaton) next(s stretch) (token int32, following stretch, count, total int) {
 	for e := a.states[s.state].first; e != nobody; e = a.edges[e].next {
 		n := int(a.states[a.edges[e].to].count)

@@ -9,16 +9,16 @@ import (
 	"specula/engine/sample"
 )
 
-// Chainer is a Model that may be able to draft several tokens on a device without the host;
-// engine/model has it.
+// Chainer is a Model that can draft several tokens on a device without the host, if its backend
+// can; engine/model implements it.
 type Chainer interface {
 	Model
 	// Feeds reports whether it can do so.
 	Feeds() bool
 	Tokens(n int) (compute.Tokens, error)
-	// Chain appends ids and n−1 further tokens to the cache. Each token is the best one after those
-	// before, or if by is not nil drawn by it. Chain puts the last of ids and the n chosen tokens into
-	// t. It does not wait for the device.
+	// Chain appends ids and n−1 further tokens to the cache. If by is nil, each further token is
+	// the most probable one after those before it; else it is drawn as by says. Chain puts the last
+	// of ids and the n chosen tokens into t. It does not wait for the device.
 	Chain(ctx context.Context, cache compute.Cache, ids []int32, n int, t compute.Tokens, by *compute.Sampling) error
 }
 
@@ -41,9 +41,9 @@ func (d *DraftModel) chainer(ask Ask) (Chainer, bool) {
 	return model, ok && model.Feeds()
 }
 
-// mostUnread is the most committed tokens that the first step of a chain reads: as many as one
-// round leaves unread. If there are more, they are read before the chain. So there are only few
-// kinds of chains, and each can be recorded.
+// mostUnread is the largest number of committed tokens that the first step of a chain reads. A
+// round leaves no more unread; if more wait, they are read before the chain. So there are few kinds
+// of chains, and a GPU can keep a recording of each.
 const mostUnread = 2
 
 // chain drafts on the device. If ask.OnDevice is set, the draft stays there.
@@ -150,7 +150,8 @@ func (d *DraftModel) seen(ask Ask, i int, draft *Draft) sample.Dist {
 	return dist
 }
 
-// roomForTokens makes room for n tokens on the device, and for all that drafts usually have when it is made.
+// roomForTokens makes room on the device for n tokens. The first time, it makes room for as many as
+// drafts usually have.
 func (d *DraftModel) roomForTokens(model Chainer, n int) error {
 	const usual = compute.MostDrafts + 1
 	if d.tokens != nil && n <= d.room {

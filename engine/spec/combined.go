@@ -7,11 +7,12 @@ import (
 )
 
 // Combined copies earlier text where the text repeats, and drafts with a model elsewhere. Each
-// round asks Suffix first, which costs almost nothing. Its draft is taken if it is certain and has
-// the length asked for, or ends with a stop token. Otherwise the draft model is asked. Certain
-// means: at most half the doubt that Ask.Trust allows, because there is a second proposer. Both are
-// told all committed tokens. The model reads them only when it is asked, so repeated text costs it
-// one long pass instead of one step for each token.
+// round asks Suffix first, which costs almost nothing. Its draft is taken if it is certain, and has
+// the length asked for or ends with a stop token. Otherwise the draft model is asked. A draft is
+// certain if the chance of an error in it is at most half of what Ask.Trust allows. The limit is
+// stricter than for Suffix alone, because the draft model may do better. Both are told all
+// committed tokens. The model reads them only when it is asked, so repeated text costs it one long
+// pass instead of one step for each token.
 //
 // Combined does not own the two proposers: the session can also use each by itself. Close closes
 // neither.

@@ -32,8 +32,8 @@ func (v *Verifier) compare(draft Draft, terms Terms) *comparison {
 	return c
 }
 
-// weigh shows row i to the rules that still want a row. After a row that was left out, no rule sees
-// any more.
+// weigh shows row i to the rules that still want a row. After one row was left out, no rule is
+// shown any later row.
 func (c *comparison) weigh(i int, p sample.Dist) {
 	if i >= len(c.evidence.judged) {
 		return

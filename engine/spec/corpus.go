@@ -5,10 +5,10 @@ import "slices"
 // maxCorpus is the largest number of tokens that a Corpus keeps.
 const maxCorpus = 1 << 16
 
-// Corpus holds what a session wrote before: finished contexts, each with prompt and reply. A
-// context that a later one continues is not kept apart. Proposers that copy earlier text search the
-// corpus for text that has left the context or belongs to another chat. The corpus stays in memory
-// and ends with its session. When it is full, the older half is forgotten at once.
+// Corpus holds what a session wrote before: finished contexts, each with prompt and reply. When a
+// later context continues an earlier one, only the later one is kept. Proposers that copy earlier
+// text search the corpus for text that has left the context or belongs to another chat. The corpus
+// stays in memory and ends with its session. When it is full, the older half is forgotten at once.
 //
 // A nil *Corpus has no texts.
 type Corpus struct {
@@ -23,9 +23,9 @@ type Corpus struct {
 // NewCorpus returns an empty corpus.
 func NewCorpus() *Corpus { return &Corpus{most: maxCorpus} }
 
-// Add keeps a copy of a finished context; of a long one only the last maxCorpus/2 tokens. It
-// replaces the texts that the context continues. It does nothing if a text already begins with the
-// context.
+// Add keeps a copy of a finished context; of a longer one than maxCorpus/2 tokens, only the last
+// maxCorpus/2. The copy replaces the texts that the context continues. Add does nothing if a text
+// already begins with the context.
 func (c *Corpus) Add(context []int32) {
 	if len(context) > c.most/2 {
 		context = context[len(context)-c.most/2:]

@@ -26,13 +26,13 @@ type DraftModel struct {
 	name       string
 	model      Model
 	cache      compute.Cache
-	vocab      int     // ids the target knows; the draft model's own may be padded further
+	vocab      int     // number of ids that the target knows; the draft model may have more, for padding
 	own        int     // ids the draft model knows
 	lexicon    Lexicon // nil: target and draft model have the same vocabulary
 	context    []int32 // all committed tokens, in the draft model's vocabulary
 	stranger   string  // names a token of context that the draft model cannot read; "" if there is none
 	cached     []int32 // what the cache holds: a prefix of context, in Propose followed by drafted tokens
-	sound      int     // tokens of the cache as the last round left it: what this round adds may not be finite
+	sound      int     // tokens in the cache at the end of the last round; what this round adds may not be finite
 	sampler    sample.Sampler
 	q          [][]float64    // (γ, vocab) memory of Draft.Q
 	scores     [][]float32    // (γ, draft vocab) memory of Draft.Logits
@@ -42,8 +42,8 @@ type DraftModel struct {
 	room       int            // how many drafted tokens have memory in tokens
 }
 
-// NewDraftModel returns a proposer for a target of vocab ids by a model that knows own ids. It owns a cache of the model's;
-// Close frees it.
+// NewDraftModel returns a proposer that drafts with a model. vocab is the size of the target's
+// vocabulary, own that of the model's. The proposer owns a cache of the model; Close frees it.
 func NewDraftModel(model Model, vocab, own int) (*DraftModel, error) {
 	cache, err := model.NewCache()
 	if err != nil {
@@ -60,10 +60,11 @@ func (d *DraftModel) Named(name string) *DraftModel {
 
 func (d *DraftModel) Name() string { return d.name }
 
-// NewTranslatedDraft returns a proposer for a target of vocab ids by a model of another vocabulary,
-// of own ids. It drafts only tokens that both vocabularies have. The draft model's scores are
-// brought into the target's vocabulary before anything is drawn. So q is what was drawn from, and
-// the draft is exact (token-level intersection, Timor et al. 2025, arXiv 2502.05202).
+// NewTranslatedDraft returns a proposer that drafts with a model of another vocabulary. vocab is
+// the size of the target's vocabulary, own that of the model's. It drafts only tokens that both
+// vocabularies have. The draft model's scores are brought into the target's vocabulary before
+// anything is drawn. So q is what was drawn from, and the draft is exact (token-level intersection,
+// Timor et al. 2025, arXiv 2502.05202).
 func NewTranslatedDraft(model Model, vocab, own int, lexicon Lexicon) (*DraftModel, error) {
 	d, err := NewDraftModel(model, vocab, own)
 	if err != nil {
@@ -99,7 +100,8 @@ func (d *DraftModel) Begin(tokens []int32) (reused int, err error) {
 	return d.rollBack(0)
 }
 
-// Unread is the number of committed tokens that the cache lacks, without the last one. Tokens that cannot be read do not count.
+// Unread is the number of committed tokens that the cache lacks. It counts neither the last
+// committed token nor tokens that the model cannot read.
 func (d *DraftModel) Unread() int {
 	most := max(0, len(d.context)-1)
 	if most > d.cache.Cap() || d.stranger != "" {
@@ -108,8 +110,9 @@ func (d *DraftModel) Unread() int {
 	return max(0, most-len(d.cached))
 }
 
-// mostMissed is how many committed tokens the first pass of a draft may read. With so few it costs about
-// as much as any draft step. If more are missing, Read reads them before.
+// mostMissed is the largest number of committed tokens that the first pass of a draft reads. With
+// so few, this pass costs about as much as any draft step. If more are missing, Read reads them
+// first.
 const mostMissed = 8
 
 // Read reads what the cache lacks of the context.

@@ -19,8 +19,8 @@ type HiddenReader interface {
 	Proposer
 	// Tap is where passes of the target leave hidden states.
 	Tap() *compute.Tap
-	// Take takes the first rows rows of the tap: the states after the tokens from at on. at must
-	// not be beyond the tokens whose states are known.
+	// Take takes the states in the first rows rows of the tap: those after the tokens from position
+	// at on. The states of all tokens before at must be known.
 	Take(ctx context.Context, at, rows int) error
 }
 
@@ -55,8 +55,8 @@ type Heads struct {
 	*DraftModel
 	name  string
 	model HiddenModel
-	known int // the target's states after the first so many tokens of the context were taken
-	held  int // the model still keeps the last so many of these states
+	known int // number of context tokens after which the target's state was taken
+	held  int // how many of the last of these states the model still keeps
 }
 
 var _ HiddenReader = (*Heads)(nil)

@@ -36,7 +36,7 @@ func (v *Verifier) Inspect(n int, target Rows, draft Draft, terms Terms) (Inspec
 	}
 	v.fit(target.Vocab())
 	_, drawn := target.(Drawer)
-	if drawn { // what it drew from is not known: show the plain softmax
+	if drawn { // the target drew by itself, from a distribution that is not known: show the plain softmax
 		terms.Params, terms.Shapers = sample.Params{Temperature: 1, TopP: 1}, nil
 	}
 	p, err := v.predict(Fallback, target, draft.Tokens, terms) // whichever path decided, this needs whole rows

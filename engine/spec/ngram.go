@@ -124,11 +124,11 @@ func (g *Ngram) match() (at, n int) {
 	return at, n
 }
 
-// alike counts how many tokens before a place equal the context's last ones, at most g.longest. The
-// last one is known to be equal.
+// alike counts how many tokens before a place equal the last tokens of the context, at most
+// g.longest. The nearest one is known to be equal.
 func (g *Ngram) alike(place int) int {
 	end := len(g.text)
-	most := min(g.longest, place, end-g.start) // so many tokens of the context itself, among which there is no border
+	most := min(g.longest, place, end-g.start) // compare tokens of the context itself only: no border is among them
 	n := 1
 	for n < most && g.text[place-1-n] == g.text[end-1-n] {
 		n++

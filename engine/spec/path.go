@@ -7,8 +7,8 @@ type Path string
 const (
 	// Greedy compares argmaxes: 4 bytes a row cross from the device.
 	Greedy Path = "greedy"
-	// Stochastic tests u·q < p, with distributions that depend on the row alone. A device can do that
-	// by itself: 8 bytes a row cross.
+	// Stochastic tests u·q < p on distributions that depend on their row alone. A device can do
+	// this test by itself; 8 bytes a row leave the device.
 	Stochastic Path = "stochastic"
 	// Fallback reads whole rows and judges them on the host.
 	Fallback Path = "fallback"

@@ -11,7 +11,7 @@ import (
 type Texts interface {
 	// Spell appends draft tokens that say what the target's tokens say.
 	Spell(dst, target []int32) []int32
-	// SpellText appends draft tokens that say text, which may be cut inside a character.
+	// SpellText appends draft tokens that spell text. text may begin or end inside a character.
 	SpellText(dst []int32, text []byte) []int32
 	// Retell appends target tokens that say what the draft's tokens say.
 	Retell(dst, draft []int32) []int32
@@ -91,8 +91,8 @@ func (r *Retold) Committed(tokens []int32) error {
 		own, text = append(own, id), text[len(b):]
 	}
 	r.said = r.said[:0]
-	// What is left begins inside or after a token: spell the tokens whose text it is, or the bytes
-	// alone where one was cut.
+	// text is what the kept tokens do not spell. It begins at a target token or inside one. Spell
+	// the target tokens that lie in it, and the remaining bytes of a token that was cut.
 	rest := tokens[n:]
 	for len(text) > 0 && n > 0 {
 		b := r.texts.TargetBytes(tokens[n-1])

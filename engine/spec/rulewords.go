@@ -4,19 +4,20 @@ import "slices"
 
 // RuleWords say on the screen how a rule judges draft tokens at a temperature above 0.
 type RuleWords struct {
-	// Accepted and Rejected say why a draft token was. Replaced says where the token in place of a
-	// rejected one comes from, Source the same in fewer words.
+	// Accepted and Rejected say why a draft token was accepted or rejected. Replaced says where the
+	// token in place of a rejected one comes from; Source says it in fewer words.
 	Accepted, Rejected, Replaced, Source string
-	// Numbers returns what decided about a token. It is nil for a rule that compares no numbers but
-	// the target's own token, whose test Passed and Failed tell.
+	// Numbers returns the comparison that decided about a token. It is nil for a rule that compares
+	// tokens in place of numbers; Passed and Failed then describe the test.
 	Numbers        func(t Judged) (Comparison, bool)
 	Passed, Failed string
-	// Below names the numbers that stand below a draft token's q and p, and BelowNumbers returns them.
+	// Below names the numbers that the screen shows below a draft token's q and p. BelowNumbers
+	// returns them.
 	Below        string
 	BelowNumbers func(t Judged) []float64
-	// Decision tells the test in a sentence that goes on with the verdict. With Numbers, its format
-	// takes one number, how it lies to the other, and the other; {u}, {q} and {token} stand for the
-	// token's u and q, and for the token that the target drew.
+	// Decision describes the test in a sentence that ends with the verdict. If Numbers is set, its
+	// format takes the first number, a word for how it compares, and the second number. {u} and {q}
+	// stand for the token's u and q, and {token} for the token that the target drew.
 	Decision func(t Judged, accepted bool) (format string, a, b float64)
 	// Residual means that the token in place of a rejected one is drawn from max(0, p − q).
 	Residual bool

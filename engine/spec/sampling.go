@@ -5,9 +5,9 @@ import (
 	"specula/engine/sample"
 )
 
-// sampling returns how a device draws and judges n draft tokens with ids below vocab, for this Ask.
-// It reports false if a device cannot: at temperature 0, with uniforms that it cannot compute, and
-// for too many tokens.
+// sampling describes how a device draws n draft tokens and judges them for this Ask; their ids are
+// below vocab. It reports false if a device cannot do it: at temperature 0, with uniforms that it
+// cannot compute, or for too many tokens.
 func (a *Ask) sampling(n, vocab int) (compute.Sampling, bool) {
 	s, ok := Sampling(a.Params, a.Uniforms, a.Round, n)
 	s.Draft, s.Vocab = filters(a.drafting()), vocab

@@ -39,7 +39,8 @@ type Draft struct {
 	// drafts; there is no draft yet. Call Read, then Propose again. So the caller can time this
 	// reading apart from drafting and show its progress. It is 0 if the draft is made.
 	Unread int
-	// Device, when not nil, holds the draft: it is still on a device, and Tokens come with Seen.
+	// Device is not nil while the draft is still on a device. Tokens is empty then, until Seen
+	// fills it in.
 	Device *OnDevice
 	// Stop says in words why the draft is shorter than asked for; empty if it is not.
 	Stop string
