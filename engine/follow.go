@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"specula/engine/compute"
 	"specula/engine/spec"
 )
 
@@ -63,8 +64,9 @@ func (r *reply) follow(ctx context.Context, p spec.Proposer) error {
 	r.take(p)
 	known, err := r.open(p, r.context)
 	if err == nil && r.heads != nil {
-		// The target reads again, with a tap, what it has read without one.
-		err = r.prefill(ctx, min(known, r.session.target.Len()))
+		// The target reads again, with a tap, what it has read without one, and what lies between there
+		// and where its cache can go back to.
+		err = r.prefill(ctx, compute.Reach(r.session.cache(), min(known, r.session.target.Len())))
 	}
 	return err
 }

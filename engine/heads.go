@@ -44,6 +44,9 @@ func (e *Engine) loadHeads(ctx context.Context, emit func(event.Event)) error {
 			e.heads[head.Name] = head
 		}
 	}
+	if err := e.loadOwnHead(); err != nil {
+		return err
+	}
 	for _, source := range e.options.Heads {
 		if e.heads[source.Name] == nil && e.headsRefused[source.Name] == "" {
 			if err := e.loadBuiltIn(ctx, source); err != nil {
@@ -52,6 +55,21 @@ func (e *Engine) loadHeads(ctx context.Context, emit func(event.Event)) error {
 		}
 	}
 	e.ready.Heads = e.describeHeads()
+	return nil
+}
+
+// loadOwnHead makes the head in the target's file ready. One that cannot be used is no error.
+func (e *Engine) loadOwnHead() error {
+	head, why, err := e.target.Head()
+	if err != nil {
+		return fmt.Errorf("preparing the head in the target's file: %w: %w", ErrModel, err)
+	}
+	if why != "" {
+		e.headsRefused["mtp"] = why
+	}
+	if head != nil {
+		e.heads[head.Name] = head
+	}
 	return nil
 }
 
@@ -90,7 +108,7 @@ func (e *Engine) describeHeads() string {
 	return strings.Join(list, "; ")
 }
 
-// noHeads says why there are no heads of a kind, "eagle" or "medusa"; "" if there are.
+// noHeads says why there are no heads of a kind, "eagle", "medusa" or "mtp"; "" if there are.
 func (e *Engine) noHeads(name string) string {
 	path := e.options.Config.Model.Heads
 	switch {
@@ -100,6 +118,8 @@ func (e *Engine) noHeads(name string) string {
 		return ""
 	case e.headsRefused[name] != "":
 		return e.headsRefused[name]
+	case name == "mtp":
+		return "the target's file has no head of multi-token prediction (nextn)"
 	case path != "":
 		other := e.heads[map[string]string{"eagle": "medusa", "medusa": "eagle"}[name]]
 		return fmt.Sprintf("the heads in %q are %s: choose the proposer %s", path, other.Kind, other.Name)
@@ -115,14 +135,16 @@ func buildMedusa(s *Session, _ config.Speculation) (spec.Proposer, error) {
 	return buildHeads(s, "medusa")
 }
 
+func buildMTP(s *Session, _ config.Speculation) (spec.Proposer, error) { return buildHeads(s, "mtp") }
+
 // buildHeads makes the proposer of loaded heads.
 func buildHeads(s *Session, name string) (spec.Proposer, error) {
 	e := s.engine
 	head := e.heads[name]
 	var state spec.HiddenModel
 	var err error
-	if head.Eagle != nil {
-		state, err = head.Eagle.NewState()
+	if head.Layer != nil {
+		state, err = head.Layer.NewState()
 	} else {
 		state, err = head.Medusa.NewState()
 	}

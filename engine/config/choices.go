@@ -4,7 +4,7 @@ package config
 
 // The names in the registers of proposers and acceptance rules.
 var (
-	proposers = []string{"auto", "draft", "ngram", "suffix", "combined", "skip", "eagle", "medusa"}
+	proposers = []string{"auto", "draft", "ngram", "suffix", "combined", "skip", "eagle", "medusa", "mtp"}
 	rules     = []string{"token", "block", "exact", "typical-lossy"}
 	lossless  = []string{"token", "block", "exact"}
 )

@@ -89,7 +89,7 @@ type Guidance struct {
 // Speculation holds the settings of drafting and verification.
 type Speculation struct {
 	Enabled        bool   // off: every round is plain
-	Proposer       string // auto, draft, ngram, suffix, combined, skip, eagle, medusa
+	Proposer       string // auto, draft, ngram, suffix, combined, skip, eagle, medusa, mtp
 	Acceptance     string // token, block, exact, typical-lossy
 	Rule           string // fixed, windowed, cost-aware
 	Gamma          int    // draft tokens in a round: fixed under the rule fixed, the start of the others

@@ -142,7 +142,7 @@ var table = []Setting{
 		field: func(c *Config) any { return &c.Speculation.Enabled }},
 	{Name: "speculation.proposer", Flag: "proposer", Slash: "proposer", Kind: Choice, Choices: proposers, Default: "auto", Applies: NextRound,
 		Example: "ngram",
-		Doc:     "what drafts: the draft model, earlier text with the same last tokens, the target without some layers, or trained heads; auto takes the first that can draft",
+		Doc:     "what drafts: the draft model, earlier text with the same last tokens, the target without some layers, trained heads, or the head in the target's file; auto takes the first that can draft",
 		field:   func(c *Config) any { return &c.Speculation.Proposer }},
 	{Name: "speculation.acceptance", Flag: "acceptance", Slash: "accept", Kind: Choice, Choices: rules, Default: "token", Applies: NextRound,
 		Doc:   "how draft tokens are accepted: one by one, as a block, only those the target draws itself, or (this changes the text) those probable enough",

@@ -12,9 +12,11 @@ import (
 
 	"specula/assets"
 	"specula/engine"
+	"specula/engine/compute"
 	"specula/engine/config"
 	"specula/engine/event"
 	"specula/engine/host"
+	"specula/engine/model/modeltest"
 	"specula/engine/proof"
 	"specula/engine/spec"
 )
@@ -24,16 +26,22 @@ func openSession(t *testing.T, settings ...string) *engine.Session {
 	t.Helper()
 	backend := &timed{Backend: host.New(1)}
 	t.Cleanup(func() { _ = backend.Backend.Close() })
+	return openSessionOn(t, engine.Source{Name: "target", Embedded: assets.Target()}, backend, func() time.Time { return backend.now }, settings...)
+}
+
+// openSessionOn opens a session on another target, with the built-in draft model and heads.
+func openSessionOn(t *testing.T, target engine.Source, backend compute.Backend, now func() time.Time, settings ...string) *engine.Session {
+	t.Helper()
 	var heads []engine.HeadSource
 	for _, h := range assets.Heads() {
 		heads = append(heads, engine.HeadSource(h))
 	}
 	e, err := engine.Load(t.Context(), engine.Options{
 		Config:  config.Default(),
-		Target:  engine.Source{Name: "target", Embedded: assets.Target()},
+		Target:  target,
 		Draft:   engine.Source{Name: "draft", Embedded: assets.Draft()},
 		Heads:   heads,
-		Backend: backend, Now: func() time.Time { return backend.now }, NewSeed: func() int64 { return 42 },
+		Backend: backend, Now: now, NewSeed: func() int64 { return 42 },
 	}, func(event.Event) {})
 	if err != nil {
 		t.Fatal(err)
@@ -60,8 +68,13 @@ func openSession(t *testing.T, settings ...string) *engine.Session {
 func prove(t *testing.T, replies int, o engine.ProofOptions, settings ...string) *proof.Report {
 	t.Helper()
 	o.Prompt = "I have two dogs and I love to hike." // the training texts have no fixed answer to this
+	return proveBy(t, openSession(t, settings...), replies, o)
+}
+
+func proveBy(t *testing.T, s *engine.Session, replies int, o engine.ProofOptions) *proof.Report {
+	t.Helper()
 	o.Options = proof.Options{Seconds: 600, Replies: replies, Seed: *firstSeed << 32, Now: time.Now}
-	r, err := openSession(t, settings...).VerifyDist(t.Context(), o, nil)
+	r, err := s.VerifyDist(t.Context(), o, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,6 +123,26 @@ func TestPair(t *testing.T) {
 	}
 }
 
+// TestHeadInTheFile proves targets lossless that have a head of MTP in their file: tiny models with
+// random weights, one with recurrent layers and one with experts.
+func TestHeadInTheFile(t *testing.T) {
+	for _, name := range []string{"qwen35-mtp", "glm4moe-mtp"} {
+		for _, temperature := range []string{"0.7", "1"} {
+			t.Run(name+" at "+temperature, func(t *testing.T) {
+				t.Parallel()
+				target := engine.Source{Name: name, Embedded: modeltest.Unpack(t, "../model/testdata/architectures/"+name+".gguf.gz")}
+				backend := host.New(1)
+				t.Cleanup(func() { _ = backend.Close() })
+				s := openSessionOn(t, target, backend, time.Now, "temperature", temperature, "max-tokens", "20", "gamma-rule", "fixed", "gamma", "3")
+				r := proveBy(t, s, 100, engine.ProofOptions{Prompt: "ABCABC", Proposers: []string{"mtp"}})
+				if !r.Matched() || r.Tested == 0 {
+					t.Errorf("%d tested: %+v", r.Tested, r.Cases)
+				}
+			})
+		}
+	}
+}
+
 // Every proposer is proven at a temperature above 0, and every rule, too.
 func TestEveryProposerAndRuleIsProven(t *testing.T) {
 	proven := map[string]bool{"token": true}
@@ -126,6 +159,7 @@ func TestEveryProposerAndRuleIsProven(t *testing.T) {
 		}
 	}
 	setting, _ := config.Lookup("speculation.proposer")
+	proven["mtp"] = true                       // TestHeadInTheFile
 	for _, name := range setting.Choices[1:] { // after auto
 		if !proven[name] {
 			t.Errorf("the proposer %s: add it to plays or pairs", name)

@@ -28,6 +28,9 @@ type fixturePrompt struct {
 	IDs    []int32     `json:"ids"`
 	Rows   []int       `json:"rows"`
 	Logits [][]float64 `json:"logits"` // of these rows, computed by transformers in float64
+	// Of a model with a head of MTP: what the head drafts after the ids, and the logits of each token.
+	Drafted []int32     `json:"drafted"`
+	Guesses [][]float64 `json:"guesses"`
 }
 
 func fixtures(t testing.TB) (all []fixture) {

@@ -192,17 +192,26 @@ func times(shape []int) string {
 // leftover refuses a file with a tensor that is bound to no field. A pass would ignore it and
 // compute something else than the model, and nothing would show that.
 func (b *binder) leftover() error {
+	if name := b.unbound(""); name != "" {
+		return fmt.Errorf("the tensor %s has no place in a %s model of these hyperparameters: the file is a variant that is not supported",
+			name, b.arch.name)
+	}
+	return nil
+}
+
+// unbound names a tensor that is bound to no field, of those whose name begins so. Without a
+// beginning, those of heads are left out. It returns "" if there is none.
+func (b *binder) unbound(beginning string) string {
 	bound := make(map[string]bool, len(b.bindings))
 	for _, binding := range b.bindings {
 		bound[binding.tensor] = true
 	}
 	for _, t := range b.file.Tensors() {
-		if !bound[t.Name] && !b.isHead(t.Name) {
-			return fmt.Errorf("the tensor %s has no place in a %s model of these hyperparameters: the file is a variant that is not supported",
-				b.file.Called(t.Name), b.arch.name)
+		if !bound[t.Name] && strings.HasPrefix(t.Name, beginning) && (beginning != "" || !b.isHead(t.Name)) {
+			return b.file.Called(t.Name)
 		}
 	}
-	return nil
+	return ""
 }
 
 // isHead reports whether a tensor belongs to a head that predicts further tokens: the layers after

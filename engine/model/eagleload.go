@@ -8,11 +8,13 @@ import (
 
 // loadEagle loads a head under the tensor names of the authors' files. The layer of EAGLE-3 is
 // called midlayer there, and layers.0 in other files.
-func loadEagle(h *headTensors, target *Model, c headConfig) (*Eagle, error) {
-	e := &Eagle{target: target, normed: c.NormBeforeResidual}
+func loadEagle(h *headTensors, target *Model, c headConfig) (*LayerHead, error) {
+	e := &LayerHead{target: target, normed: c.NormBeforeResidual}
 	fc, _ := h.find("fc.weight")
 	dim := fc.Rows
-	e.third = h.has("midlayer.hidden_norm.weight", "layers.0.hidden_norm.weight")
+	if h.has("midlayer.hidden_norm.weight", "layers.0.hidden_norm.weight") {
+		e.plan = eagle3
+	}
 	e.fc = h.matrix(0, 0, required, "fc.weight")
 	e.fcBias = h.vector(dim, optional, "fc.bias")
 	if err := e.choosePlan(h, c, dim, fc.Cols); err != nil {
@@ -30,7 +32,7 @@ func loadEagle(h *headTensors, target *Model, c headConfig) (*Eagle, error) {
 	m := &e.layer
 	m.config.Vocab = e.output.Rows()
 	sizes := append(m.sizes(), size{&e.pair, m.config.PrefillRows, 2 * dim})
-	if e.third {
+	if e.third() {
 		sizes = append(sizes, size{&e.fused, m.config.PrefillRows, e.fc.Cols()})
 	}
 	return e, allocateAll(m.backend, sizes)
@@ -38,10 +40,10 @@ func loadEagle(h *headTensors, target *Model, c headConfig) (*Eagle, error) {
 
 // choosePlan sets which hidden states of the target the head reads, and checks that fc has the
 // right width for them.
-func (e *Eagle) choosePlan(h *headTensors, c headConfig, dim, fcCols int) error {
+func (e *LayerHead) choosePlan(h *headTensors, c headConfig, dim, fcCols int) error {
 	t := &e.target.config
 	want := 2 * dim
-	if !e.third {
+	if !e.third() {
 		e.taps = []int{compute.Normed}
 		if dim != t.Dim {
 			return fmt.Errorf("%q was made for hidden states of %d numbers, and the target's have %d", h.file.Name(), dim, t.Dim)
@@ -70,7 +72,7 @@ func (e *Eagle) choosePlan(h *headTensors, c headConfig, dim, fcCols int) error 
 }
 
 // loadLayer loads the transformer layer.
-func (e *Eagle) loadLayer(h *headTensors, c headConfig, dim int) error {
+func (e *LayerHead) loadLayer(h *headTensors, c headConfig, dim int) error {
 	at := func(name string) []string { return []string{"midlayer." + name, "layers.0." + name} }
 	query, _ := h.find(at("self_attn.q_proj.weight")...)
 	key, _ := h.find(at("self_attn.k_proj.weight")...)
@@ -85,7 +87,7 @@ func (e *Eagle) loadLayer(h *headTensors, c headConfig, dim int) error {
 	t := &e.target.config
 	shape.FFN, shape.MaxTokens, shape.MaxRows, shape.PrefillRows, shape.CacheType = gate.Rows, t.MaxTokens, 1, t.PrefillRows+t.MaxRows, t.CacheType
 	in := dim
-	if e.third {
+	if e.third() {
 		in = 2 * dim
 		e.inputNorm = h.vector(dim, required, at("input_layernorm.weight")...)
 		e.hiddenNorm = h.vector(dim, required, at("hidden_norm.weight")...)
@@ -124,7 +126,7 @@ func (e *Eagle) loadLayer(h *headTensors, c headConfig, dim int) error {
 // loadEnds loads the embedding, for EAGLE-3 the output norm, and the output matrix, and maps the
 // vocabulary. The head uses the target's embedding unless the file has one for all of the target's
 // tokens, and the target's output matrix unless the file has one.
-func (e *Eagle) loadEnds(h *headTensors, dim int) error {
+func (e *LayerHead) loadEnds(h *headTensors, dim int) error {
 	t := &e.target.config
 	e.embedding = e.target.Embedding
 	if own, found := h.find("embed_tokens.weight"); found && own.Rows >= t.Vocab {
@@ -134,7 +136,7 @@ func (e *Eagle) loadEnds(h *headTensors, dim int) error {
 	if h.has("lm_head.weight") {
 		e.output = h.matrix(0, dim, required, "lm_head.weight")
 	}
-	if e.third {
+	if e.third() {
 		e.outputNorm = h.vector(dim, required, "norm.weight")
 	}
 	if h.err != nil {
@@ -149,7 +151,7 @@ func (e *Eagle) loadEnds(h *headTensors, dim int) error {
 // mapVocabulary reads the tensor d2t, if the file has it, and sets ids. For each token that the
 // head can draft, d2t holds the target's id minus the head's. If both ids are the same for all
 // tokens, ids stays nil.
-func (e *Eagle) mapVocabulary(h *headTensors) error {
+func (e *LayerHead) mapVocabulary(h *headTensors) error {
 	var offsets []int64
 	var found bool
 	var err error

@@ -11,12 +11,13 @@ import (
 // vocabularies with rows that stand for no token.
 const maxPadding = 1024
 
-// Head is a loaded file of heads. Exactly one of Eagle and Medusa is not nil.
+// Head is a loaded file of heads, or the heads in a target's file. Exactly one of Layer and Medusa is
+// not nil.
 type Head struct {
-	Eagle      *Eagle
+	Layer      *LayerHead
 	Medusa     *Medusa
-	Name       string // as in the setting "proposer": "eagle" or "medusa"
-	Kind       string // "EAGLE", "EAGLE-3" or "Medusa", with details, in words
+	Name       string // as in the setting "proposer": "eagle", "medusa" or "mtp"
+	Kind       string // "EAGLE", "EAGLE-3", "MTP" or "Medusa", with details, in words
 	Parameters int64
 	Bytes      int64
 }
@@ -37,8 +38,8 @@ func LoadHead(ctx context.Context, target *Model, file *safetensors.File) (head 
 			head.Name, head.Kind = "medusa", fmt.Sprintf("Medusa, %d heads", head.Medusa.Heads())
 		}
 	case h.has("fc.weight"):
-		if head.Eagle, err = loadEagle(h, target, c); err == nil {
-			head.Name, head.Kind = "eagle", head.Eagle.kind()
+		if head.Layer, err = loadEagle(h, target, c); err == nil {
+			head.Name, head.Kind = "eagle", head.Layer.kind()
 		}
 	case h.err != nil:
 		err = h.err
@@ -58,7 +59,10 @@ func (h *Head) ParametersPerToken() int64 {
 	if h.Medusa != nil {
 		return h.Medusa.parametersPerToken()
 	}
-	e, n := h.Eagle, h.Parameters
+	e, n := h.Layer, h.Parameters
+	if read := e.layer.config.ReadBy(1); e.layer.config.Experts.Experts > 0 {
+		n -= e.layer.config.Parameters - read // of the experts, a token uses some
+	}
 	if e.embedding != e.target.Embedding {
 		n -= int64(e.embedding.Rows()) * int64(e.embedding.Cols())
 	}

@@ -120,7 +120,7 @@ func TestEagleAgainstPyTorch(t *testing.T) {
 		for _, pieces := range [][]int{{5}, {1, 1, 1, 1, 1}, {2, 3}} {
 			t.Run(name, func(t *testing.T) {
 				head, want := loadHead(t, backend, name)
-				s, err := head.Eagle.NewState()
+				s, err := head.Layer.NewState()
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -122,8 +122,8 @@ func compareGuesses(t *testing.T, number int, target *model.Model, head *model.H
 func newGuesser(t *testing.T, head *model.Head) (s guesser) {
 	t.Helper()
 	var err error
-	if head.Eagle != nil {
-		s, err = head.Eagle.NewState()
+	if head.Layer != nil {
+		s, err = head.Layer.NewState()
 	} else {
 		s, err = head.Medusa.NewState()
 	}

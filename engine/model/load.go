@@ -58,7 +58,11 @@ func load(ctx context.Context, backend compute.Backend, file *weights.File, o Op
 	if err != nil {
 		return nil, err
 	}
+	m.bindHead(file)
 	if err := m.checkMemory(tensors, o.Reserved); err != nil {
+		return nil, err
+	}
+	if err := m.takeHead(ctx, backend); err != nil {
 		return nil, err
 	}
 	if m.matrices, err = tensors.take(ctx, backend, m.config.WeightBytes, progress); err != nil {

@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 
 	"specula/engine/compute"
@@ -82,10 +83,10 @@ func allocateAll(backend compute.Backend, sizes []size) error {
 // which does not overflow.
 func (m *Model) checkMemory(b *binder, reserved int64) error {
 	c := &m.config
-	cache, activations := m.cacheBytes(c.MaxTokens), m.activationBytes(c.MaxTokens)
+	cache, activations := m.cacheBytes(c.MaxTokens), m.activationBytes(c.MaxTokens)+m.headBytes(c.MaxTokens)
 	c.CacheBytes = int64(cache)
 	var taken float64
-	for _, binding := range b.bindings {
+	for _, binding := range slices.Concat(b.bindings, m.mtp.bindings()) {
 		taken += float64(m.bytesTaken(binding.weight))
 	}
 	taken += m.mostAtOnce(b)
@@ -94,7 +95,9 @@ func (m *Model) checkMemory(b *binder, reserved int64) error {
 	if known == 0 || taken+activations+cache <= available {
 		return nil
 	}
-	fits := sort.Search(c.MaxTokens, func(tokens int) bool { return taken+m.activationBytes(tokens+1)+m.cacheBytes(tokens+1) > available })
+	fits := sort.Search(c.MaxTokens, func(tokens int) bool {
+		return taken+m.activationBytes(tokens+1)+m.headBytes(tokens+1)+m.cacheBytes(tokens+1) > available
+	})
 	advice := "choose a smaller file"
 	if fits > 0 {
 		advice = fmt.Sprintf("choose a shorter context, of which %d tokens would fit, or a smaller file", fits)

@@ -12,7 +12,7 @@
 // all three: the law of package compute.
 //
 // A pass can copy hidden states to a tap on the device (tap.go). Heads trained for a model draft
-// from them: a layer of EAGLE (eagle.go), which uses the attention and feed-forward code of this
+// from them: a layer of EAGLE or MTP (layerhead.go), which uses the attention and feed-forward code of this
 // package, and the small networks of Medusa (medusa.go).
 package model
 
@@ -42,6 +42,7 @@ type Model struct {
 	matrices    []Matrix
 	tap         *compute.Tap    // where passes leave hidden states; nil: nowhere
 	routing     compute.Routing // nil: there are no experts
+	mtp         inFile          // the head in the model's own file
 }
 
 // Matrix is a weight matrix of a model, as the backend holds it.

@@ -43,7 +43,7 @@ type HiddenModel interface {
 	Embeddings() int
 }
 
-// Heads proposes by trained heads on the target's hidden states: Medusa's, or the layer of EAGLE.
+// Heads proposes by heads on the target's hidden states: Medusa's, or a layer of EAGLE or MTP.
 // It is a draft model that reads each token together with the state before it. Within a draft these
 // states are the heads' own. After the round the target's states take their place. So what was read
 // with the heads' own states is dropped from the cache and read again.

@@ -59,6 +59,11 @@ func TestRepliesOfEveryProposerHaveTheTargetsDistribution(t *testing.T) {
 		{"EAGLE", 10, warm, newWorldHeads(len(prompt), false), false},
 		{"EAGLE, damaged", 10, warm, newWorldHeads(len(prompt), false), true},
 		{"Medusa, filtered", 10, filtered, newWorldHeads(len(prompt), true), false},
+		{"MTP", 10, warm, func(t *testing.T, w *gate.World) Proposer {
+			heads := newWorldHeads(len(prompt), false)(t, w).(*Heads)
+			heads.name = "mtp"
+			return heads
+		}, false},
 	} {
 		drafts[c.proposer(t, gate.NewWorld(c.vocab, 2, c.params, gate.Near, 1)).Name()] = true
 		for k, rule := range exactRules {

@@ -109,9 +109,17 @@ MODELS = {
 }
 
 
-def make(name):
+# Models with a head of multi-token prediction: that of MODELS, and how the library calls the head's tensors.
+QWEN_HEAD = dict(layer="mtp.layers.0.", fc="mtp.fc", enorm="mtp.pre_fc_norm_embedding", hnorm="mtp.pre_fc_norm_hidden", norm="mtp.norm")
+GLM_HEAD = dict(layer="model.layers.4.", fc="model.layers.4.eh_proj", enorm="model.layers.4.enorm", hnorm="model.layers.4.hnorm",
+                norm="model.layers.4.shared_head.norm", embedding="model.layers.4.embed_tokens", output="model.layers.4.shared_head.head")
+HEADS = {"qwen35-mtp": ("qwen35", QWEN_HEAD), "glm4moe-mtp": ("glm4moe", GLM_HEAD)}
+
+
+def make(name, **more):
     """Returns a tiny model with coarse random weights."""
     kind, differs = MODELS[name]
+    differs = {**differs, **more}
     config = getattr(transformers, kind.removesuffix("Text") + ("TextConfig" if kind.endswith("Text") else "TextConfig" if kind.endswith("VL") else "Config"))
     torch.manual_seed(len(name))
     if kind.endswith("VL"):
@@ -185,7 +193,71 @@ def pack(model, name, out):
                 z.writestr(zipfile.ZipInfo(path.name), path.read_bytes(), zipfile.ZIP_DEFLATED, 9)
 
 
-def convert(model, llama_cpp, folder, out):
+class Head:
+    """A head of multi-token prediction: the library leaves it out of its models, but has the layer.
+
+    The layer is the last of a model of one layer more. What is normed where is llama.cpp's (qwen35.cpp, glm4-moe.cpp).
+    """
+
+    def __init__(self, name, names):
+        kinds = MODELS[name][1].get("layer_types")
+        self.names, n = names, BASE["num_hidden_layers"]
+        self.model = make(name, num_hidden_layers=n + 1, **(dict(layer_types=[*kinds, "full_attention"]) if kinds else {}))
+        self.config, body = self.model.config, self.model.model
+        draw = np.random.default_rng(9)
+        coarse = lambda *shape, around=0.0: torch.from_numpy(draw.choice([-0.375, -0.125, 0.125, 0.375], size=shape) + around)
+        dim = self.config.hidden_size
+        self.own = {part: coarse(dim, around=1.0) for part in ("enorm", "hnorm", "norm")} | {"fc": coarse(dim, 2 * dim)}
+        self.own |= {part: coarse(VOCAB, dim) for part in ("embedding", "output") if part in names}
+        self.tables = [self.own.get("embedding", body.embed_tokens.weight.detach()), self.own.get("output", self.model.lm_head.weight.detach())]
+
+    def patch(self, folder):
+        """Makes of a saved model of one layer more one with a head, as published folders have it."""
+        from safetensors.torch import load_file, save_file
+
+        file, n = folder / "model.safetensors", BASE["num_hidden_layers"]
+        tensors = {name.replace(f"model.layers.{n}.", self.names["layer"]): t for name, t in load_file(file).items()}
+        tensors |= {self.names[part] + ".weight": t.to(torch.float32) for part, t in self.own.items()}
+        save_file(tensors, file, metadata=dict(format="pt"))
+        config = json.loads((folder / "config.json").read_text())
+        config |= dict(num_hidden_layers=n, mtp_num_hidden_layers=1, num_nextn_predict_layers=1)
+        if "layer_types" in config:
+            config["layer_types"] = config["layer_types"][:n]
+        (folder / "config.json").write_text(json.dumps(config))
+
+    def cut(self):
+        """Takes the head's layer out of the model, so that the model computes without it."""
+        body = self.model.double().model
+        self.layer, n = body.layers[-1], BASE["num_hidden_layers"]
+        body.layers = body.layers[:n]
+        body.config.num_hidden_layers = n
+
+    def norm(self, x, part):
+        made = type(self.model.model.norm)(x.shape[-1], eps=self.config.rms_norm_eps).double()
+        made.weight.data = self.own[part].double()
+        return made(x)
+
+    def draft(self, ids, steps):
+        """Drafts steps tokens after ids: the tokens, and the logits of each. Every step computes all pairs afresh."""
+        body, (embedding, output) = self.model.model, [t.double() for t in self.tables]
+        with torch.no_grad():
+            hidden = body(torch.tensor([ids])).last_hidden_state[0]
+            inputs, tokens, drafted, rows = [*hidden[:-1]], list(ids[1:]), [], []
+            for _ in range(steps):
+                both = torch.cat([self.norm(embedding[tokens], "enorm"), self.norm(torch.stack(inputs), "hnorm")], -1)
+                x = (both @ self.own["fc"].double().T)[None]
+                n = len(tokens)
+                mask = torch.triu(torch.full((n, n), -torch.inf, dtype=torch.float64), 1)[None, None]
+                angles = body.rotary_emb(x, torch.arange(n)[None])
+                state = self.norm(self.layer(x, position_embeddings=angles, attention_mask=mask)[0], "norm")[-1]
+                rows.append((output @ state).numpy())
+                drafted.append(int(rows[-1].argmax()))
+                inputs.append(state)
+                tokens.append(drafted[-1])
+        return drafted, rows
+
+
+def convert(model, llama_cpp, folder, out, head=None):
     """Writes the model to folder, and as F32 GGUF to out."""
     sys.path.insert(0, str(llama_cpp / "gguf-py"))
     sys.path.insert(0, str(llama_cpp))
@@ -193,10 +265,12 @@ def convert(model, llama_cpp, folder, out):
     from conversion import ModelBase, ModelType, get_model_architecture, get_model_class
 
     save(model, folder)
+    if head:
+        head.patch(folder)
     hparams = ModelBase.load_hparams(folder, False)
     cls = get_model_class(get_model_architecture(hparams, ModelType.TEXT), mmproj=False)
     cls.set_vocab = lambda self: vocabulary(self.gguf_writer)
-    cls.no_mtp = True  # transformers leaves out the layer that predicts the token after the next
+    cls.no_mtp = head is None  # transformers leaves out the layer that predicts the token after the next
     instance = cls(folder, gguf.LlamaFileType.ALL_F32, out, use_temp_file=False)
     instance = getattr(instance, "impl", instance)
     type(instance).set_vocab = cls.set_vocab
@@ -204,7 +278,7 @@ def convert(model, llama_cpp, folder, out):
         scale_dynamically(instance)
     if "StableLM" in cls.__name__:
         stack_norms(instance)
-    if type(model).__name__ == "Glm4MoeForCausalLM":  # a head after the last layer, as published files have it
+    if type(model).__name__ == "Glm4MoeForCausalLM" and not head:  # what some files keep of a head
         instance.gguf_writer.add_tensor(f"blk.{model.config.num_hidden_layers}.nextn.enorm.weight", np.ones(model.config.hidden_size, np.float32))
     instance.write()
 
@@ -375,6 +449,11 @@ def fixture(name, llama_cpp, out):
         if name == "muse-glimmer":
             model = Muse()
             model.write(llama_cpp, file)
+        elif name in HEADS:
+            head = Head(*HEADS[name])
+            model = head.model
+            convert(model, llama_cpp, folder, file, head)
+            head.cut()
         else:
             model = make(name)
             convert(model, llama_cpp, folder, file)
@@ -388,7 +467,11 @@ def fixture(name, llama_cpp, out):
             ids = np.random.default_rng(length).integers(3, VOCAB, length).tolist()
             rows = sorted({0, length // 3, length - 2, length - 1})
             logits = model.compute(ids) if name == "muse-glimmer" else compute(model, ids)
-            prompts.append(dict(ids=ids, rows=rows, logits=[[float(f'{x:.7g}') for x in logits[r]] for r in rows]))
+            short = lambda row: [float(f"{x:.7g}") for x in row]
+            prompts.append(dict(ids=ids, rows=rows, logits=[short(logits[r]) for r in rows]))
+            if name in HEADS:
+                drafted, guesses = head.draft(ids, 4)
+                prompts[-1] |= dict(drafted=drafted, guesses=[short(row) for row in guesses])
         with open(out / f"{name}.json", "w") as f:
             json.dump(prompts, f)
         with gzip.GzipFile(out / f"{name}.gguf.gz", "wb", 9, mtime=0) as f:
@@ -396,7 +479,7 @@ def fixture(name, llama_cpp, out):
 
 
 if __name__ == "__main__":
-    llama_cpp, out, names = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3:] or [*MODELS, "muse-glimmer"]
+    llama_cpp, out, names = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3:] or [*MODELS, *HEADS, "muse-glimmer"]
     for name in names:
         fixture(name, llama_cpp, out)
         print(name, (out / f"{name}.gguf.gz").stat().st_size, (out / f"{name}.json").stat().st_size)

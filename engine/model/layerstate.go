@@ -8,12 +8,12 @@ import (
 	"specula/engine/compute"
 )
 
-// EagleState is the head's state for one conversation: a tap, the target's hidden states that Keep
+// LayerState is the head's state for one conversation: a tap, the target's hidden states that Keep
 // took from it, and the last state that the head computed. It can be used like a model that reads
 // tokens one after the other. It reads each token together with the hidden state after the token
 // before: the target's state if that was kept, else the head's own last state.
-type EagleState struct {
-	*Eagle
+type LayerState struct {
+	*LayerHead
 	tap   *compute.Tap
 	kept  compute.Buffer // (rows, len(taps)·target's Dim): hidden states after the tokens first … first+held−1
 	last  compute.Buffer // (1, dim)
@@ -22,8 +22,8 @@ type EagleState struct {
 }
 
 // NewState allocates the state of one conversation.
-func (e *Eagle) NewState() (*EagleState, error) {
-	s := &EagleState{Eagle: e}
+func (e *LayerHead) NewState() (*LayerState, error) {
+	s := &LayerState{LayerHead: e}
 	var err error
 	if s.tap, err = e.target.NewTap(e.taps...); err != nil {
 		return nil, err
@@ -32,21 +32,21 @@ func (e *Eagle) NewState() (*EagleState, error) {
 }
 
 // Tap returns the tap that the target's passes must fill before Keep.
-func (s *EagleState) Tap() *compute.Tap { return s.tap }
+func (s *LayerState) Tap() *compute.Tap { return s.tap }
 
 // Room returns how many hidden states can be kept.
-func (s *EagleState) Room() int { return s.kept.MaxRows() }
+func (s *LayerState) Room() int { return s.kept.MaxRows() }
 
 // Longest returns the longest possible draft, in tokens.
-func (s *EagleState) Longest() int { return math.MaxInt }
+func (s *LayerState) Longest() int { return math.MaxInt }
 
 // Embeddings returns the number of ids that the head can read.
-func (s *EagleState) Embeddings() int { return s.embedding.Rows() }
+func (s *LayerState) Embeddings() int { return s.embedding.Rows() }
 
 // Keep copies the first rows of the tap. Row i must hold the target's hidden state after token
 // at+i. Keep appends these states to those it has; at must be the token after the last of them.
 // With fresh, Keep first drops the states that it has. It fails if there is no room.
-func (s *EagleState) Keep(at, rows int, fresh bool) error {
+func (s *LayerState) Keep(at, rows int, fresh bool) error {
 	if fresh {
 		s.first, s.held = at, 0
 	}
@@ -62,7 +62,7 @@ func (s *EagleState) Keep(at, rows int, fresh bool) error {
 
 // NewCache makes a cache whose length counts tokens. The first token of a text has no hidden state
 // before it, and so no entry.
-func (s *EagleState) NewCache() (compute.Cache, error) {
+func (s *LayerState) NewCache() (compute.Cache, error) {
 	inner, err := s.layer.NewCache()
 	if err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func (s *EagleState) NewCache() (compute.Cache, error) {
 // token before must be kept. If there is only one token and its state is not kept yet, Prefill uses
 // the state that the head computed last. Otherwise it fails, and also if it is given only the first
 // token of a text. On an error the cache keeps its length.
-func (s *EagleState) Prefill(ctx context.Context, cache compute.Cache, ids []int32, _ func(done, total int)) (compute.Logits, error) {
+func (s *LayerState) Prefill(ctx context.Context, cache compute.Cache, ids []int32, _ func(done, total int)) (compute.Logits, error) {
 	c := cache.(*pairCache)
 	position, pairs := c.Len(), ids
 	if position == 0 {
@@ -97,7 +97,7 @@ func (s *EagleState) Prefill(ctx context.Context, cache compute.Cache, ids []int
 	switch {
 	case !kept:
 		p.copy(a.residual, s.last, compute.Block{})
-	case s.third:
+	case s.third():
 		p.copy(s.fused, s.kept, compute.Block{From: from})
 		p.project(a.residual, s.fused, s.fc, s.fcBias)
 	default:

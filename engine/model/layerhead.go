@@ -6,10 +6,10 @@ import (
 	"specula/engine/compute"
 )
 
-// Eagle is a head of one transformer layer that drafts from hidden states. Its input is a token and
-// the target's hidden state after the token before. From these it computes the next hidden state,
-// and from that the logits of the next token. Its cache holds one entry per pair (hidden state
-// after token t, token t+1).
+// LayerHead is a head of one transformer layer that drafts from hidden states. Its input is a token
+// and the target's hidden state after the token before. From these it computes the next hidden
+// state, and from that the logits of the next token. Its cache holds one entry per pair (hidden
+// state after token t, token t+1).
 //
 // EAGLE and EAGLE-2 put the token's embedding and the target's state, after its output norm, side
 // by side; a matrix, fc, makes one state of them. They run a layer without its first norm, and
@@ -20,19 +20,24 @@ import (
 // EAGLE-3 makes one state out of several states of the target, usually three, by fc. Attention then
 // reads the normed embedding and the normed state side by side. It has its own output norm and
 // output matrix, often for only a part of the vocabulary. (Li et al. 2025, «EAGLE-3», §3.1)
-type Eagle struct {
+//
+// MTP (multi-token prediction) lies in the target's own file. It is EAGLE's head with a norm of
+// the embedding and one of the state before fc, a whole layer as the target's own with attention,
+// and an output norm. The state that it hands on is after that norm, as is the target's. (DeepSeek-AI
+// 2024, «DeepSeek-V3 Technical Report», §2.2; what is normed where: Qwen3-Next and llama.cpp)
+type LayerHead struct {
 	target *Model
+	plan   plan
 	layer  Model // one layer; its residual stream is the state
-	third  bool  // EAGLE-3
 	taps   []int // the target's hidden states that it reads; see compute.Tap
 
 	embedding  compute.Matrix
 	fc         compute.Matrix // (dim, 2·dim); for EAGLE-3 (dim, len(taps)·target's Dim)
 	fcBias     compute.Vector
-	inputNorm  compute.Vector // of the embedding; this and the next two for EAGLE-3 only
+	inputNorm  compute.Vector // of the embedding; nil for EAGLE, as the next two
 	hiddenNorm compute.Vector // of the state
 	outputNorm compute.Vector
-	normed     bool // the residual connection starts from the normed state
+	normed     bool // EAGLE-3: the residual connection starts from the normed state
 	output     compute.Matrix
 	ids        []int32 // the target's id for each row of output; nil: the same ids
 
@@ -40,12 +45,25 @@ type Eagle struct {
 	pair  compute.Buffer // (rows, 2·dim)
 }
 
+// plan says how a LayerHead makes its input.
+type plan int
+
+const (
+	eagle plan = iota
+	eagle3
+	mtp
+)
+
+func (e *LayerHead) third() bool { return e.plan == eagle3 }
+
 // kind names the head in words.
-func (e *Eagle) kind() string {
-	if !e.third {
+func (e *LayerHead) kind() string {
+	switch {
+	case e.plan == mtp:
+		return "MTP"
+	case e.plan == eagle:
 		return "EAGLE"
-	}
-	if e.ids != nil {
+	case e.ids != nil:
 		return fmt.Sprintf("EAGLE-3, %d of the target's %d tokens", e.output.Rows(), e.target.config.Vocab)
 	}
 	return "EAGLE-3"
@@ -53,12 +71,14 @@ func (e *Eagle) kind() string {
 
 // run reads the states in the residual stream and the tokens, and writes the next states to the
 // residual stream.
-func (e *Eagle) run(p *pass, ids []int32) {
+func (e *LayerHead) run(p *pass, ids []int32) {
 	m, a := &e.layer, &e.layer.activations
 	if p.err == nil {
 		p.err = m.backend.Embed(a.output, e.embedding, ids)
 	}
-	if e.third {
+	x := a.normed
+	switch e.plan {
+	case eagle3:
 		p.norm(a.output, a.output, e.inputNorm, nil)
 		p.norm(a.normed, a.residual, e.hiddenNorm, nil)
 		e.join(p, a.output, a.normed)
@@ -66,19 +86,28 @@ func (e *Eagle) run(p *pass, ids []int32) {
 			p.copy(a.residual, a.normed, compute.Block{})
 		}
 		m.gather(p, 0, e.pair)
-	} else {
+	case eagle:
 		e.join(p, a.output, a.residual)
 		p.project(a.residual, e.pair, e.fc, e.fcBias)
 		m.gather(p, 0, a.residual)
+	case mtp:
+		p.norm(a.output, a.output, e.inputNorm, nil)
+		p.norm(a.normed, a.residual, e.hiddenNorm, nil)
+		e.join(p, a.output, a.normed)
+		p.project(a.residual, e.pair, e.fc, nil)
+		x = m.attend(p, 0)
 	}
-	m.feedForward(p, &m.layers[0], a.normed)
+	m.feedForward(p, &m.layers[0], x)
+	if e.plan == mtp {
+		p.norm(a.residual, a.residual, e.outputNorm, nil)
+	}
 }
 
 // score computes the logits of one state.
-func (e *Eagle) score(p *pass, state compute.Buffer) (compute.Logits, error) {
+func (e *LayerHead) score(p *pass, state compute.Buffer) (compute.Logits, error) {
 	m, a := &e.layer, &e.layer.activations
 	p.rows = 1
-	if e.third {
+	if e.third() {
 		p.norm(a.normed, state, e.outputNorm, nil)
 		state = a.normed
 	}
@@ -94,7 +123,7 @@ func (e *Eagle) score(p *pass, state compute.Buffer) (compute.Logits, error) {
 }
 
 // join writes embedding and state side by side into pair.
-func (e *Eagle) join(p *pass, embedding, state compute.Buffer) {
+func (e *LayerHead) join(p *pass, embedding, state compute.Buffer) {
 	p.copy(e.pair, embedding, compute.Block{})
 	p.copy(e.pair, state, compute.Block{Col: e.layer.config.Dim})
 }

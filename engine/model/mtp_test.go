@@ -1,0 +1,135 @@
+package model_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"specula/engine/compute"
+	"specula/engine/model"
+	"specula/engine/weights"
+)
+
+// A head of MTP in a target's file drafts what a float64 forward drafts, built on the layers of
+// transformers: in whatever pieces it reads the text, and again after its drafts were rolled back.
+func TestHeadsInFilesAgainstTransformers(t *testing.T) {
+	const tolerance = 2e-4 // the rounding of the target's states passes through the head, up to four times
+	compared := 0
+	for _, f := range fixtures(t) {
+		for _, prompt := range f.prompts {
+			if prompt.Drafted == nil {
+				continue
+			}
+			t.Run(fmt.Sprint(f.name, "/", len(prompt.IDs)), func(t *testing.T) {
+				target := f.open(t, newBackend(t, 2), model.Options{MaxTokens: 64, MaxRows: 8, PrefillRows: 64})
+				head, why, err := target.Head()
+				if err != nil || head == nil || head.Name != "mtp" {
+					t.Fatalf("no head: %q, %v", why, err)
+				}
+				s := newGuesser(t, head)
+				readBy(t, target, s, prompt.IDs)
+				cache, err := s.NewCache()
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, piece := range []int{len(prompt.IDs), 3, 2} {
+					for piece < len(prompt.IDs)-cache.Len() {
+						if _, err := s.Prefill(t.Context(), cache, prompt.IDs[cache.Len():][:piece], nil); err != nil {
+							t.Fatal(err)
+						}
+					}
+					unread := prompt.IDs[cache.Len():]
+					for i, want := range prompt.Guesses {
+						logits, err := s.Prefill(t.Context(), cache, unread, nil)
+						if err != nil {
+							t.Fatal(err)
+						}
+						row := make([]float32, logits.Vocab())
+						if err := logits.Row(0, row); err != nil {
+							t.Fatal(err)
+						}
+						for v := range row {
+							if diff := math.Abs(float64(row[v]) - want[v]); !(diff <= tolerance) {
+								t.Fatalf("pieces of %d, step %d: logit %d is %v, want %v", piece, i, v, row[v], want[v])
+							}
+						}
+						unread = prompt.Drafted[i : i+1]
+						compared++
+					}
+					if err := cache.Truncate(0); err != nil {
+						t.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+	if compared == 0 {
+		t.Error("no fixture has a head")
+	}
+}
+
+// A head that lacks a tensor, or has one too many, is left aside, and the model is loaded. A file may
+// also keep next to nothing of a head.
+func TestHeadsThatCannotBeUsedAreLeftAside(t *testing.T) {
+	file := func(name string) []byte { return (&fixture{name: name}).data(t) }
+	for name, c := range map[string]struct {
+		data []byte
+		why  string
+	}{
+		"nothing but a norm": {file("glm4moe"), ""},
+		"no head":            {file("qwen35"), ""},
+		"a tensor is missing": {renamed(t, file("qwen35-mtp"), "blk.4.nextn.hnorm.weight", "blk.4.nextn.hnorn.weight"),
+			"blk.4.nextn.hnorm.weight"},
+		"a tensor too many": {renamed(t, file("glm4moe-mtp"), "blk.4.nextn.embed_tokens.weight", "blk.4.nextn.embed_tokemm.weight"),
+			"has no place"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			parsed, err := weights.Parse(name, c.data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := model.Load(t.Context(), newBackend(t, 1), parsed, model.Options{MaxTokens: 64}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			head, why, err := m.Head()
+			if err != nil || head != nil || !strings.Contains(why, c.why) || (c.why == "") != (why == "") {
+				t.Errorf("head %v, %q, %v; want %q", head, why, err, c.why)
+			}
+		})
+	}
+}
+
+// renamed gives a tensor of a file another name of the same length.
+func renamed(t *testing.T, data []byte, from, to string) []byte {
+	t.Helper()
+	at := strings.Index(string(data), from)
+	if at < 0 || len(from) != len(to) {
+		t.Fatalf("no tensor %q", from)
+	}
+	data = slices.Clone(data)
+	copy(data[at:], to)
+	return data
+}
+
+// The memory of a head, its pass and its cache is planned before anything is loaded.
+func TestMemoryOfAHeadIsPlanned(t *testing.T) {
+	needs := func(name string) (mib float64) {
+		f := fixture{name: name}
+		_, err := model.Load(t.Context(), small{newBackend(t, 1), t, 1}, f.file(t), model.Options{MaxTokens: 128, MaxRows: 32, PrefillRows: 128}, nil)
+		if !errors.Is(err, compute.ErrOutOfMemory) {
+			t.Fatal(err)
+		}
+		_, text, _ := strings.Cut(err.Error(), "activations ")
+		if _, err := fmt.Sscanf(text, "%f MiB", &mib); err != nil {
+			t.Fatal(err)
+		}
+		return mib
+	}
+	if without, with := needs("glm4moe"), needs("glm4moe-mtp"); with <= without {
+		t.Errorf("activations of %v MiB with a head, %v without", with, without)
+	}
+}

@@ -1,0 +1,132 @@
+package engine_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"specula/engine"
+	"specula/engine/event"
+	"specula/engine/host"
+	"specula/engine/model/modeltest"
+)
+
+// replies is how many replies each family writes in TestChangesInMidReplyInEveryFamily.
+var replies = flag.Int("replies", 4, "number of replies that each family writes")
+
+// family loads a tiny model of a family, with random weights and no draft model.
+func family(t testing.TB, path string) *engine.Engine {
+	t.Helper()
+	o := options(host.New(1))
+	o.Draft, o.Heads = engine.Source{}, nil
+	o.Target = engine.Source{Name: path, Embedded: modeltest.Unpack(t, path)}
+	e, err := engine.Load(t.Context(), o, func(event.Event) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+const withMTP = "model/testdata/architectures/*-mtp.gguf.gz"
+
+func families(t testing.TB, pattern string) []string {
+	t.Helper()
+	paths, err := filepath.Glob(pattern)
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no models %s: %v", pattern, err)
+	}
+	return paths
+}
+
+// letters draws a text of tokens that the tiny models know.
+func letters(rng *rand.Rand, n int) string {
+	var b strings.Builder
+	for range n {
+		b.WriteByte(byte('A' + rng.IntN(26)))
+	}
+	return b.String()
+}
+
+// Without a word of configuration, a target with a head in its file drafts by it, also several tokens
+// at once from its own output. The text is that of the target alone, in further turns, too, after
+// replies that were cancelled, and when the prompt goes back.
+func TestAutoDraftsByTheHeadInTheFile(t *testing.T) {
+	for _, path := range families(t, withMTP) {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			e := family(t, path)
+			rng := rand.New(rand.NewPCG(5, 1))
+			settings := []string{"temperature", "0", "max-tokens", "24", "gamma-rule", "fixed", "gamma", "4"}
+			s, plain := session(t, e, settings...), session(t, e, append(settings, "speculate", "off")...)
+			if auto := s.Ready().Auto; auto == nil || auto.Proposer != "mtp" || !strings.Contains(s.Ready().Heads, "MTP") {
+				t.Fatalf("auto is %+v, heads %q", auto, s.Ready().Heads)
+			}
+			longest := 0
+			for i := range 12 {
+				messages := user(letters(rng, 5+rng.IntN(20)))
+				if i%4 == 3 {
+					ctx, cancel := context.WithCancel(t.Context())
+					writeContext(t, ctx, s, user(letters(rng, 9)), func(ev event.Event) {
+						if round, ok := ev.(event.Round); ok && round.Index == 1 {
+							cancel()
+						}
+					})
+					cancel()
+				}
+				got, want := write(t, s, messages, nil), write(t, plain, messages, nil)
+				if got.failed != "" || !slices.Equal(got.ended.IDs, want.ended.IDs) {
+					t.Errorf("reply %d: error %q, wrote %q, want %q", i, got.failed, got.ended.Text, want.ended.Text)
+				}
+				for _, round := range got.rounds {
+					if longest = max(longest, len(round.Draft)); len(round.Draft) > 0 && round.Proposer != "mtp" {
+						t.Errorf("round %d was drafted by %s", round.Index, round.Proposer)
+					}
+				}
+			}
+			if longest != 4 {
+				t.Errorf("the longest draft has %d tokens, want 4", longest)
+			}
+		})
+	}
+}
+
+// Greedy replies of every family are the target's text, whatever proposer, gamma and rule of
+// acceptance are in force from round to round.
+func TestChangesInMidReplyInEveryFamily(t *testing.T) {
+	for _, path := range families(t, "model/testdata/architectures/*.gguf.gz") {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			e := family(t, path)
+			rng := rand.New(rand.NewPCG(7, uint64(len(path))))
+			s := session(t, e, "temperature", "0", "max-tokens", "20", "gamma-rule", "fixed", "trust", "0.1")
+			plain := session(t, e, "temperature", "0", "max-tokens", "20", "speculate", "off")
+			var names []string
+			for _, p := range s.Ready().Proposers {
+				if p.Refused == "" {
+					names = append(names, p.Name)
+				}
+			}
+			rules := []string{"token", "block", "exact"}
+			drafted := 0
+			for i := range *replies {
+				messages := user(strings.Repeat(letters(rng, 3+rng.IntN(6)), 2))
+				got := write(t, s, messages, func(ev event.Event) {
+					if _, ok := ev.(event.Round); ok {
+						change(t, s, "proposer", names[rng.IntN(len(names))], "gamma", fmt.Sprint(1+rng.IntN(6)), "acceptance", rules[rng.IntN(3)],
+							"speculate", fmt.Sprint(rng.IntN(8) > 0))
+					}
+				})
+				drafted += got.ended.Totals.Drafted
+				if want := write(t, plain, messages, nil); got.failed != "" || !slices.Equal(got.ended.IDs, want.ended.IDs) {
+					t.Fatalf("reply %d to %q: error %q, wrote %q, want %q", i, messages[0].Content, got.failed, got.ended.Text, want.ended.Text)
+				}
+			}
+			if drafted == 0 {
+				t.Error("nothing was drafted")
+			}
+		})
+	}
+}
