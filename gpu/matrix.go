@@ -148,7 +148,8 @@ func (m *matrix) pack(dst []byte, w compute.Weight, source []byte, n int) error 
 	return first(errs...)
 }
 
-// converted returns rows of a type without a product as those of the type that the GPU keeps.
+// converted converts rows of a type that has no product on the GPU to the type that the GPU keeps
+// instead.
 func converted(w compute.Weight, source []byte, rows int) ([]byte, error) {
 	if _, exact := cuda.StoredAs(uint32(w.Type)); exact {
 		return cuda.Recode(uint32(w.Type), source), nil

@@ -4,9 +4,9 @@ import (
 	"specula/gpu/driver"
 )
 
-// Most rows that are computed between two products are only read by the second: it reads them in the
-// form that its format needs. joinOperands lets the kernel that computes such rows write that form
-// itself. This saves a launch, and writing and reading the rows as float32.
+// Most rows that are computed between two products are read only by the second product, which reads
+// them in the form that its weights' format needs. joinOperands lets the kernel that computes such
+// rows write that form itself. This saves a launch, and writing and reading the rows as float32.
 
 // operand is the memory to which an operation of this file writes its rows, in the form that the next
 // product reads.
@@ -111,7 +111,8 @@ type access struct {
 	bytes  int               // of what it writes
 }
 
-// accessing is an operation of a layer. Of others it is not known what they read.
+// accessing is an operation that tells which memory it reads and writes. All operations of a layer
+// do, and no others.
 type accessing interface{ access() access }
 
 const floatBytes = 4

@@ -61,7 +61,7 @@ func flag(on bool) driver.Argument {
 	return whole(0)
 }
 
-// The operations of a layer. Pointers lead to (rows, cols) float32 numbers unless a comment says
+// The operations of a layer. Pointers point to (rows, cols) float32 numbers unless a comment says
 // otherwise.
 
 // embed looks up the rows of a table by ids on the device.
@@ -232,7 +232,8 @@ type product struct {
 
 func (o product) launch() launch { return products{o}.launch() }
 
-// products are of the same activations, with matrices of the same format: at most cuda.MostJoined.
+// products multiply the same activations with several matrices of one format, at most
+// cuda.MostJoined.
 type products []product
 
 func (o products) launch() launch {

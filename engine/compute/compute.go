@@ -42,7 +42,8 @@ type Weight struct {
 	Type DType
 	Rows int // of all experts together
 	Cols int
-	// Experts is the number of matrices that lie one after the other, in a mixture; otherwise 0.
+	// Experts is the number of matrices in a mixture of experts, which lie one after the other;
+	// otherwise 0.
 	Experts int
 	// in the file's block format; the backend borrows it for the life of the model and never writes
 	// it
@@ -53,8 +54,8 @@ type Weight struct {
 	Done func(from, to int)
 }
 
-// Matrix is a weight matrix that the backend has loaded: (Rows, Cols). Of a mixture it stands for
-// the matrices of all experts, and Rows is that of one.
+// Matrix is a weight matrix that the backend has loaded: (Rows, Cols). In a mixture of experts it
+// stands for the matrices of all experts, and Rows is that of one expert.
 type Matrix interface {
 	Rows() int
 	Cols() int
@@ -79,15 +80,16 @@ type CacheShape struct {
 	// Each describes the layers one by one, if they are not all alike. Then KVHeads and HeadDim are
 	// unused. A backend may refuse layers of unlike widths.
 	Each []CacheLayer
-	// Windows has for each layer the largest Window of Attention; 0: there is none. nil: no layer has
-	// one. A backend may forget the rows before it; its caches are Partial then.
+	// Windows gives, for each layer, the largest Window of Attention; 0: the layer has none. A nil
+	// Windows means that no layer has one. A backend may forget keys and values from before the
+	// window; its caches are then Partial.
 	Windows []int
 	// Spare is the number of last tokens that Truncate must always be able to remove from layers with
 	// a window. The model sets it to the rows of its longest pass.
 	Spare int
-	// Single is the number of last tokens that Truncate must be able to remove one by one: those of
-	// the longest pass that verifies a draft. Of a longer pass, a layer with a state removes at most
-	// so many, or all.
+	// Single is the number of last tokens that Truncate must be able to remove one by one: as many
+	// as the longest pass that verifies a draft has. After a longer pass, a layer with a state
+	// removes at most that many, or all.
 	Single      int
 	Checkpoints int // that a Partial cache can hold
 	// Sinks says that attention over the cache will have sinks (see Attention), which a backend may
@@ -184,7 +186,7 @@ type Attention struct {
 	Scale   float32 // factor of q·k, usually 1/√HeadDim
 	Window  int     // number of keys that a row sees, its own last; 0: all. See Extra.
 	SoftCap float32 // a score s becomes SoftCap·tanh(s/SoftCap); 0: it stays s. See Extra.
-	// Sinks has one score for each query head: that of one more key, whose value is 0. nil: there is
+	// Sinks gives, for each query head, the score of one more key, whose value is 0. nil: there is
 	// none. See CacheShape.
 	Sinks    Vector
 	Row      int // first row of the buffers that belongs to this cache's sequence

@@ -48,8 +48,8 @@ type Routing interface {
 	Touched() Touched
 }
 
-// Touched counts the experts whose weights passes read: those that any row chose, call by call of
-// Route.
+// Touched counts the experts whose weights were read: in each call of Route, those that any row
+// chose.
 type Touched struct{ Experts, Calls int }
 
 // Mean returns how many experts a layer read in a pass; 0 without calls.

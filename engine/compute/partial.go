@@ -30,8 +30,9 @@ func Checkpoint(c Cache) error {
 	return nil
 }
 
-// apart is how many tokens before the end of a text the next one may part from it: the marks that
-// open a reply, with which it is written once more when the reply has become part of the text.
+// apart is how many tokens before the end of a text the next text may begin to differ: those of the
+// marks that open a reply. A template may write them differently once the reply is part of the
+// text.
 const apart = 32
 
 // ReadWithCheckpoint calls read for ids, the tokens to append to a cache. If the cache is Partial it makes a

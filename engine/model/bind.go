@@ -21,7 +21,7 @@ type binding struct {
 	field  reflect.Value // a compute.Matrix, compute.Vector or []float32
 }
 
-// binder collects and checks all bindings of a model before the backend loads any of them.
+// binder collects and checks all bindings of a model, before the backend loads the first one.
 type binder struct {
 	file     *weights.File
 	arch     architecture

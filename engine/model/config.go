@@ -35,10 +35,10 @@ type Config struct {
 	DenseLayers int            // so many first layers have no experts
 
 	State     compute.CacheState // of layers with one in place of keys and values; without heads if there are none
-	FullEvery int                // of so many layers, the last has attention and the others a state
+	FullEvery int                // one layer of this many has attention, the last; the others have a state
 
 	AttentionScale float64 // factor of q·k in the first layer, usually 1/√HeadDim
-	AttentionCap   float64 // bound of the scores of attention; this and all below: 0 for none
+	AttentionCap   float64 // bound of the scores of attention. For this and all fields below: 0 means none
 	LogitCap       float64 // bound of the logits
 	EmbeddingScale float64 // factor of embeddings
 	ResidualScale  float64 // factor of what a block adds

@@ -6,7 +6,8 @@ import (
 	"specula/engine/compute"
 )
 
-// experts says how a family mixes experts. A file of the family may say otherwise where it can.
+// experts says how a family mixes experts. Where the metadata of a file can say it, the file
+// decides.
 type experts struct {
 	some    bool // the family has mixtures
 	only    bool // each file of it is one
@@ -17,7 +18,8 @@ type experts struct {
 
 const mostExperts = 4096
 
-// readExperts reads the sizes of a mixture, and how it chooses. It refuses one in a family that has none.
+// readExperts reads the sizes of a mixture, and how it chooses experts. It refuses experts in a
+// family without mixtures.
 func (m *metadata) readExperts(a *architecture, c *Config) {
 	n, found, err := m.file.Uint(m.key("expert_count"))
 	m.err = first(m.err, err)
@@ -60,8 +62,8 @@ func (m *metadata) readExperts(a *architecture, c *Config) {
 	}
 }
 
-// readGating reads what shares are made of. The numbers are llama.cpp's. 3, softmax of the chosen
-// scores only, is the same as normed shares of the softmax of all.
+// readGating reads how the shares are computed. The numbers are those of llama.cpp. Number 3, the
+// softmax over the chosen scores only, equals the softmax over all scores with normed shares.
 func (m *metadata) readGating(r *compute.Router) {
 	const softmax, sigmoid, softmaxOfChosen = 1, 2, 3
 	switch kind := m.optionalCount("expert_gating_func", 100); kind {
@@ -91,8 +93,9 @@ func (c *Config) parts(i int) map[string]bool {
 	return map[string]bool{"": true, "attention": !c.recurs(i), "delta": c.recurs(i), "dense": !mixed, "experts": mixed, "shared": mixed && c.SharedFFN > 0}
 }
 
-// mix computes a feed-forward network of experts: each row uses those that the router chose for it,
-// and their outputs are added, each times its share. An expert that all rows use may come with them.
+// mix computes a feed-forward network of experts. Each row uses the experts that the router chose
+// for it; their outputs are added, each times its share. There may also be an expert that all rows
+// use.
 func (m *Model) mix(p *pass, l *layer, x compute.Buffer) {
 	a := &m.activations
 	p.project(a.routing, x, l.Router, l.RouterBias)
@@ -143,7 +146,8 @@ func (m *Model) ExpertsTouched() compute.Touched {
 	return m.routing.Touched()
 }
 
-// mixer is the backend's; checkOperations has made sure that it is there if the model has experts.
+// mixer returns the backend's Mixer. checkOperations has made sure that it exists if the model has
+// experts.
 func (p *pass) mixer() compute.Mixer { return p.Backend.(compute.Mixer) }
 
 func (p *pass) route(scores compute.Buffer, bias compute.Vector) {

@@ -1,7 +1,7 @@
 package model
 
 // hybrids lists families in which most layers have a state of fixed size in place of keys and
-// values (recurrent.go), and every fourth, say, has attention.
+// values (recurrent.go). Usually every fourth layer has attention.
 func hybrids() []architecture {
 	return []architecture{
 		// In a text, the three coordinates of a token's position are equal. So M-RoPE is RoPE.

@@ -31,8 +31,9 @@ func llamaLike() []architecture {
 	}
 }
 
-// granite reads the factors of Granite 3: of embeddings, of what a block adds, of q·k, and the
-// divisor of the logits. It refuses a model without rotary positions.
+// granite reads the four factors of Granite 3: of embeddings, of what attention and the
+// feed-forward network add, of q·k, and the divisor of the logits. It refuses a model without
+// rotary positions.
 func granite(m *metadata, c *Config) {
 	c.EmbeddingScale, _ = m.maybe("embedding_scale", 0, 1e6)
 	c.ResidualScale, _ = m.maybe("residual_scale", 0, 1e6)
@@ -68,7 +69,7 @@ func savedGranite(c *savedConfig) {
 	c.number("logit_scale", c.fields, "logits_scaling")
 }
 
-// savedSmolLM3 refuses a model in which other layers than the usual ones are without positions.
+// savedSmolLM3 refuses a model whose layers without positions are not every fourth one.
 func savedSmolLM3(c *savedConfig) {
 	for i, rotates := range c.fields.Numbers("no_rope_layers") {
 		if (rotates != 0) != (i%4 != 3) {

@@ -86,7 +86,7 @@ func usualSaved() map[string]string {
 	}
 }
 
-// besides are the beginnings of names of tensors that only models with eyes and ears have.
+// besides are the beginnings of the names of tensors that only models for images or sound have.
 var besides = []string{"visual.", "model.visual.", "vision_tower.", "model.vision_tower.", "vision_model.", "model.vision_model.",
 	"multi_modal_projector.", "model.multi_modal_projector."}
 
@@ -136,7 +136,8 @@ func (c *savedConfig) tensor(own, name string) folder.Tensor {
 	return t
 }
 
-// inOrder sorts the parts of a tensor by their number, where each head has a norm of its own.
+// inOrder sorts the parts of a tensor by their numbers. A tensor has parts if the folder saves one
+// norm per head.
 func (c *savedConfig) inOrder(list []folder.Tensor) {
 	for _, t := range list {
 		slices.SortStableFunc(t.From, func(a, b string) int {

@@ -42,7 +42,8 @@ func (m *Model) layersBehind(p *pass) error {
 	return p.err
 }
 
-// attend runs the attention block of layer i, or what it has in its place, and returns the buffer that it read.
+// attend runs the attention block of layer i, or the delta net that the layer has in its place. It
+// returns the buffer that the block read.
 func (m *Model) attend(p *pass, i int) compute.Buffer {
 	l, a := &m.layers[i], &m.activations
 	x := p.normed(a.normed, a.residual, l.AttentionNorm, l.AttentionNormBias)

@@ -68,9 +68,10 @@ func readHeadConfig(file *safetensors.File) (headConfig, error) {
 	return c, nil
 }
 
-// shape returns the attention's shape for a head with this many query and key rows. What the
-// config.json does not say is the target's: the size of a head always, the base of RoPE and the
-// epsilon of norms only without a config.json. With one they are the library's defaults.
+// shape returns the attention's shape for a head with this many query and key rows. What
+// config.json does not say comes from elsewhere. The size of a head is always the target's. The
+// base of RoPE and the epsilon of norms are the target's if there is no config.json, else the
+// library's defaults.
 func (c headConfig) shape(file *safetensors.File, target *Config, dim, queries, keys int) (Config, error) {
 	s := Config{
 		Architecture: "eagle", Layers: 1, Dim: dim, HeadDim: target.HeadDim, RopeBase: target.RopeBase, NormEps: target.NormEps,

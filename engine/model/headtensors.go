@@ -95,7 +95,7 @@ func (h *headTensors) vector(length int, need need, names ...string) (v compute.
 	return v
 }
 
-// ignored are tensors that the head does not need, because other tensors or settings tell the same.
+// ignored are tensors that the head does not need, because other tensors or settings give the same.
 var ignored = []string{"d2t", "t2d", "embed_tokens.weight", "rotary_emb.inv_freq"}
 
 // leftover returns the first error so far. If there is none, it refuses a file with a tensor that

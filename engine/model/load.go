@@ -12,11 +12,11 @@ import (
 // Options are the sizes of a model's buffers.
 type Options struct {
 	MaxTokens   int           // capacity of a cache; 0: the context length of the file
-	MaxRows     int           // most rows of a Forward, each of which gets logits; 0: 32
+	MaxRows     int           // the largest number of rows of a Forward, each of which gets logits; 0: 32
 	PrefillRows int           // rows of one pass of Prefill; at least MaxRows
 	CacheType   compute.DType // type of keys and values: F32, F16 or Q8_0
 	CacheBySize bool          // choose F16 or F32 by the size of a token's keys and values, and ignore CacheType
-	Reserved    int64         // bytes of the backend's memory that are set aside for others
+	Reserved    int64         // bytes of the backend's memory that other data needs
 }
 
 const defaultMaxRows = 32

@@ -12,12 +12,13 @@ import (
 // file, which are in memory already.
 type weigher interface{ MatrixBytes(compute.Weight) int64 }
 
-// cacheSizer is a backend that knows the memory of a cache; below 0: more than a number can say.
+// cacheSizer is a backend that knows the memory of a cache. A negative number means that the size
+// overflows.
 type cacheSizer interface {
 	CacheBytes(shape compute.CacheShape) int64
 }
 
-// planner is a backend with memory of its own. It knows how much of it everything takes.
+// planner is a backend with memory of its own that knows how much of it an allocation takes.
 type planner interface {
 	weigher
 	cacheSizer

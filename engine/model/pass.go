@@ -118,7 +118,7 @@ func (p *pass) gateRows(gate, up compute.Buffer, rows int, f compute.Activation)
 	}
 }
 
-// gateAttention returns what attention collected, times σ(x·w) if the layer has such a w.
+// gateAttention returns the output of attention, times σ(x·w) if the layer has such a w.
 func (p *pass) gateAttention(x compute.Buffer, l *layer) compute.Buffer {
 	b := l.buffers
 	if l.AttentionGate == nil {
@@ -178,5 +178,6 @@ func (p *pass) copy(dst, x compute.Buffer, b compute.Block) {
 	}
 }
 
-// extra is the backend's; checkOperations has made sure that it is there if the model needs it.
+// extra returns the backend's Extra. checkOperations has made sure that it exists if the model
+// needs it.
 func (p *pass) extra() compute.Extra { return p.Backend.(compute.Extra) }

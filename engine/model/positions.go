@@ -59,7 +59,7 @@ func (m *Model) placeLayers(w layerWindows) error {
 	return nil
 }
 
-// nearRopeDim is how many numbers of a head are rotated in layers with a window.
+// nearRopeDim returns how many numbers of a head are rotated in layers with a window.
 func (m *Model) nearRopeDim(w layerWindows) int {
 	for i := range m.layers {
 		if w.has(i) {

@@ -42,8 +42,8 @@ func (m *metadata) readStates(a *architecture, c *Config) {
 // recurs reports whether layer i has a state in place of keys and values.
 func (c *Config) recurs(i int) bool { return c.State.Heads > 0 && (i+1)%c.FullEvery != 0 }
 
-// recur is what a layer with a state has in place of attention: a gated delta net over x, the normed
-// residual stream. Source: Yang et al., Gated Delta Networks, 2024; Qwen3-Next.
+// recur is used in place of attention in a layer with a state. It computes a gated delta net over
+// x, the normed residual stream. Source: Yang et al., Gated Delta Networks, 2024; Qwen3-Next.
 func (m *Model) recur(p *pass, i int, x compute.Buffer) {
 	l, b := &m.layers[i], m.layers[i].buffers
 	p.project(b.mixed, x, l.Mixed, nil)

@@ -42,7 +42,8 @@ type savedConfig struct {
 	headDim        int64
 }
 
-// set gives a metadata key of the architecture its value, which comes from the field of this name.
+// set stores a value under a metadata key of the architecture. field is the name of the field of
+// config.json that the value comes from.
 func (c *savedConfig) set(key string, value any, field string) {
 	key = c.arch.name + "." + key
 	c.values[key], c.names[key] = value, field

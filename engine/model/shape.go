@@ -58,7 +58,8 @@ func (m *metadata) readShapes(c *Config, w layerWindows) []layerShape {
 	return shapes
 }
 
-// scaleAttention sets the factor of q·k: the config's, or that of the width of a layer's keys.
+// scaleAttention sets the factor of q·k: the one of the config, or else the one that follows from
+// the width of a layer's keys.
 func scaleAttention(shapes []layerShape, c *Config) {
 	for i := range shapes {
 		if shapes[i].attentionScale = c.AttentionScale; c.AttentionScale == 0 && shapes[i].keyDim > 0 {
@@ -73,7 +74,8 @@ func firstAttention(shapes []layerShape) layerShape {
 	return shapes[max(0, slices.IndexFunc(shapes, func(s layerShape) bool { return s.heads > 0 }))]
 }
 
-// countFirst reads an integer that the file may give for each layer: that of the first one.
+// countFirst reads an integer that the file may give as a list over the layers. It returns the
+// first layer's.
 func (m *metadata) countFirst(name string, fallback, most int) int {
 	if list, _, err := m.file.Ints(m.key(name)); list != nil && err == nil {
 		return m.counts(name, 1, 0, most)[0]

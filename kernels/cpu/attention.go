@@ -14,10 +14,10 @@ const (
 	// mostGroups is the largest number of groups of queries that read a split one after the other.
 	// All groups but the first find it in the second-level cache.
 	mostGroups = 8
-	// If at least leastWidened groups read a split in half precision, the split is first converted
-	// to float32. Otherwise each group converts it again while reading, which takes longer for so
-	// many groups. The head size is at most mostWidened, so that the converted split fits into the
-	// cache.
+	// Conversion: a split in half precision is first converted to float32 if at least leastWidened
+	// groups read it. Otherwise each group converts it again while reading, which takes longer for
+	// so many groups. The head size is at most mostWidened, so that the converted split fits into
+	// the cache.
 	leastWidened, mostWidened = 3, 128
 	// itemsPerThread is the least number of items for each thread, so that all end at about the same
 	// time.
@@ -195,7 +195,8 @@ func (t *Attention) finish(w *together, kvHead, first int) {
 	}
 }
 
-// firstKey returns the first key that a row sees, if it sees the keys before seen.
+// firstKey returns the first key that a row sees. seen is the number of keys up to and including
+// the row's own.
 func (t *Attention) firstKey(seen int) int {
 	if t.Window == 0 {
 		return 0
