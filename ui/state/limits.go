@@ -49,8 +49,13 @@ func (s *State) trimCandidates(added int) {
 	s.inspect = 0
 	kept := 0
 	for i := len(s.Messages) - 1; i >= 0; i-- {
-		tokens := s.Messages[i].Tokens
-		s.Messages[i].record.trimCandidates(candidateLimit - kept)
+		m := s.Messages[i]
+		tokens, beyond := m.Tokens, kept >= candidateLimit
+		if beyond && m.bare {
+			return // so are all before it
+		}
+		m.bare = beyond
+		m.record.trimCandidates(candidateLimit - kept)
 		for k := len(tokens) - 1; k >= 0; k-- {
 			if kept++; kept > candidateLimit {
 				tokens[k].Target, tokens[k].Draft, tokens[k].LogProbs = nil, nil, nil

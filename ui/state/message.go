@@ -29,6 +29,7 @@ type Message struct {
 	Revision int
 
 	record Record
+	bare   bool // the candidates of all its tokens were removed
 }
 
 // Token is one drafted or drawn token of a reply.

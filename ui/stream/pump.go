@@ -14,10 +14,10 @@ const FrameInterval = time.Second / 30
 const longestInterval = time.Second / 8
 
 // drawingShare bounds the part of the time in which frames are made: after one that took d, the next is
-// due d/drawingShare later at the earliest. Bubble Tea then takes twice as long again to find out what has
-// changed. On two cores, both of which the engine uses, a large window would otherwise cost it more than
-// 5 % (BenchmarkRealEngine).
-const drawingShare = 1.0 / 64
+// due d/drawingShare later at the earliest. Bubble Tea then takes as long again, or twice as long, to find
+// out what has changed. On two cores, both of which the engine uses, the screen would otherwise cost it more
+// than 5 % (BenchmarkRealEngine). Keys do not wait for this: their frames are drawn at once.
+const drawingShare = 1.0 / 128
 
 // Pump says when the next frame is due. It takes nothing out of the ring, so no event is lost if a
 // frame is never drawn. One goroutine uses it at a time.

@@ -5,8 +5,9 @@
 // blocks. When a [Pump] says that a frame is due, the screen takes everything there is. When
 // nothing happens, nothing runs.
 //
-// If events come faster than they are drawn, the ring drops some by rank. A progress event replaces
-// the newest event in the ring if that is progress of the same kind. In a full ring the oldest event
+// If events come faster than they are drawn, the ring drops some. A progress event replaces the newest
+// event in the ring if that is progress of the same kind, and a round replaces its own draft: at full
+// speed that halves what the screen has to apply. In a full ring the oldest event
 // of the lowest rank is dropped: first progress and drafts, then rounds, then notices and changed
 // settings, and last the events that open and close a reply. Lost rounds are counted. The text of
 // the reply stays whole, because the event that ends the reply has all of it.
@@ -90,6 +91,9 @@ func supersedes(next, last event.Event) bool {
 	case event.Loading:
 		l, ok := last.(event.Loading)
 		return ok && l.What == n.What
+	case event.Round:
+		l, ok := last.(event.Drafted)
+		return ok && l.Round == n.Index
 	}
 	return false
 }
