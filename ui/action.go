@@ -187,7 +187,9 @@ func (m *Model) screenAction(a keys.Action) (cmd tea.Cmd, done bool) {
 
 // nextAudience shows only what an audience needs, or everything again.
 func (m *Model) nextAudience() tea.Cmd {
-	if m.audience = !m.audience; m.audience {
+	m.audience = !m.audience
+	m.arrange()
+	if m.audience {
 		return m.say("shown is what an audience needs; /present shows everything again")
 	}
 	return m.say("everything is shown again")

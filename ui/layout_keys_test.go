@@ -11,11 +11,11 @@ func TestTheTradeoffIsOneKeyAway(t *testing.T) {
 	s.mustShow("rounds  █ kept")
 	s.press("alt+t")
 	s.mustNotShow("rounds  █ kept")
-	s.mustShow("how long should a draft be?")
+	s.mustShow("expected speed by draft length")
 	s.press("alt+t")
 	s.mustShow("rounds  █ kept")
 	s.ask("/tradeoff")
-	s.mustShow("how long should a draft be?")
+	s.mustShow("expected speed by draft length")
 }
 
 // Terminals take alt with an arrow and F1 for themselves: shift with the arrow and ? do the same.
@@ -23,10 +23,10 @@ func TestKeysThatTerminalsTakeHaveAnother(t *testing.T) {
 	s := open(t, nil)
 	s.press("shift+up shift+right")
 	s.quiet()
-	s.mustRead("temperature 0.80 · γ 5 fixed")
+	s.mustRead("temperature 0.80 · draft length γ 5 fixed")
 	s.press("shift+down shift+left")
 	s.quiet()
-	s.mustRead("temperature 0.70 · γ 4 fixed")
+	s.mustRead("temperature 0.70 · draft length γ 4 fixed")
 	s.press("a ?")
 	if got := s.m.composer.Value(); got != "a?" {
 		t.Errorf("after other text ? is typed; the prompt is %q", got)
@@ -42,8 +42,8 @@ func TestAnAudienceSeesOnlyWhatItNeeds(t *testing.T) {
 	s.ask("hello")
 	s.ask("/present")
 	s.quiet()
-	s.mustRead("temperature 0.70 · γ 4 cost-aware · proposer auto: draft ──")
-	for _, hidden := range []string{"context", "f1 help", "device"} {
+	s.mustRead("temperature 0.70 · draft length γ 4 cost-aware · proposer auto: draft ──")
+	for _, hidden := range []string{"context", "f1 help", "device", "ms a round", "kept by place", "verify "} {
 		s.mustNotShow(hidden)
 	}
 	s.mustShow("rounds  █ kept")

@@ -73,12 +73,12 @@ func TestTabFillsInAnExample(t *testing.T) {
 	s := open(t, nil)
 	s.mustShow("What happens to a refused token?")
 	s.press("tab tab")
-	if got := s.m.composer.Value(); got != "What happens to a refused token?" {
+	if got := s.m.composer.Value(); got != "What is speculative decoding?" {
 		t.Errorf("the second tab gave %q", got)
 	}
 	s.press("tab tab enter")
 	s.settle()
-	if len(s.engine.asked) != 1 || s.engine.asked[0][0].Content != "What is speculative decoding?" {
+	if len(s.engine.asked) != 1 || s.engine.asked[0][0].Content != "What happens to a refused token?" {
 		t.Fatalf("the engine was asked %v", s.engine.asked)
 	}
 	s.press("tab")

@@ -131,7 +131,7 @@ func (r *scriptedReply) run(ctx context.Context, number int, prompt string) {
 	c := r.engine.Settings()
 	settings := event.Settings{
 		Temperature: c.Sampling.Temperature, TopP: 1, Seed: 7, Gamma: c.Speculation.Gamma, GammaMax: c.Speculation.GammaMax,
-		GammaRule: c.Speculation.Rule, Proposer: c.Speculation.Proposer, Speculate: c.Speculation.Enabled, MaxTokens: 512,
+		GammaRule: c.Speculation.Rule, Proposer: c.Speculation.Proposer, Speculate: c.Speculation.Enabled, Acceptance: c.Speculation.Acceptance, MaxTokens: 512,
 	}
 	recipe := c
 	recipe.Sampling.Seed = settings.Seed

@@ -193,6 +193,8 @@ func (m *Model) act(a demo.Action) tea.Cmd {
 		m.stepForward()
 	case demo.Race:
 		return m.race(m.toRace(), a.Lanes, false)
+	case demo.Show:
+		m.tradeoff = a.Text == demo.ShowTradeoff
 	case demo.Record:
 		if call, err := command.Parse("/record " + a.Text); err == nil {
 			return m.run(call)
@@ -210,7 +212,7 @@ func (m *Model) act(a demo.Action) tea.Cmd {
 // beginScene begins anew: an empty chat, and the settings that the user had.
 func (m *Model) beginScene() {
 	m.restore(m.tour.kept)
-	m.dialog = nil
+	m.dialog, m.tradeoff = nil, false
 	m.present()
 	m.state, m.transcript = state.New(), transcript.New()
 	if r := m.tour.kept.state.Ready; r != nil {

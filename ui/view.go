@@ -23,7 +23,7 @@ import (
 // inspector. A chat that begins or ends is noticed when it is drawn.
 func (m *Model) arrange() {
 	m.empty = len(m.state.Messages) == 0
-	o := layout.Options{ComposerLines: m.composer.Lines(), Inspector: m.inspector, Empty: m.empty}
+	o := layout.Options{ComposerLines: m.composer.Lines(), Inspector: m.inspector, Empty: m.empty, Audience: m.audience}
 	m.rects = layout.Arrange(m.size.w, m.size.h, o)
 	if w := m.rects.Composer.W; w > 0 && m.tour != nil {
 		o.ComposerLines = len(m.captionLines(w))
@@ -93,7 +93,7 @@ func (m *Model) parts() pane.Parts {
 		p.Picture = pane.Picture(s, th, r.Picture.W, r.Picture.H)
 	}
 	if !r.Lane.Empty() {
-		p.Lane = pane.Lane(s, th, r.Lane.W, r.Lane.H, m.laneMoment(), m.cursor)
+		p.Lane = pane.Lane(s, th, r.Lane.W, r.Lane.H, pane.LaneOptions{At: m.laneMoment(), Cursor: m.cursor, Few: m.audience})
 	}
 	if !r.Side.Empty() {
 		p.Side = pane.Side(s, th, r.Side.W, r.Side.H, pane.SideOptions{Tradeoff: m.tradeoff, Few: m.audience})

@@ -56,7 +56,7 @@ var tokenWords = RuleWords{
 	Numbers: func(t Judged) (Comparison, bool) {
 		return Comparison{"u·q = ", t.U * t.Q, "p = ", t.P}, known(t.U, t.Q, t.P)
 	},
-	Below:        "u chance",
+	Below:        "u drawn",
 	BelowNumbers: func(t Judged) []float64 { return []float64{t.U} },
 	Decision: func(t Judged, _ bool) (string, float64, float64) {
 		if t.Q == 1 {

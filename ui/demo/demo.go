@@ -36,20 +36,21 @@ const (
 	Pace
 	Step
 	Race
+	Show
 	Record
 	Wait
 	Stop
 )
 
 func (k Kind) String() string {
-	return [...]string{"scene", "say", "ask", "set", "pace", "step", "race", "record", "wait", "stop"}[k]
+	return [...]string{"scene", "say", "ask", "set", "pace", "step", "race", "show", "record", "wait", "stop"}[k]
 }
 
 // Action is one line of a script.
 type Action struct {
 	Kind     Kind
 	Line     int            // from 1
-	Text     string         // of Scene, Say, Ask, Record; of Pace: full, slow or step
+	Text     string         // of Scene, Say, Ask, Record; of Pace: full, slow or step; of Show: tradeoff or rounds
 	Settings []config.Value // of Set, with what they imply
 	Rounds   float64        // of Pace: a second; 0 if not given
 	Steps    int            // of Step

@@ -209,7 +209,7 @@ func TestMistakesAreTold(t *testing.T) {
 		"wait -3s":                        "allowed is key",
 		`say "x`:                          "a caption without its closing quote",
 		"say " + strings.Repeat("x", 301): "allowed is a caption of 1 to 300 characters",
-		"jump":                            `got "jump"; allowed is scene, say, ask, set, pace, step, race, record or wait`,
+		"jump":                            `got "jump"; allowed is scene, say, ask, set, pace, step, race, show, record or wait`,
 		"race a=1 vs b":                   "there is no setting",
 		"step 0":                          "a number from 1 to 1000",
 		"# only a comment":                "allowed is at least one line",

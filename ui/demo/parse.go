@@ -93,8 +93,14 @@ func (p *parser) refuse(got, allowed string) error {
 	return &Error{File: p.name, Line: max(p.line, 1), Got: got, Allowed: allowed}
 }
 
+// What show can put first.
+const (
+	ShowTradeoff = "tradeoff"
+	ShowRounds   = "rounds"
+)
+
 // verbs are the words that a line begins with.
-const verbs = "scene, say, ask, set, pace, step, race, record or wait"
+const verbs = "scene, say, ask, set, pace, step, race, show, record or wait"
 
 func (p *parser) action(line string) (Action, error) {
 	verb, rest, _ := strings.Cut(line, " ")
@@ -125,6 +131,11 @@ func (p *parser) action(line string) (Action, error) {
 			return Action{}, p.refuse("race "+quote(rest)+": "+err.Error(), "settings A vs B, such as gamma=2 vs gamma=8, or nothing")
 		}
 		return Action{Kind: Race, Lanes: race.Comparable(lanes)}, nil
+	case "show":
+		if rest != ShowTradeoff && rest != ShowRounds {
+			return Action{}, p.refuse("show "+quote(rest), ShowTradeoff+" or "+ShowRounds)
+		}
+		return Action{Kind: Show, Text: rest}, nil
 	case "record":
 		return p.text(Record, rest, "a file", maxPrompt)
 	case "wait":

@@ -99,7 +99,7 @@ func legend(th *theme.Theme, w int) []string {
 	}{
 		{th.Accepted, "kept", "drafted, and accepted by the target"},
 		{th.Rejected, "refused", "drafted, and rejected: the first refusal of its round"},
-		{th.Discarded, "untested", "drafted after a refusal, and discarded: it counts for nothing"},
+		{th.Discarded, "discarded", "drafted after a refusal: never tested, it counts for nothing"},
 		{th.Resampled, "instead", "drawn by the target in place of the refused token (resampled)"},
 		{th.Bonus, "free", "drawn by the target after the whole draft was kept (the bonus token)"},
 		{th.Plain, "no draft", "drawn by the target in a round without a draft"},

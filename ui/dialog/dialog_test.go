@@ -81,7 +81,7 @@ func TestHelpIsNeverCut(t *testing.T) {
 		for _, explained := range []string{
 			"kept drafted, and accepted by the target",
 			"refused drafted, and rejected: the first refusal of its round",
-			"untested drafted after a refusal, and discarded: it counts for nothing",
+			"discarded drafted after a refusal: never tested, it counts for nothing",
 			"instead drawn by the target in place of the refused token (resampled)",
 			"free drawn by the target after the whole draft was kept (the bonus token)",
 			"no draft drawn by the target in a round without a draft",

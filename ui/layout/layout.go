@@ -26,6 +26,7 @@ type Options struct {
 	ComposerLines int  // lines that the composer asks for; it gets 1 to 8
 	Inspector     bool // the inspector is open
 	NoSide        bool // no column of pictures even where it would fit
+	Audience      bool // what is shown is seen from far
 	Empty         bool // there is no message yet: the welcome text takes the room of the picture
 }
 
@@ -65,6 +66,9 @@ func Arrange(w, h int, o Options) Rects {
 	}
 	wide := w >= minSideWidth && h >= minSideHeight && !o.NoSide
 	r.Head = Rect{0, 0, w, headHeight(h, wide)}
+	if wide && o.Audience && w >= largeHeadWidth && h >= largeHeadHeight {
+		r.Head.H = LargeHead
+	}
 	r.Status = Rect{0, h - 1, w, 1}
 	lines := min(max(o.ComposerLines, 1), maxComposerLines, max(1, (h-1)/4))
 	r.Composer = Rect{0, h - 1 - lines, w, lines}
@@ -125,6 +129,12 @@ func sideWidth(w int) int { return max(w*2/5, w-readable) }
 
 // readable is the width of a chat, in columns, up to which the eye finds the next line easily.
 const readable = 96
+
+// LargeHead is how many rows the head gets for an audience, in a window of this size and more.
+const (
+	LargeHead                       = 7
+	largeHeadWidth, largeHeadHeight = 116, 34
+)
 
 // headHeight is how many rows the head gets.
 func headHeight(h int, wide bool) int {

@@ -16,6 +16,24 @@ var font = map[rune][5]string{
 	'.': {" ", " ", " ", " ", "#"}, '×': {"   ", "# #", " # ", "# #", "   "},
 }
 
+// LargerRows is how many rows a figure takes in the largest type.
+const LargerRows = 5
+
+// Larger draws a figure as Large does, twice as large: in LargerRows lines.
+func Larger(figure string) []string {
+	lines := make([]string, LargerRows)
+	for _, sign := range figure {
+		dots, known := font[sign]
+		if !known {
+			return nil
+		}
+		for y := range lines {
+			lines[y] += strings.NewReplacer("#", "██", " ", "  ").Replace(dots[y]) + "  "
+		}
+	}
+	return lines
+}
+
 // Large draws a figure such as "×3.8" in large type: LargeRows lines of equal width. It returns nil if
 // a sign of the figure is not in the font.
 func Large(figure string) []string {

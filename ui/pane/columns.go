@@ -116,9 +116,21 @@ func (l *lane) verdict(th *theme.Theme, t *state.Token) []piece {
 			return append([]piece{{style, sign}, {th.Label, th.Glyph.Arrow}}, pieces(th, th.Resampled, spelled(th, l.commit.Text, laneToken))...)
 		}
 	case event.Discarded:
-		sign = "unused"
+		if l.firstDiscarded() == t {
+			sign = "discarded"
+		}
 	}
 	return []piece{{style, sign}}
+}
+
+// firstDiscarded is the first token after the refused one; nil if there is none.
+func (l *lane) firstDiscarded() *state.Token {
+	for i := range l.tokens {
+		if l.tokens[i].Fate == event.Discarded {
+			return &l.tokens[i]
+		}
+	}
+	return nil
 }
 
 // after is what follows the columns in the row of verdicts: a bonus token, or that of a plain round.

@@ -19,10 +19,10 @@ func ExampleLane() {
 	s.Apply(event.Round{Gamma: 3, Accepted: 1, Tested: 2, Commit: &lay, Draft: []event.Token{
 		{Text: "The", Verdict: event.Accepted}, {Text: " sat", Verdict: event.Rejected}, {Text: " on", Verdict: event.Discarded},
 	}})
-	for _, line := range pane.Lane(s, th, 40, 2, state.Moment{}, state.Ref{}) {
+	for _, line := range pane.Lane(s, th, 40, 2, pane.LaneOptions{}) {
 		fmt.Println(strings.TrimRight(ansi.Strip(line), " "))
 	}
 	// Output:
 	//   draft     The    ␣sat    ␣on
-	//   verdict   ✓      ✗→␣lay  unused
+	//   verdict   ✓      ✗→␣lay  discarded
 }

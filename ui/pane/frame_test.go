@@ -53,7 +53,7 @@ func frame(s *state.State, view *transcript.View, sc screen) string {
 		Head:      pane.Head(s, th, r.Head.W, r.Head.H),
 		Picture:   picture(s, th, r.Picture.W, r.Picture.H),
 		Settings:  []string{pane.SettingsRule(s, th, r.Settings.W, sc.few)},
-		Lane:      pane.Lane(s, th, r.Lane.W, r.Lane.H, sc.view.At, sc.view.Cursor),
+		Lane:      pane.Lane(s, th, r.Lane.W, r.Lane.H, pane.LaneOptions{At: sc.view.At, Cursor: sc.view.Cursor}),
 		Composer:  []string{paint.Fit(th, th.Label, " "+th.Glyph.Marker+" write a message", r.Composer.W)},
 		Status:    []string{pane.Status(s, th, r.Status.W, pane.StatusOptions{Pace: "shown at 2 rounds/s", Hints: hints})},
 		Side:      pane.Side(s, th, r.Side.W, r.Side.H, pane.SideOptions{Tradeoff: sc.tradeoff, Few: sc.few}),

@@ -111,10 +111,12 @@ func (c *column) places(rows int) []string {
 	n := min(len(t.PositionTested), len(t.PositionKept))
 	recent := c.s.Recent(recentRounds)
 	share, ok := recent.Acceptance()
-	lines := []string{c.heading("kept, by place in the draft", "", percent(c.th, share, ok)+" of all")}
+	all := percent(c.th, share, ok) + " of all"
+	title := longestThatFits(c.w-len(all)-5, "kept by place, if all before were", "kept by place, if tested", "kept by place")
+	lines := []string{c.heading(title, "", all)}
 	if n == 0 {
-		lines[0] = c.heading("kept, by place in the draft", "", "")
-		return append(lines, c.note("How often the first, second, … guess of a draft is kept. A guess counts only if all before it were kept.", rows-1)...)
+		lines[0] = c.heading("kept by place in the draft", "", "")
+		return append(lines, c.note("How often the first, second, … guess of a draft is kept. A guess is tested only if all before it were kept.", rows-1)...)
 	}
 	pitch, fit := c.pitchFor(n, leastPitch+1)
 	chart := bars{pitch: pitch}

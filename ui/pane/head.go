@@ -22,7 +22,7 @@ type head struct {
 	// machine at their time would contradict the speed-up.
 	speculative, plain float64
 	about              string // marks estimates; "" once measured
-	basis              string // what an estimate is made from; "" once measured
+	basis              string // whether the figure was measured, or what it is estimated from
 }
 
 // fewRounds is how many rounds with a draft there must be before a loss is called one: among fewer, a
@@ -42,6 +42,7 @@ func headOf(s *state.State, th *theme.Theme) head {
 	default:
 		h.style = th.Strong
 		h.speculative, h.plain = asked.PerSecond(), asked.PerSecond()/times
+		h.basis = "measured"
 		if s.Reply.Estimated {
 			h.about, h.basis = th.Glyph.About, "estimated"
 		}
@@ -53,7 +54,14 @@ func headOf(s *state.State, th *theme.Theme) head {
 			}
 		}
 		h.figure = th.Glyph.Times + fmt.Sprintf("%.2f", times)
-		switch {
+		switch change, changed := s.Changed(); {
+		case changed:
+			h.style, h.words = th.Label, changedSpeed(times)
+			if change.Rounds > 0 { // too little to take the room of the rates
+				h.basis = changeWords(th, change)
+			} else {
+				h.reason = changeWords(th, change)
+			}
 		case event.Loses(times) && few:
 			h.words, h.style, h.reason = "so far", th.Label, h.basis
 		case event.Loses(times):
@@ -65,6 +73,30 @@ func headOf(s *state.State, th *theme.Theme) head {
 		}
 	}
 	return h
+}
+
+func changedSpeed(times float64) string {
+	if event.Loses(times) {
+		return "slower"
+	}
+	return "faster"
+}
+
+// changeWords says of which settings the figures are, after a change.
+func changeWords(th *theme.Theme, c state.Change) string {
+	switch {
+	case c.Rounds == 1:
+		return "1 round since the change"
+	case c.Rounds > 0:
+		return fmt.Sprintf("%d rounds since the change", c.Rounds)
+	case c.Proposer != "":
+		return "before the change, with " + c.Proposer
+	case c.Gamma > 0:
+		return fmt.Sprintf("before the change, with %s %d", th.Glyph.Gamma, c.Gamma)
+	case c.Temperature >= 0:
+		return fmt.Sprintf("before the change, at %.2f", c.Temperature)
+	}
+	return "before the change"
 }
 
 // lossWords says why rounds with a draft lose, in at most five words. They would lose even with a free
@@ -123,33 +155,50 @@ func Head(s *state.State, th *theme.Theme, w, rows int) []string {
 		lines := []string{h.line(th, w), roles(s, th, w)}
 		return lines[:rows]
 	}
-	return h.wide(s, th, w)
+	return h.wide(s, th, w, rows)
 }
 
-// wide draws the head in three rows.
-func (h *head) wide(s *state.State, th *theme.Theme, w int) []string {
+// wide draws the head in three rows or more. The words stand in the first two of three and in the middle of
+// more; the last row says who drafts and who verifies.
+func (h *head) wide(s *state.State, th *theme.Theme, w, rows int) []string {
 	const usual, least = 33, 23 // where the rates begin after the words, and the words at the earliest
-	figure, begin := []string{"", "", ""}, 1
+	figure, begin := make([]string, rows), 1
 	first, second := joinNonEmpty(" ", h.about+h.figure, h.words), h.reason
-	if drawn := paint.Large(h.figure); drawn != nil && h.figure != "" && th.Glyph.Unicode {
-		for i, about := range []string{"", h.about, ""} {
-			figure[i] = fmt.Sprintf("%-2s", about) + drawn[i]
+	drawn, top := paint.Large(h.figure), 0
+	from := 0 // the figure's first row
+	if rows > paint.LargerRows {
+		drawn, from = paint.Larger(h.figure), rows-1-paint.LargerRows
+		top = from + paint.LargerRows/2 - 1
+	}
+	if drawn != nil && h.figure != "" && th.Glyph.Unicode {
+		for i := range drawn {
+			about := ""
+			if i == len(drawn)/2 {
+				about = h.about
+			}
+			figure[from+i] = fmt.Sprintf("%-2s", about) + drawn[i]
 		}
-		begin, first = max(2+paint.Width(figure[0]), least), h.words
+		begin, first = max(2+paint.Width(figure[from]), least), h.words
 	}
 	if second == "" {
 		second = h.basis
 	}
 	rates := [2]string{first, second}
 	words := max(usual, paint.Width(first)+2, paint.Width(second)+2)
-	lines := make([]string, 0, paint.LargeRows)
-	for i, text := range rates {
-		out := paint.NewLine(th, w).Put("", " ").Put(h.style, figure[i]).Pad(begin)
+	lines := make([]string, 0, rows)
+	for y := range rows - 1 {
+		out := paint.NewLine(th, w).Put("", " ").Put(h.style, figure[y])
+		i := y - top
+		if i < 0 || i >= len(rates) {
+			lines = append(lines, out.String())
+			continue
+		}
+		out.Pad(begin)
 		style := th.Label
 		if i == 0 {
 			style = h.style
 		}
-		out.Put(style, text).Pad(begin + words)
+		out.Put(style, rates[i]).Pad(begin + words)
 		if i == 0 {
 			h.rate(th, out, withDrafts, h.speculative, "", th.Graph)
 		} else {
@@ -157,7 +206,10 @@ func (h *head) wide(s *state.State, th *theme.Theme, w int) []string {
 		}
 		lines = append(lines, out.String())
 	}
-	out := paint.NewLine(th, w).Put("", " ").Put(h.style, figure[2]).Pad(begin)
+	out := paint.NewLine(th, w).Put("", " ").Put(h.style, figure[rows-1])
+	if figure[rows-1] != "" || rows == paint.LargeRows {
+		out.Pad(begin)
+	}
 	who := rolesWords(s)
 	list := textLegend(out.Left() - paint.Width(who) - 3)
 	room := max(0, out.Left()-textLegendWidth(list)-3) // the legend is never left out for a long name

@@ -36,7 +36,7 @@ func TestTheHeadLine(t *testing.T) {
 		styled bool // as a loss
 	}{
 		{"nothing yet", plain, false, "speed-up: after the first draft", "speed-up: after the first draft with drafts not yet without 250 tok/s", false},
-		{"measured", fast, false, "×2.00 faster 400 vs 200 tok/s", "x2.00 faster with drafts 400 tok/s ######## without 200 tok/s ####", false},
+		{"measured", fast, false, "x2.00 faster with drafts 400 tok/s measured", "x2.00 faster with drafts 400 tok/s ######## measured without 200 tok/s ####", false},
 		{"estimated", with(func(r *event.Round) { r.SpeedupEstimated = true }), false, "≈×2.00 faster 400 vs ≈200 tok/s",
 			"~x2.00 faster with drafts 400 tok/s ######## estimated from 1 round without ~200 tok/s ####", false},
 		{"draft too slow", with(func(r *event.Round) { r.Speedup = 0.94 }), false, "×0.94 slower: drafting takes too long",
@@ -89,3 +89,53 @@ func TestTheHeadLineLastsFromReplyToReply(t *testing.T) {
 }
 
 func words(drawn string) string { return strings.Join(strings.Fields(ansi.Strip(drawn)), " ") }
+
+// After a change of settings the head says that its figures are of the old ones, and with another proposer
+// they begin anew.
+func TestFiguresOfOldSettingsAreNamed(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*event.Settings)
+		idle   string // before the next round
+		after  string // after one round, which took half as long
+	}{
+		{"proposer", func(v *event.Settings) { v.Proposer = "medusa" }, "x2.00 faster with drafts 400 tok/s before the change, with eagle", "x4.00 faster with drafts 800 tok/s measured"},
+		{"γ", func(v *event.Settings) { v.Gamma = 2 }, "x2.00 faster with drafts 400 tok/s before the change, with gamma 4", "x4.00 faster with drafts 419 tok/s 1 round since the change"},
+		{"temperature", func(v *event.Settings) { v.Temperature = 1 }, "x2.00 faster with drafts 400 tok/s before the change, at 0.50", "x4.00 faster with drafts 419 tok/s 1 round since the change"},
+		{"rule", func(v *event.Settings) { v.Acceptance = "exact" }, "x2.00 faster with drafts 400 tok/s before the change", "x4.00 faster with drafts 419 tok/s 1 round since the change"},
+		{"nothing", func(v *event.Settings) {}, "x2.00 faster with drafts 400 tok/s measured", "x4.00 faster"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := state.New()
+			settings := event.Settings{Gamma: 4, GammaMax: 8, GammaRule: "fixed", Proposer: "eagle", Acceptance: "token", Temperature: 0.5, Speculate: true}
+			s.Apply(event.ReplyStarted{Reply: 1, Settings: settings})
+			round := event.Round{Gamma: 4, Proposer: "eagle", DraftMS: 2, VerifyMS: 8, Speedup: 2, Commit: &event.Token{Text: "b", Verdict: event.Bonus}}
+			for range 3 {
+				round.Draft = append(round.Draft, event.Token{Text: "a", Verdict: event.Accepted})
+			}
+			for range 20 {
+				s.Apply(round)
+			}
+			s.Apply(event.ReplyEnded{Reply: 1})
+			c.change(&settings)
+			s.Settings = settings
+			th, _ := theme.Named("dark", false) // without large type
+			head := func() string { return words(strings.Join(pane.Head(s, th, 60, 3)[:2], " ")) }
+			if got := head(); !strings.HasPrefix(got, c.idle) {
+				t.Errorf("before the next round the head says %q, want %q", got, c.idle)
+			}
+			round.DraftMS, round.VerifyMS, round.Speedup, round.Proposer = 1, 4, 4, settings.Proposer
+			s.Apply(event.ReplyStarted{Reply: 2, Settings: settings})
+			s.Apply(round)
+			if got := head(); !strings.HasPrefix(got, c.after) {
+				t.Errorf("after a round the head says %q, want %q", got, c.after)
+			}
+			for range 20 {
+				s.Apply(round)
+			}
+			if got := head(); strings.Contains(got, "change") {
+				t.Errorf("after many rounds the head still says %q", got)
+			}
+		})
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"specula/engine/event"
+	"specula/engine/spec"
 	"specula/ui/paint"
 	"specula/ui/state"
 	"specula/ui/theme"
@@ -13,12 +14,20 @@ import (
 // laneRows is the most rows of the columns: tokens, q, p, u, verdicts.
 const laneRows = 5
 
+// LaneOptions is what the lane shows, and how much of it.
+type LaneOptions struct {
+	At     state.Moment // a moment of the past; zero: the present
+	Cursor state.Ref
+	Few    bool // only what an audience needs
+}
+
 // Lane draws the round in progress, or the last one: the draft tokens, the numbers of their tests below
 // them, the verdicts. At a moment of the past it draws what was known of a round then. With 3 rows or
 // more, the first is a rule with the round's number and γ. At a refusal, a list at the right says which
 // tokens both models would have taken.
-func Lane(s *state.State, th *theme.Theme, w, h int, at state.Moment, cursor state.Ref) []string {
-	l := laneOf(s, at, cursor)
+func Lane(s *state.State, th *theme.Theme, w, h int, o LaneOptions) []string {
+	l := laneOf(s, o.At, o.Cursor)
+	l.few = o.Few
 	body := h - 1
 	switch {
 	case h < 3:
@@ -96,6 +105,7 @@ type lane struct {
 	draft  *state.Pending // nil after it has
 	of     *state.State
 	at     int // index of the draft token that is looked at; -1 for none
+	few    bool
 }
 
 func laneOf(s *state.State, at state.Moment, cursor state.Ref) lane {
@@ -157,7 +167,9 @@ func (l *lane) heading(th *theme.Theme, w int, texts ...string) string {
 		if r.Guidance != 0 {
 			out.Put(th.Label, fmt.Sprintf("  guidance %g: %s2 rows", r.Guidance, th.Glyph.Times))
 		}
-		put(th.Label, "  "+r.GammaRule+"  "+r.Path)
+		if !l.few {
+			put(th.Label, "  "+r.GammaRule+"  "+r.Path)
+		}
 		if len(l.tokens) > 0 && r.Proposer != "draft" {
 			putProposer(r.Proposer)
 		}
@@ -192,6 +204,7 @@ func (l *lane) phase(th *theme.Theme, w int) string {
 	out := paint.NewLine(th, w).Put("", "  ")
 	times := ""
 	switch {
+	case l.few:
 	case l.draft != nil:
 		times = "draft " + milliseconds(l.draft.DraftMS)
 	case l.round != nil:
@@ -237,5 +250,27 @@ func (l *lane) why(th *theme.Theme, w int) string {
 			text = longer // a reason is given whole or not at all
 		}
 	}
+	if text == "" || l.few {
+		text = longestThatFits(out.Left(), l.letters(th)...)
+	}
 	return out.Put(th.Label, text).String() + " "
+}
+
+// letters says what the letters before the numbers mean, unless there are none.
+func (l *lane) letters(th *theme.Theme) []string {
+	if len(l.tokens) == 0 {
+		return nil
+	}
+	who := "q is the draft's probability of the guess, p the target's"
+	if greedy(l.round) {
+		return []string{who + "; at temperature 0 the target's first choice decides", who}
+	}
+	if wordsOf(l.round).Below != spec.WordsOf("").Below {
+		return []string{who}
+	}
+	test := "u·q < p"
+	if !th.Glyph.Unicode {
+		test = "u*q < p"
+	}
+	return []string{who + ", u a number drawn from 0 to 1; kept if " + test, who + ", u a number drawn from 0 to 1", who}
 }

@@ -15,7 +15,7 @@ type legendEntry struct {
 }
 
 var legend = []legendEntry{
-	{"kept", event.Accepted, theme.Kept}, {"refused", event.Rejected, theme.Refused}, {"untested", event.Discarded, theme.Unused},
+	{"kept", event.Accepted, theme.Kept}, {"refused", event.Rejected, theme.Refused}, {"discarded", event.Discarded, theme.Unused},
 	{"instead", event.Resampled, theme.Instead}, {"free", event.Bonus, theme.Free}, {"no draft", event.Plain, theme.Own},
 	unchecked,
 }
@@ -23,7 +23,7 @@ var legend = []legendEntry{
 // unchecked is said of a draft that the target has not judged yet.
 var unchecked = legendEntry{"unchecked", "", theme.Empty}
 
-// textLegend returns the words for the looks of the chat that fit into w cells. Untested tokens are
+// textLegend returns the words for the looks of the chat that fit into w cells. Discarded tokens are
 // left out: the chat shows them only when asked to.
 func textLegend(w int) []legendEntry {
 	var list []legendEntry
@@ -88,4 +88,14 @@ func (c *column) roundsHeading(rows int) (lines []string, signs string) {
 		signs = ""
 	}
 	return append(lines, out.String()), signs
+}
+
+// fateName is the word of the legends for what became of a token.
+func fateName(fate event.Verdict) string {
+	for _, e := range legend {
+		if e.fate == fate {
+			return e.name
+		}
+	}
+	return string(fate)
 }

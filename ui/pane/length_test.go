@@ -84,7 +84,7 @@ func TestAPendingProbeIsMarked(t *testing.T) {
 	if got := strings.Join(strings.Fields(side(s)[0]), " "); got != "draft length γ 5 of 8 ◦ fixed" {
 		t.Errorf("the panel says %q", got)
 	}
-	if got := ansi.Strip(pane.Lane(s, th, 80, 4, state.Moment{}, state.Ref{})[0]); !strings.Contains(got, "round 3  γ 7 ◦  from what came most often before") {
+	if got := ansi.Strip(pane.Lane(s, th, 80, 4, pane.LaneOptions{})[0]); !strings.Contains(got, "round 3  γ 7 ◦  from what came most often before") {
 		t.Errorf("the lane says %q", got)
 	}
 }

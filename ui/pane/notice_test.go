@@ -9,7 +9,6 @@ import (
 	"specula/engine/event"
 	"specula/ui/layout"
 	"specula/ui/pane"
-	"specula/ui/state"
 	"specula/ui/state/statetest"
 	"specula/ui/theme"
 )
@@ -45,7 +44,7 @@ func TestGuidanceIsOnScreenWithItsCost(t *testing.T) {
 			events[i] = round
 		}
 	}
-	if lane := ansi.Strip(pane.Lane(stateOf(events), th, 80, 4, state.Moment{}, state.Ref{})[0]); !strings.Contains(lane, "guidance 1.5: ×2 rows") {
+	if lane := ansi.Strip(pane.Lane(stateOf(events), th, 80, 4, pane.LaneOptions{})[0]); !strings.Contains(lane, "guidance 1.5: ×2 rows") {
 		t.Errorf("the lane's heading is %q", lane)
 	}
 }

@@ -116,12 +116,12 @@ func TestLaneShowsEveryFate(t *testing.T) {
 		token(" the", event.Accepted), token(" cat", event.Accepted), token(" sat", event.Rejected), token(" on", event.Discarded),
 	}}
 	s := stateOf([]event.Event{event.ReplyStarted{Reply: 1}, round})
-	lines := pane.Lane(s, th, 60, 4, state.Moment{}, state.Ref{})
+	lines := pane.Lane(s, th, 60, 4, pane.LaneOptions{})
 	got := ansi.Strip(strings.Join(lines[1:], "\n"))
 	want := "" +
 		"  draft     ␣the      ␣cat      ␣sat      ␣on               \n" +
 		"  q p       –    –    –    –    –    –    –    –            \n" +
-		"  verdict   ✓         ✓         ✗→␣lay    unused            "
+		"  verdict   ✓         ✓         ✗→␣lay    discarded         "
 	if got != want {
 		t.Errorf("got\n%s", got)
 	}
@@ -144,7 +144,7 @@ func TestLaneNamesTheProposer(t *testing.T) {
 		if c.draft == nil {
 			round.DraftWhy, round.Commit = "no heads", &event.Token{Text: "b", Verdict: event.Plain}
 		}
-		got := ansi.Strip(strings.Join(pane.Lane(stateOf([]event.Event{statetest.Ready(), event.ReplyStarted{Reply: 1}, round}), th, 90, 8, state.Moment{}, state.Ref{}), "\n"))
+		got := ansi.Strip(strings.Join(pane.Lane(stateOf([]event.Event{statetest.Ready(), event.ReplyStarted{Reply: 1}, round}), th, 90, 8, pane.LaneOptions{}), "\n"))
 		for _, want := range c.want {
 			if !strings.Contains(got, want) {
 				t.Errorf("%s: no %q in\n%s", c.proposer, want, got)

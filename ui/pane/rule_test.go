@@ -50,7 +50,7 @@ func TestScreenShowsTheRuleOfAcceptance(t *testing.T) {
 		{"typical-lossy", true, "lossy: typical acceptance", "bound 0.2500 "},
 	} {
 		s := judgedBy(c.rule, c.lossy)
-		status, lane := pane.Status(s, th, 80, pane.StatusOptions{}), strings.Join(pane.Lane(s, th, 80, 5, state.Moment{}, state.Ref{}), "\n")
+		status, lane := pane.Status(s, th, 80, pane.StatusOptions{}), strings.Join(pane.Lane(s, th, 80, 5, pane.LaneOptions{}), "\n")
 		for where, text := range map[string]string{"status": status, "lane": lane} {
 			if plain := ansi.Strip(text); c.status == "" && strings.Contains(plain, "acceptance") || !strings.Contains(plain, c.status) {
 				t.Errorf("%s, %s: %q", c.rule, where, plain)

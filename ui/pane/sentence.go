@@ -56,9 +56,9 @@ func verdictWord(t *state.Token) string {
 	case event.Rejected:
 		return "refused"
 	case event.Discarded:
-		return "never tested"
+		return "discarded"
 	}
-	return "not judged yet"
+	return "unchecked: the target has not judged it yet"
 }
 
 // decision says with numbers why a draft token was kept or refused. drawn is the token that the target

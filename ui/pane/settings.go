@@ -14,6 +14,9 @@ func SettingsRule(s *state.State, th *theme.Theme, w int, few bool) string {
 	out := paint.NewLine(th, w).Put(th.Rule, th.Glyph.HRule)
 	gap := " "
 	for i, f := range settingsWords(s, th) {
+		if i == 1 && w >= roomy+20 {
+			f.name = "draft length " + f.name
+		}
 		text := gap + f.name + " " + f.value + f.mark
 		if few && i >= fewSettings || paint.Width(text)+1 > out.Left() {
 			break

@@ -53,14 +53,15 @@ func (c *column) sections(o SideOptions) []sideSection {
 	if o.Tradeoff {
 		tradeoff.rank, tradeoff.rows = -1, 10
 	}
+	if o.Few {
+		tradeoff.gap, tradeoff.grow = false, 8
+		return []sideSection{{rank: 0, rows: 7, grow: 8, draw: c.rounds}, tradeoff}
+	}
 	list := []sideSection{
 		{rank: 0, rows: 7, grow: 4, draw: c.rounds}, // its row of changes serves as the gap below
 		{rank: 2, rows: 4, gap: true, grow: 4, draw: c.times},
 		tradeoff,
 		{rank: 4, rows: 5, gap: true, grow: 4, draw: c.places},
-	}
-	if o.Few {
-		return list
 	}
 	return append(list,
 		sideSection{rank: 3, rows: 3, gap: true, draw: c.draftLength},
@@ -82,13 +83,13 @@ func (c *column) wideSections(o SideOptions) []sideSection {
 			return join(paint.Block(a(rows), left.w, rows), paint.Block(b(rows), right.w, rows))
 		}
 	}
+	if o.Few {
+		return []sideSection{{rank: 0, rows: 7, grow: 9, draw: c.rounds}, {rank: 1, rows: 8, grow: 9, draw: c.tradeoff}}
+	}
 	list := []sideSection{
 		{rank: 0, rows: 7, grow: 5, draw: c.rounds},
 		{rank: 2, rows: 4, gap: true, grow: 5, draw: c.times},
 		{rank: 1, rows: 8, gap: true, grow: 6, draw: beside(left.tradeoff, right.places)},
-	}
-	if o.Few {
-		return list
 	}
 	why := func(rows int) []string {
 		return append(append(left.draftLength(rows-3), left.line().String()), left.figures(2)...)

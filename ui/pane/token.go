@@ -62,18 +62,18 @@ func verdictWords(t *state.Token, r *state.Round) string {
 	why := wordsOf(r)
 	switch t.Fate {
 	case event.Accepted:
-		return "Accepted: " + why.Accepted
+		return "Kept: " + why.Accepted
 	case event.Rejected:
-		return "Rejected: " + why.Rejected
+		return "Refused: " + why.Rejected
 	case event.Discarded:
-		return "Discarded: drafted after a rejection or the end; it counts for nothing."
+		return "Discarded: drafted after a refusal or the end; never tested, it counts for nothing."
 	case event.Resampled:
-		return "Resampled: " + why.Replaced
+		return "Instead: " + why.Replaced
 	case event.Bonus:
-		return "Bonus: every draft token was kept, and the same pass gave one more from the target."
+		return "Free: every draft token was kept, and the same pass gave one more from the target."
 	case event.Plain:
-		return "Plain: drawn from the target in a round without a draft."
+		return "No draft: drawn from the target in a round without a draft."
 	default:
-		return "Pending: drafted, the target has not judged it yet."
+		return "Unchecked: drafted, the target has not judged it yet."
 	}
 }

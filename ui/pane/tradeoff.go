@@ -15,7 +15,7 @@ import (
 // a bar for each, a line at the speed without a draft, and in words which one is the best. The last row
 // names other temperatures, if there are any and there is room.
 func (c *column) tradeoff(rows int) []string {
-	const title = "how long should a draft be?"
+	const title = "expected speed by draft length"
 	words := c.tradeoffWords()
 	if len(c.s.Lengths) == 0 {
 		return append([]string{c.heading(title, "", "")},
@@ -23,7 +23,7 @@ func (c *column) tradeoff(rows int) []string {
 	}
 	below := c.tradeoffBelow(words, min(3, max(0, rows-7)))
 	marks := c.th.Glyph.Best + " best " + c.th.Glyph.Running + " now"
-	heading := c.heading(title, longestThatFits(c.w-len(title)-4, "expected speed  "+marks, marks, ""), "")
+	heading := c.heading(title, longestThatFits(c.w-len(title)-4, marks, c.th.Glyph.Best+" best", ""), "")
 	if len(below) == 0 { // a low picture: the words take the place of the title
 		heading = c.line().Put(c.th.Title, words[0]).String()
 	}

@@ -22,12 +22,12 @@ func TestVerdictsAreToldInFull(t *testing.T) {
 		fate event.Verdict
 		want string
 	}{
-		{"token", event.Accepted, "Accepted: it passed the test, so it counts as the target's own."},
-		{"token", event.Rejected, "Rejected: the draft liked it more than the target does, and the test failed."},
-		{"token", event.Bonus, "Bonus: every draft token was kept, and the same pass gave one more from the target."},
-		{"block", event.Accepted, "Accepted: the block was kept up to here or further, so it counts as the target's own."},
-		{"block", event.Rejected, "Rejected: no test passed here or further on, so the block ends before it."},
-		{"typical-lossy", event.Accepted, "Accepted: the target finds it likely enough. This rule is lossy: it changes the target's distribution."},
+		{"token", event.Accepted, "Kept: it passed the test, so it counts as the target's own."},
+		{"token", event.Rejected, "Refused: the draft liked it more than the target does, and the test failed."},
+		{"token", event.Bonus, "Free: every draft token was kept, and the same pass gave one more from the target."},
+		{"block", event.Accepted, "Kept: the block was kept up to here or further, so it counts as the target's own."},
+		{"block", event.Rejected, "Refused: no test passed here or further on, so the block ends before it."},
+		{"typical-lossy", event.Accepted, "Kept: the target finds it likely enough. This rule is lossy: it changes the target's distribution."},
 	} {
 		s := judgedBy(c.rule, false)
 		m := s.Messages[len(s.Messages)-1]
@@ -55,16 +55,17 @@ func TestTheLaneGivesReasonsWholeOrNotAtAll(t *testing.T) {
 	th, _ := theme.Named("mono", true)
 	s := stateOf(statetest.Chat(24))
 	for w, want := range map[int]string{
-		60:  "",
+		50:  "",
+		60:  "q is the draft's probability of the guess, p the target's",
 		79:  "3.6 tokens expected in 17.9 ms, more a second than with any other length",
 		160: "3.6 tokens expected in 17.9 ms, more a second than with any other length",
 	} {
-		if got := strings.TrimSpace(ansi.Strip(pane.Lane(s, th, w, 8, state.Moment{}, state.Ref{})[7])); got != want {
+		if got := strings.TrimSpace(ansi.Strip(pane.Lane(s, th, w, 8, pane.LaneOptions{})[7])); got != want {
 			t.Errorf("at %d columns: %q, want %q", w, got, want)
 		}
 	}
 	s.Last.Round.Path, s.Last.Round.PathWhy = "fallback", "scores are changed by penalties"
-	if got := strings.TrimSpace(ansi.Strip(pane.Lane(s, th, 60, 8, state.Moment{}, state.Ref{})[7])); got != "fallback: scores are changed by penalties" {
+	if got := strings.TrimSpace(ansi.Strip(pane.Lane(s, th, 60, 8, pane.LaneOptions{})[7])); got != "fallback: scores are changed by penalties" {
 		t.Errorf("the fallback is not explained: %q", got)
 	}
 }

@@ -171,7 +171,7 @@ func (s *side) draw(th *theme.Theme, w, h int, figures string) []string {
 	}
 	lines = append(lines, s.text.Draw(s.state, th, w, max(0, h-len(lines)-round), transcript.Options{Rejected: transcript.Recent, Brief: true})...)
 	if round > 0 {
-		lines = append(lines, pane.Lane(s.state, th, w, round, state.Moment{}, state.Ref{})...)
+		lines = append(lines, pane.Lane(s.state, th, w, round, pane.LaneOptions{})...)
 	}
 	return paint.Block(lines, w, h)
 }

@@ -1,6 +1,9 @@
 package state
 
-import "specula/engine/event"
+import (
+	"specula/engine/event"
+	"specula/ui/sanitize"
+)
 
 // Sample is one round in the history that the graphs draw.
 type Sample struct {
@@ -12,6 +15,7 @@ type Sample struct {
 	Bytes                            int64
 	Marks                            []string // settings that changed just before
 	Reply                            int      // ReplyInfo.Number of its reply
+	Proposer                         string
 }
 
 // Window is a sum over rounds, so that figures do not jump.
@@ -65,12 +69,13 @@ type Rate struct {
 
 const rateShare = 0.95
 
-// Rate returns the rate of the newest rounds of this chat that asked for a draft, or that did not. The
-// time in which the proposer reads is left out, as in the speed-up.
+// Rate returns the rate of the newest rounds of this chat that asked the last proposer for a draft, or that
+// asked nobody. The time in which the proposer reads is left out, as in the speed-up.
 func (s *State) Rate(asked bool) (r Rate) {
-	weight := 1.0
+	weight, last := 1.0, ""
 	for i := len(s.History) - 1; i >= 0 && weight > 0.01; i-- {
-		if h := &s.History[i]; (h.Gamma > 0) == asked {
+		if h := &s.History[i]; (h.Gamma > 0) == asked && (!asked || r.Rounds == 0 || h.Proposer == last) {
+			last = h.Proposer
 			r.Tokens += weight * float64(h.Tokens)
 			r.MS += weight * (h.MS - h.ReadMS)
 			r.DraftMS += weight * h.DraftMS
@@ -97,12 +102,13 @@ func (s *State) count(e *event.Round, marks []string) {
 	}
 	s.History = append(s.History, Sample{
 		Gamma: e.Gamma, Drafted: len(e.Draft), Probe: e.Probe, Tested: e.Tested, Accepted: e.Accepted, Tokens: tokens,
-		MS: e.MS(), ReadMS: e.ReadMS, DraftMS: e.DraftMS, VerifyMS: e.VerifyMS, Bytes: e.BytesMoved, Marks: marks, Reply: s.Reply.Number,
+		MS: e.MS(), ReadMS: e.ReadMS, DraftMS: e.DraftMS, VerifyMS: e.VerifyMS, Bytes: e.BytesMoved, Marks: marks, Reply: s.Reply.Number, Proposer: sanitize.Line(e.Proposer),
 	})
 	s.Sequence++
 
 	s.Reply.Totals.Add(e, len(e.Draft) == 0)
 	s.weigh(e)
+	s.noteBasis(e)
 	s.Reply.ContextUsed = e.TargetLen
 	if e.Speedup > 0 {
 		s.Reply.Speedup, s.Reply.Estimated = e.Speedup, e.SpeedupEstimated

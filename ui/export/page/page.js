@@ -13,7 +13,7 @@
   const TEXT = 0, VERDICT = 1, P = 2, Q = 3, U = 4, BOUND = 5, TARGET = 6, DRAFT = 7;
   const verdicts = ["accepted", "rejected", "discarded", "resampled", "bonus", "plain"];
   const words = {
-    accepted: "kept", rejected: "refused", discarded: "unused: after a refused token", resampled: "drawn by the target in place of the refused token",
+    accepted: "kept", rejected: "refused", discarded: "discarded: after a refused token", resampled: "drawn by the target in place of the refused token",
     bonus: "free: drawn by the target after all drafted tokens were kept", plain: "drawn by the target, nothing was drafted", pending: "drafted, not yet verified",
   };
   const number = x => x === null || x === undefined ? "–" : x >= 0.9995 && x < 1 ? ">.999" : x > 0 && x < 0.0005 ? "<.001" : x.toFixed(3).replace(/^0/, "");
@@ -97,7 +97,7 @@
       $("times").append(line);
     }
     const s = reply.summary;
-    $("columns").setAttribute("aria-label", rounds.length + " rounds: " + s.accepted + " drafted tokens kept, " + (s.tested - s.accepted) + " refused, " + (s.drafted - s.tested) + " unused");
+    $("columns").setAttribute("aria-label", rounds.length + " rounds: " + s.accepted + " drafted tokens kept, " + (s.tested - s.accepted) + " refused, " + (s.drafted - s.tested) + " discarded");
     $("times").setAttribute("aria-label", "time of each round, at most " + ms(slowest) + " milliseconds");
   }
 
