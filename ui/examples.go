@@ -3,14 +3,14 @@ package ui
 import "slices"
 
 // examples are questions for a new chat, which tab fills in. The built-in pair answers the first ones well.
-// With the settings that the screen opens with, 64 to 81 % of the drafted tokens of the first one are kept, and
+// With the settings that the screen opens with, 82 to 85 % of the tested tokens of the first one are kept, and
 // it gains (docs/screen.md, «The opening»).
 func (m *Model) examples() []string {
 	switch {
 	case m.engine == nil || len(m.state.Messages) > 0:
 		return nil
 	case m.isEmbedded():
-		return []string{"What happens to a refused token?", "What is speculative decoding?", "Tell me a story."}
+		return []string{"Tell me a story.", "What is speculative decoding?", "What happens to a refused token?"}
 	}
 	return []string{"Tell me a story about a lighthouse.", "Explain how rainbows form.", "Write a function that sorts a list."}
 }

@@ -78,7 +78,7 @@ func TestTabFillsInAnExample(t *testing.T) {
 	}
 	s.press("tab tab enter")
 	s.settle()
-	if len(s.engine.asked) != 1 || s.engine.asked[0][0].Content != "What happens to a refused token?" {
+	if len(s.engine.asked) != 1 || s.engine.asked[0][0].Content != "Tell me a story." {
 		t.Fatalf("the engine was asked %v", s.engine.asked)
 	}
 	s.press("tab")

@@ -69,7 +69,7 @@ func TestRaceInTheChat(t *testing.T) {
 	s, r := openRacer(t, nil)
 	s.press("alt+v")
 	s.settle()
-	s.mustShow("Race What happens to a refused token?") // a new chat races the first example
+	s.mustShow("Race Tell me a story.") // a new chat races the first example
 	s.press("esc")
 	s.mustShow("faster with speculation · the same text ✓")
 	s.ask("hello")

@@ -36,7 +36,7 @@ func TestTheHeadLine(t *testing.T) {
 		styled bool // as a loss
 	}{
 		{"nothing yet", plain, false, "speed-up: after the first draft", "speed-up: after the first draft with drafts not yet without 250 tok/s", false},
-		{"measured", fast, false, "x2.00 faster with drafts 400 tok/s measured", "x2.00 faster with drafts 400 tok/s ######## measured without 200 tok/s ####", false},
+		{"measured", fast, false, "×2.00 faster 400 vs 200 tok/s", "x2.00 faster with drafts 400 tok/s ######## measured without 200 tok/s ####", false},
 		{"estimated", with(func(r *event.Round) { r.SpeedupEstimated = true }), false, "≈×2.00 faster 400 vs ≈200 tok/s",
 			"~x2.00 faster with drafts 400 tok/s ######## estimated from 1 round without ~200 tok/s ####", false},
 		{"draft too slow", with(func(r *event.Round) { r.Speedup = 0.94 }), false, "×0.94 slower: drafting takes too long",
@@ -100,9 +100,9 @@ func TestFiguresOfOldSettingsAreNamed(t *testing.T) {
 		after  string // after one round, which took half as long
 	}{
 		{"proposer", func(v *event.Settings) { v.Proposer = "medusa" }, "x2.00 faster with drafts 400 tok/s before the change, with eagle", "x4.00 faster with drafts 800 tok/s measured"},
-		{"γ", func(v *event.Settings) { v.Gamma = 2 }, "x2.00 faster with drafts 400 tok/s before the change, with gamma 4", "x4.00 faster with drafts 419 tok/s 1 round since the change"},
-		{"temperature", func(v *event.Settings) { v.Temperature = 1 }, "x2.00 faster with drafts 400 tok/s before the change, at 0.50", "x4.00 faster with drafts 419 tok/s 1 round since the change"},
-		{"rule", func(v *event.Settings) { v.Acceptance = "exact" }, "x2.00 faster with drafts 400 tok/s before the change", "x4.00 faster with drafts 419 tok/s 1 round since the change"},
+		{"γ", func(v *event.Settings) { v.Gamma = 2 }, "x2.00 faster with drafts 400 tok/s before the change, with g 4", "x4.00 faster with drafts 416 tok/s 1 round since the change"},
+		{"temperature", func(v *event.Settings) { v.Temperature = 1 }, "x2.00 faster with drafts 400 tok/s before the change, at 0.50", "x4.00 faster with drafts 416 tok/s 1 round since the change"},
+		{"rule", func(v *event.Settings) { v.Acceptance = "exact" }, "x2.00 faster with drafts 400 tok/s before the change", "x4.00 faster with drafts 416 tok/s 1 round since the change"},
 		{"nothing", func(v *event.Settings) {}, "x2.00 faster with drafts 400 tok/s measured", "x4.00 faster"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
