@@ -48,6 +48,9 @@ func (e *Engine) describeRemote(ctx context.Context) error {
 		return err
 	}
 	d := o.Remote.Describe()
+	if !d.Scores && !o.Config.Remote.Watch {
+		return fmt.Errorf("%s at %s cannot score drafts that are made here: add --watch to see its own speculation", d.Kind, d.Address)
+	}
 	e.shape = model.Config{Vocab: d.Vocab, MaxTokens: d.Context, Parameters: d.Parameters}
 	e.ready = event.Ready{
 		Version: o.Version, Device: fmt.Sprintf("%s at %s", d.Kind, d.Address), DeviceWhy: "remote.url names it", DeviceDetail: describeServer(d),
@@ -63,6 +66,12 @@ func (e *Engine) describeRemote(ctx context.Context) error {
 // describeServer says what else is known of a server.
 func describeServer(d remote.Description) string {
 	text := "scores drafts that are made here: one request a round"
+	if !d.Scores {
+		text = "cannot score drafts that are made here; its own rounds can be watched"
+	}
+	if !d.Compared {
+		text += "; it could not be asked whether its vocabulary is the one here"
+	}
 	if d.Slots > 0 {
 		text += fmt.Sprintf("; %d sequences at the same time, enough for drafts of %d tokens", d.Slots, d.Slots-1)
 	}

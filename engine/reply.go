@@ -27,6 +27,7 @@ type reply struct {
 	hindsight hindsight
 	totals    totals
 	drafted   drafted
+	server    watching // of a server's own rounds
 }
 
 // script is what stands written: the prompt and the reply so far.
@@ -86,7 +87,7 @@ func (r *reply) run(ctx context.Context) {
 	if err != nil && r.out.emit(event.Failed{Error: r.session.engine.blame(err).Error(), Device: deviceFailed(err), Model: weightsDamaged(err)}) != nil {
 		return
 	}
-	ended := event.ReplyEnded{Reply: r.session.replies, Reason: reason, Totals: r.totals.Totals, IDs: append([]int32{}, r.reply()...)}
+	ended := event.ReplyEnded{Reply: r.session.replies, Reason: reason, Totals: r.totals.Totals, Served: r.server.served, IDs: append([]int32{}, r.reply()...)}
 	if r.config.Sampling.Temperature > 0 {
 		ended.Drafts = config.FormatDrafts(r.drafted.done)
 	}
@@ -104,6 +105,7 @@ func (r *reply) run(ctx context.Context) {
 // pass wrote must never be used again.
 func (r *reply) settle(healthy bool) {
 	s := r.session
+	r.closeWatch()
 	s.target.Rest()
 	if r.context == nil {
 		return // refused before anything was computed

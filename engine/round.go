@@ -20,6 +20,10 @@ func (r *reply) round(ctx context.Context) (reason string, err error) {
 		return "", err
 	}
 	r.bound(ctx)
+	if r.watches() {
+		return r.watch(ctx)
+	}
+	r.closeWatch()
 	r.turnTo(r.config) // something that changed scores may have ended
 	var did round.Result
 	driver := r.driver()

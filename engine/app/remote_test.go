@@ -265,7 +265,7 @@ func TestGreedyTextOverARealServer(t *testing.T) {
 	if _, err := exec.LookPath(path); err != nil {
 		t.Skip("SKIPPED: there is no llama-server; make bench-peer builds one, and LLAMA_SERVER names one")
 	}
-	url := startReal(t, path)
+	url := startReal(t, path, "-np", "6")
 	set := []string{"remote", url, "temperature", "0", "max-tokens", "40", "gamma-rule", "fixed"}
 	plain := opened(t, append(set, "speculate", "off")...)
 	drafting := opened(t, set...)
@@ -282,7 +282,7 @@ func TestGreedyTextOverARealServer(t *testing.T) {
 }
 
 // startReal starts a llama-server with the embedded target, and returns its address once it listens.
-func startReal(t *testing.T, path string) string {
+func startReal(t *testing.T, path string, flags ...string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "target.gguf")
 	if err := os.WriteFile(file, assets.Target(), 0o600); err != nil {
@@ -299,7 +299,8 @@ func startReal(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	server := exec.CommandContext(t.Context(), path, "-m", file, "--host", "127.0.0.1", "--port", port, "-t", "1", "--poll", "0",
-		"-c", "4096", "-np", "6", "-sps", "0.01", "--slots", "--props", "--no-ui")
+		"-c", "4096", "-sps", "0.01", "--slots", "--props", "--metrics", "--no-ui")
+	server.Args = append(server.Args, flags...)
 	server.Env = append(os.Environ(), "LD_LIBRARY_PATH="+filepath.Dir(path))
 	log, err := server.StderrPipe()
 	if err == nil {

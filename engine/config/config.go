@@ -134,6 +134,7 @@ type Remote struct {
 	CA          string  // file of certificates that may sign the server's; empty: those of the system
 	Certificate string  // file with the client's certificate and private key; empty: none
 	Timeout     float64 // seconds for one request
+	Watch       bool    // the server speculates by itself, and its own rounds are shown
 }
 
 // UI holds what concerns the screen alone.

@@ -186,6 +186,7 @@ type Token struct {
 	Bound   *float64 `json:"bound,omitempty"`
 	Verdict Verdict  `json:"verdict,omitempty"` // empty while pending
 	Stop    bool     `json:"stop,omitempty"`    // ends the reply and has no text
+	Untold  bool     `json:"untold,omitempty"`  // a server drafted it, and does not tell which token it was
 	Thought bool     `json:"thought,omitempty"` // of what the model thinks before it answers, marks included
 	// LogProb is the natural logarithm of the target's probability of this token, from its raw
 	// scores, before any filter. LogProbs are those of the likeliest tokens. Both are set only if
@@ -227,6 +228,9 @@ type Round struct {
 	DraftStop   string  `json:"draftStop,omitempty"` // why drafting ended before Gamma
 	Draft       []Token `json:"draft"`
 	Commit      *Token  `json:"commit,omitempty"` // nil if an accepted stop token ended the round
+	// Server is set in a round of a server's own. Then no probabilities are known, and the text of refused
+	// tokens is not.
+	Server *ServerRound `json:"server,omitempty"`
 	// Rule is the acceptance rule; Lossy marks a rule that changes the target's distribution.
 	Rule  string `json:"rule,omitempty"`
 	Lossy bool   `json:"lossy,omitempty"`
@@ -280,6 +284,21 @@ type Round struct {
 	Speedup          float64 `json:"speedup,omitempty"`
 	SpeedupEstimated bool    `json:"speedupEstimated,omitempty"`
 }
+
+// ServerRound is what a server tells of a round of its own speculation. How many tokens it drafted and
+// kept is reported. Which ones they are, and that the first of the others was refused and the rest never
+// tested, is derived from these counts. Everything else is unknown.
+type ServerRound struct {
+	Round   int `json:"round"`   // Round.Index
+	Drafted int `json:"drafted"` // Untold until the reply ends, with a server that tells it then
+	Kept    int `json:"kept"`    // more than Round.Accepted where the reply ended within the draft
+	// Merged, above 1, means that rounds came in one piece, at least so many. Which tokens were drafted is then
+	// unknown: they are told as plain ones, and the counts are in the first of them.
+	Merged int `json:"merged,omitempty"`
+}
+
+// Untold is a count that a server has not told.
+const Untold = -1
 
 // Loses reports whether a speed-up is a loss that shows in two digits.
 func Loses(speedup float64) bool { return speedup > 0 && speedup < 0.995 }
@@ -353,6 +372,8 @@ type ReplyEnded struct {
 	IDs    []int32 `json:"ids"`
 	Totals Totals  `json:"totals"`
 	Tail   string  `json:"tail,omitempty"` // text that the decoder held back, after the last token's
+	// Served are the counts of a server's rounds that it told at the end only.
+	Served []ServerRound `json:"served,omitempty"`
 	// Drafts says what each round of a sampled reply drafted, as the setting speculation.drafts
 	// takes it. With it and the settings that the reply began with, the same reply
 	// can be written again.

@@ -39,9 +39,11 @@ func (t *Totals) Add(r *Round, plain bool) {
 	if plain {
 		t.PlainRounds++
 	}
-	t.Drafted += len(r.Draft)
-	t.Tested += r.Tested
-	t.Accepted += r.Accepted
+	if r.Server == nil || r.Server.Drafted != Untold { // else it is counted at the end, by Serve
+		t.Drafted += len(r.Draft)
+		t.Tested += r.Tested
+		t.Accepted += r.Accepted
+	}
 	t.PositionTested, t.PositionKept = r.CountPositions(t.PositionTested, t.PositionKept)
 	t.ReadMS += r.ReadMS
 	t.DraftMS += r.DraftMS

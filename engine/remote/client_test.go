@@ -76,8 +76,13 @@ func TestKindsAreToldByTheirAnswers(t *testing.T) {
 		if err != nil || s.kind != want {
 			t.Errorf("owned by %s: %v, %v", owner, s, err)
 		}
-		if err == nil && want != Llama && want != VLLM && s.Agree(t.Context(), nil) == nil {
-			t.Errorf("owned by %s: it cannot score drafts", owner)
+		if err == nil && !s.Watches() && s.Agree(t.Context(), nil) == nil {
+			t.Errorf("owned by %s: it takes no ids", owner)
+		}
+		if err == nil && want != Llama && want != VLLM {
+			if _, err := score(s.NewTarget(10), 1, sample.Params{TopP: 1}, 2); err == nil {
+				t.Errorf("owned by %s: it cannot score drafts", owner)
+			}
 		}
 		if err == nil && want == Llama && (s.context != 77 || s.slots != 3) {
 			t.Errorf("llama-server: context %d, %d slots", s.context, s.slots)

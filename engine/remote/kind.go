@@ -128,11 +128,13 @@ type Description struct {
 	WeightType, Build string
 	// Speculates says that the server speculates by itself. Drafts from here are scored without that.
 	Speculates bool
+	Scores     bool // it can score drafts that are made here
+	Compared   bool // its vocabulary was compared with the one here
 }
 
 // Describe returns it.
 func (s *Server) Describe() Description {
 	f := s.facts
 	return Description{Kind: s.kind, Address: s.base, Model: s.model, Context: s.context, Vocab: s.vocab, Slots: s.slots,
-		Parameters: f.parameters, Bytes: f.bytes, WeightType: f.weightType, Build: f.build, Speculates: f.speculates}
+		Parameters: f.parameters, Bytes: f.bytes, WeightType: f.weightType, Build: f.build, Speculates: f.speculates, Scores: s.kind.scores(), Compared: s.compared}
 }

@@ -26,6 +26,9 @@ type way struct {
 // plan chooses the way for the settings of a round. It must depend on the settings alone: a choice by
 // what a draft holds would favour some tokens. An error says which setting no server can do exactly.
 func (s *Server) plan(t *spec.Terms, vocab int) (way, error) {
+	if !s.kind.scores() {
+		return way{}, s.errScores()
+	}
 	all := vocab <= s.mostRow
 	p := t.Params
 	switch {

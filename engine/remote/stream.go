@@ -122,18 +122,10 @@ func (t *Target) openStream(ctx context.Context, all []int32, w way, terms *spec
 		return err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	slow := t.server.endIfSlow(cancel)
-	defer slow.Stop()
-	answer, err := t.server.send(ctx, http.MethodPost, "/completion", body)
+	answer, err := t.server.open(ctx, cancel, "/completion", body)
 	if err != nil {
 		cancel(nil)
 		return err
-	}
-	if answer.StatusCode != http.StatusOK {
-		defer cancel(nil)
-		defer answer.Body.Close()
-		text, _ := io.ReadAll(io.LimitReader(answer.Body, mostLine)) // without a body, the status says it
-		return t.server.refusal(answer, text)
 	}
 	steady := 0.0
 	if t.stream != nil {
@@ -159,7 +151,7 @@ func (st *stream) next(s *Server) error {
 		case st.ctx.Err() != nil:
 			return s.lost(st.ctx, err)
 		case errors.Is(err, io.EOF), errors.Is(err, errDone):
-			return errors.New("the server ended its stream in the middle of the reply: look into its log")
+			return errBrokenOff
 		case err != nil:
 			return err
 		}
@@ -169,7 +161,7 @@ func (st *stream) next(s *Server) error {
 		}
 		var a llamaAnswer
 		if err := json.Unmarshal(data, &a); err != nil {
-			return fmt.Errorf("a piece of the stream cannot be read: %w", err)
+			return unreadable(err)
 		}
 		st.ended = a.Stop
 		if len(a.Tokens) > 0 {

@@ -61,6 +61,10 @@ func (t *Target) Prefill(ctx context.Context, ids []int32, progress func(done, t
 	}
 	t.endStream()
 	prompt := slices.Concat(t.held, ids)
+	if !t.server.kind.scores() { // it is watched only, and reads the prompt with its reply
+		t.held = prompt
+		return nil
+	}
 	if _, err := t.server.rows(ctx, [][]int32{prompt}, 1); err != nil {
 		return fmt.Errorf("letting the server read %d tokens: %w", len(prompt), err)
 	}

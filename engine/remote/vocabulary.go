@@ -2,7 +2,9 @@ package remote
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 
 	"specula/tokenizer"
@@ -12,8 +14,8 @@ import (
 // texts of many kinds, and for control tokens. Prompts travel as ids, so with another vocabulary the
 // model would read nonsense.
 func (s *Server) Agree(ctx context.Context, t *tokenizer.Tokenizer) error {
-	if !s.kind.scores() {
-		return fmt.Errorf("%s at %s cannot score drafts that are made here: use %s or %s", s.kind, s.base, Llama, VLLM)
+	if !s.Watches() {
+		return s.errScores()
 	}
 	if s.vocab < 0 || s.vocab > mostVocab || s.vocab > 0 && s.vocab < t.VocabSize() {
 		return fmt.Errorf("the vocabulary here has %d tokens and the server's %d: name the file of the server's model by --vocabulary", t.VocabSize(), s.vocab)
@@ -23,6 +25,10 @@ func (s *Server) Agree(ctx context.Context, t *tokenizer.Tokenizer) error {
 	}
 	for _, text := range probes() {
 		theirs, err := s.tokenize(ctx, text, false)
+		var refused *Refused
+		if s.kind == SGLang && errors.As(err, &refused) && refused.Status == http.StatusNotFound {
+			return nil // an older release, which cannot be asked; TokensUnknown says so
+		}
 		if err != nil {
 			return fmt.Errorf("comparing vocabularies: %w", err)
 		}
@@ -43,11 +49,23 @@ func (s *Server) Agree(ctx context.Context, t *tokenizer.Tokenizer) error {
 			return fmt.Errorf("the server has no control token %q with the id %d, but the vocabulary here has: name the file of the server's model by --vocabulary", t.Token(id), id)
 		}
 	}
+	s.compared = true
+	if !s.kind.scores() {
+		return nil
+	}
 	s.spelling = newSpelling(t)
 	if err := s.chooseSafe(t); err != nil {
 		return err
 	}
 	return s.findMostRow(ctx)
+}
+
+// errScores says that a server cannot be the target of drafts from here.
+func (s *Server) errScores() error {
+	if s.Watches() {
+		return fmt.Errorf("%s at %s cannot score drafts that are made here: watch its own speculation by remote.watch (--watch), or use %s or %s", s.kind, s.base, Llama, VLLM)
+	}
+	return fmt.Errorf("%s at %s can neither score drafts that are made here nor take token ids: use %s or %s, or to watch only %s", s.kind, s.base, Llama, VLLM, SGLang)
 }
 
 // mostVocab bounds the vocabulary that a server claims, in tokens: rows of that length are made here.
@@ -66,7 +84,7 @@ func (s *Server) tokenize(ctx context.Context, text string, special bool) ([]int
 	var answer struct {
 		Tokens []int32 `json:"tokens"`
 	}
-	if s.kind == VLLM {
+	if s.kind != Llama {
 		err := s.post(ctx, "/tokenize", map[string]any{"model": s.model, "prompt": text, "add_special_tokens": false}, &answer)
 		return answer.Tokens, err
 	}

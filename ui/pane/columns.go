@@ -40,6 +40,7 @@ func (l *lane) rows(th *theme.Theme, n int) []laneRow {
 	decides := l.decides(th)
 	rows := []laneRow{{"draft", func(t *state.Token) []piece { return pieces(th, th.Fate(t.Fate), spelled(th, t.Text, laneToken)) }}}
 	switch {
+	case ofServer(l.round): // it tells no numbers
 	case n >= 5:
 		rows = append(rows, append(numbers, decides)...)
 	case n == 4:

@@ -33,6 +33,8 @@ func headOf(s *state.State, th *theme.Theme) head {
 	asked, plain := s.Rate(true), s.Rate(false)
 	h := head{style: th.Label, plain: plain.PerSecond()}
 	switch times := s.Reply.Speedup; {
+	case s.Last != nil && ofServer(&s.Last.Round):
+		h.words, h.note, h.reason = "the server's own rounds", "server", "no plain rounds of the server to compare with: specula audit measures both"
 	case speculationOff(s):
 		h.words, h.note = "speculation is off", "off"
 	case times <= 0 || asked.PerSecond() <= 0:

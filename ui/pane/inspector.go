@@ -69,7 +69,9 @@ func (c *column) identity(t *state.Token, r *state.Round) []string {
 	if t.Position >= 0 {
 		where += fmt.Sprintf("%sposition %d of %d", sep, t.Position+1, r.Drafted)
 	}
-	where += fmt.Sprintf("%sid %d", sep, t.ID)
+	if !t.Untold {
+		where += fmt.Sprintf("%sid %d", sep, t.ID)
+	}
 	lines := []string{out.String(), c.line().Put(c.th.Label, where).String()}
 	for _, text := range paint.Wrap(verdictWords(t, r), c.w-2, verdictRows) {
 		lines = append(lines, c.line().Put("", text).String())
@@ -79,6 +81,9 @@ func (c *column) identity(t *state.Token, r *state.Round) []string {
 
 // test draws p, q, their ratio and u, and the acceptance test.
 func (c *column) test(t *state.Token, r *state.Round) []string {
+	if ofServer(r) {
+		return c.serverTest(r)
+	}
 	ratio := c.th.Glyph.None
 	if t.P != nil && t.Q != nil && *t.Q > 0 {
 		ratio = probability(*t.P / *t.Q)
@@ -139,6 +144,9 @@ func (c *column) notBelow() string {
 // candidates draws the best tokens of both models side by side, in at most rows rows, and says how
 // their probabilities were computed.
 func (c *column) candidates(t *state.Token, r *state.Round, rows int) []string {
+	if ofServer(r) {
+		return nil
+	}
 	if len(t.Target) == 0 && len(t.Draft) == 0 {
 		return []string{c.line().Put(c.th.Label, "no candidates here: at full speed only some rounds have them").String()}
 	}

@@ -47,6 +47,8 @@ func wordsOf(r *state.Round) spec.RuleWords {
 	switch {
 	case r == nil:
 		return spec.WordsOf("")
+	case ofServer(r):
+		return serverWords
 	case greedy(r):
 		return greedyWords
 	}

@@ -18,6 +18,8 @@ func (l *lane) sentence(th *theme.Theme) []string {
 		return []string{fmt.Sprintf("draft %d%sverify%s", len(l.tokens), arrow, th.Glyph.Ellipsis)}
 	case l.round == nil:
 		return []string{idleWords(l.of)}
+	case ofServer(l.round) && l.at < 0:
+		return serverSentence(l.round)
 	case len(l.tokens) == 0:
 		return []string{"no draft" + arrow + "one token from the target"}
 	case l.at >= len(l.tokens) && l.commit != nil && l.commit.Fate == event.Resampled:

@@ -2,6 +2,8 @@ package pane
 
 import (
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"specula/engine/event"
 	"specula/ui/paint"
@@ -13,8 +15,8 @@ import (
 func spelled(th *theme.Theme, text string, w int) string {
 	text = strings.ReplaceAll(text, "\n", th.Glyph.Newline)
 	text = strings.ReplaceAll(text, " ", th.Glyph.Space)
-	if text == "" {
-		text = th.Glyph.None
+	if first, _ := utf8.DecodeRuneInString(text); text == "" || unicode.In(first, unicode.Mn, unicode.Me, unicode.Cf) {
+		text = th.Glyph.None + text // such a mark would join the cell before it
 	}
 	if paint.Width(text) <= w {
 		return text

@@ -40,6 +40,7 @@ type Token struct {
 	Round    int // index into Message.Rounds
 	Position int // in the draft, from 0; -1 for a token that the target drew
 	Stop     bool
+	Untold   bool // of a server's draft, which does not tell what it was
 	Thought  bool // of what the model thinks before it answers
 	// As in event.Token.
 	P, Q, U, Bound *float64

@@ -88,7 +88,7 @@ func (s *State) token(t *event.Token, round, position int) Token {
 		text = t.Text
 	}
 	return Token{
-		ID: t.ID, Text: sanitize.Text(text), Fate: known(t.Verdict), Round: round, Position: position, Stop: t.Stop, Thought: t.Thought,
+		ID: t.ID, Text: sanitize.Text(text), Fate: known(t.Verdict), Round: round, Position: position, Stop: t.Stop, Untold: t.Untold, Thought: t.Thought,
 		P: t.P, Q: t.Q, U: t.U, Bound: t.Bound, LogProb: t.LogProb, LogProbs: safeCandidates(t.LogProbs), Target: safeCandidates(t.Target), Draft: safeCandidates(t.Draft),
 	}
 }
@@ -131,6 +131,7 @@ func (s *State) applyReplyEnded(e event.ReplyEnded) {
 	m := s.current()
 	if m != nil {
 		m.record.Tail, m.record.Drafts = e.Tail, e.Drafts
+		s.applyServed(m, e.Served)
 		if n := len(m.Tokens); n > 0 && tail != "" {
 			s.appendTail(m, tail)
 		}

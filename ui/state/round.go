@@ -32,7 +32,8 @@ type Round struct {
 	Syncs                                int
 	TargetLen, DraftLen                  int
 	ExpectedTokens                       float64
-	Marks                                []string // settings that changed just before this round
+	Server                               *event.ServerRound // of a round of the server's own; else nil
+	Marks                                []string           // settings that changed just before this round
 }
 
 // MS returns the total time of the round in milliseconds.
@@ -50,7 +51,7 @@ func newRound(e *event.Round) Round {
 		Accepted: e.Accepted, Tested: e.Tested, Committed: e.CommittedCount(), Temperature: e.Temperature, DraftTemperature: e.DraftTemperature,
 		DraftMS: e.DraftMS, VerifyMS: e.VerifyMS, SampleMS: e.SampleMS, OtherMS: e.OtherMS,
 		BytesMoved: e.BytesMoved, InspectBytes: e.InspectBytes, Syncs: e.Syncs,
-		TargetLen: e.TargetLen, DraftLen: e.DraftLen, ExpectedTokens: e.ExpectedTokens,
+		TargetLen: e.TargetLen, DraftLen: e.DraftLen, ExpectedTokens: e.ExpectedTokens, Server: e.Server,
 	}
 	if e.BestFixedGamma != nil && e.Regret != nil {
 		r.Hindsight, r.BestFixedGamma, r.Regret = true, *e.BestFixedGamma, *e.Regret

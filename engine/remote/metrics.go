@@ -1,0 +1,79 @@
+package remote
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"strconv"
+	"strings"
+)
+
+// Metrics are the counters of a server's own speculation since it started, for all its users together.
+type Metrics struct {
+	Drafts, Drafted, Accepted float64
+	Positions                 []float64 // accepted tokens, by place in the draft
+}
+
+// Since returns what was counted after earlier.
+func (m Metrics) Since(earlier Metrics) Metrics {
+	out := Metrics{Drafts: m.Drafts - earlier.Drafts, Drafted: m.Drafted - earlier.Drafted, Accepted: m.Accepted - earlier.Accepted}
+	for i, n := range m.Positions {
+		if i < len(earlier.Positions) {
+			n -= earlier.Positions[i]
+		}
+		out.Positions = append(out.Positions, n)
+	}
+	return out
+}
+
+// mostPositions are counted of a server.
+const mostPositions = 64
+
+// Metrics reads /metrics. A *Refused error says that the server was not told to have them.
+func (s *Server) Metrics(ctx context.Context) (Metrics, error) {
+	var text []byte
+	if err := s.get(ctx, "/metrics", &text); err != nil {
+		return Metrics{}, err
+	}
+	return readMetrics(text), nil
+}
+
+// readMetrics reads the text format of Prometheus, as far as it is about speculation. llama-server and
+// vLLM differ in the prefix of the names, and vLLM adds labels of its own.
+func readMetrics(text []byte) (m Metrics) {
+	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
+		name, value, ok := cutLast(lines.Text(), " ")
+		number, err := strconv.ParseFloat(value, 64)
+		if !ok || err != nil || strings.HasPrefix(name, "#") {
+			continue
+		}
+		name, labels, _ := strings.Cut(name, "{")
+		_, name, _ = strings.Cut(name, ":")
+		switch name {
+		case "spec_decode_num_drafts_total":
+			m.Drafts += number
+		case "spec_decode_num_draft_tokens_total":
+			m.Drafted += number
+		case "spec_decode_num_accepted_tokens_total":
+			m.Accepted += number
+		case "spec_decode_num_accepted_tokens_per_pos_total":
+			_, at, _ := strings.Cut(labels, `position="`)
+			at, _, _ = strings.Cut(at, `"`)
+			if i, err := strconv.Atoi(at); err == nil && i >= 0 && i < mostPositions {
+				for len(m.Positions) <= i {
+					m.Positions = append(m.Positions, 0)
+				}
+				m.Positions[i] += number
+			}
+		}
+	}
+	return m
+}
+
+func cutLast(text, sep string) (before, after string, ok bool) {
+	i := strings.LastIndex(text, sep)
+	if i < 0 {
+		return text, "", false
+	}
+	return text[:i], text[i+len(sep):], true
+}

@@ -1,0 +1,331 @@
+package remote
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+
+	"specula/engine/sample"
+)
+
+// Watching: the server speculates by itself, and its rounds are read from what it reports beside the
+// tokens of a stream.
+//
+// llama-server and SGLang send running counts with the tokens. A change of the counts begins a round of
+// as many accepted tokens, and one of the target's own. vLLM sends one piece a round, and tells only at
+// the end how many tokens each round had drafted. No server tells which tokens it refused.
+
+// Untold is a count that the server has not told.
+const Untold = -1
+
+// Seen is one round of the server, or one token that belongs to none.
+type Seen struct {
+	Tokens   []int32 // that it added to the reply, in order
+	Accepted int     // the first so many of Tokens were drafted
+	// Drafted and Kept are the server's own counts for the round. Kept is more than Accepted where the
+	// reply ended within the draft. Untold: it tells them at the end, in Watch.Steps, or never.
+	Drafted, Kept int
+	// Merged, when above 1, means that rounds came in one piece, at least so many: their sums are known, but not
+	// which of the tokens were drafted. Then Accepted is 0.
+	Merged int
+	Ended  bool // the server has ended the reply with this
+}
+
+// Step is the server's count of a round that Seen did not tell.
+type Step struct{ Round, Drafted, Kept int } // Round counts the Seen of a reply, from 0
+
+// Watch reads one reply that the server writes by itself.
+type Watch struct {
+	events
+	server *Server
+	ctx    context.Context // of the request
+	cancel context.CancelCauseFunc
+	answer *http.Response
+
+	told   counters // by the last piece
+	tokens int      // that have come
+	moved  int64    // bytes that were told
+	queue  []piece
+	ended  bool
+	sizes  []int    // tokens of each Seen, for vLLM's list at the end
+	closed *closing // of vLLM
+}
+
+// mostDrafted bounds the draft of one round that a server claims, in tokens.
+const mostDrafted = 1024
+
+// counters are the server's running counts of a reply.
+type counters struct{ steps, drafted, kept int }
+
+// piece is what one event of the stream told.
+type piece struct {
+	ids   []int32
+	count counters
+	told  bool // count is the server's, else it has said nothing
+	ended bool
+}
+
+// closing is what vLLM tells at the end of a reply.
+type closing struct {
+	Accepted []int `json:"per_step_accepted"`
+	Drafted  []int `json:"per_step_drafted"`
+}
+
+// Watches reports whether the server can be watched: it takes ids, and streams them.
+func (s *Server) Watches() bool { return s.kind == Llama || s.kind == VLLM || s.kind == SGLang }
+
+// Watch lets the server continue the conversation by at most most tokens, under its own speculation.
+func (t *Target) Watch(ctx context.Context, last int32, p sample.Params, most int) (*Watch, error) {
+	t.endStream()
+	all := slices.Concat(t.held, []int32{last})
+	path, question := t.server.watchQuestion(all, p, min(most, t.Cap()-len(all)))
+	body, err := json.Marshal(question)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	before := t.server.moved
+	answer, err := t.server.open(ctx, cancel, path, body)
+	if err != nil {
+		cancel(nil)
+		return nil, err
+	}
+	return &Watch{moved: before, events: newEvents(answer.Body), server: t.server, ctx: ctx, cancel: cancel, answer: answer}, nil
+}
+
+// Hold says which tokens the conversation has, after rounds of the server's own.
+func (t *Target) Hold(ids []int32) { t.held = slices.Clone(ids) }
+
+func (s *Server) watchQuestion(all []int32, p sample.Params, most int) (path string, question any) {
+	switch s.kind {
+	case VLLM:
+		type options struct {
+			Usage bool `json:"include_usage"`
+		}
+		return "/v1/completions", struct {
+			vllmQuestion
+			IgnoreEnd bool    `json:"ignore_eos"`
+			Row       *int    `json:"logprobs"`
+			Stream    bool    `json:"stream"`
+			Options   options `json:"stream_options"`
+		}{vllmQuestion{Model: s.model, Prompt: [][]int32{all}, Tokens: most, Temperature: p.Temperature, TopK: p.TopK, TopP: p.TopP, MinP: p.MinP,
+			Repetition: 1, ReturnIDs: true}, false, nil, true, options{true}}
+	case SGLang:
+		k := p.TopK
+		if k == 0 {
+			k = -1
+		}
+		return "/generate", map[string]any{"input_ids": all, "stream": true,
+			"sampling_params": map[string]any{"max_new_tokens": most, "temperature": p.Temperature, "top_k": k, "top_p": p.TopP, "min_p": p.MinP}}
+	}
+	q := llamaQuestion{Prompt: all, Tokens: most, TopP: 1, Cache: true, ReturnTokens: true, Samplers: []string{"temperature"},
+		Bias: [][2]any{}, Stream: true, Timings: true}
+	q.sample(p)
+	return "/completion", q
+}
+
+// open sends the request of a stream, and again while the server says that it is busy. The stream ends
+// by cancel; the answer's status is 200.
+func (s *Server) open(ctx context.Context, cancel context.CancelCauseFunc, path string, body []byte) (*http.Response, error) {
+	slow := s.endIfSlow(cancel)
+	defer slow.Stop()
+	for repeats := 0; ; repeats++ {
+		answer, err := s.send(ctx, http.MethodPost, path, body)
+		if err != nil || answer.StatusCode == http.StatusOK {
+			return answer, err
+		}
+		text, _ := io.ReadAll(io.LimitReader(answer.Body, mostLine)) // without a body, the status says it
+		answer.Body.Close()
+		err = s.refusal(answer, text)
+		var refused *Refused
+		if !errors.As(err, &refused) || refused.again == 0 || !refused.loading && repeats >= mostRepeats || s.options.Wait(ctx, refused.again) != nil {
+			return nil, err
+		}
+	}
+}
+
+// Next returns the next round of the server. After one that has Ended, the reply is whole.
+func (w *Watch) Next() (Seen, error) {
+	if w.server.kind == VLLM {
+		return w.nextPiece()
+	}
+	var first piece
+	for {
+		var err error
+		if first, err = w.piece(); err != nil {
+			return Seen{}, err
+		}
+		if len(first.ids) > 0 || first.ended {
+			break
+		}
+	}
+	// Only the first piece of a round has other counts than the one before. All its tokens follow.
+	now := first.count
+	seen := Seen{Tokens: first.ids, Drafted: now.drafted - w.told.drafted, Kept: now.kept - w.told.kept, Ended: first.ended}
+	steps := now.steps - w.told.steps
+	if !first.told {
+		now, steps, seen.Drafted, seen.Kept = w.told, 0, 0, 0
+	}
+	if seen.Drafted < 0 || seen.Kept < 0 || seen.Kept > seen.Drafted || steps < 0 || seen.Drafted > mostDrafted {
+		return Seen{}, fmt.Errorf("%w: its counts of drafted and accepted tokens go from %v to %v", errFalse, w.told, now)
+	}
+	w.told = now
+	if w.server.kind == Llama && seen.Drafted > 0 {
+		steps = 1
+	}
+	if steps > 1 {
+		seen.Merged = steps
+		return seen, nil
+	}
+	for want := seen.Kept + 1; len(seen.Tokens) < want && !seen.Ended; {
+		next, err := w.piece()
+		if err != nil {
+			return Seen{}, err
+		}
+		seen.Tokens, seen.Ended = append(seen.Tokens, next.ids...), next.ended
+		if next.told && next.count != now { // the count of a token that came without a piece of its own
+			seen.Drafted, seen.Kept = seen.Drafted+next.count.drafted-now.drafted, seen.Kept+next.count.kept-now.kept
+			w.told, seen.Merged = next.count, 2
+			return seen, nil
+		}
+	}
+	if len(first.ids) > 1 && seen.Drafted > 0 && !seen.Ended && len(seen.Tokens) == seen.Kept+1 {
+		// A character's first tokens came without pieces of their own. If two rounds began in it, one more
+		// token with these counts follows.
+		next, err := w.piece()
+		if err != nil {
+			return Seen{}, err
+		}
+		w.queue = slices.Insert(w.queue, 0, next)
+		if len(next.ids) > 0 && next.count == now {
+			seen.Merged = 2
+			return seen, nil
+		}
+	}
+	seen.Accepted = min(seen.Kept, len(seen.Tokens))
+	if more := len(seen.Tokens) - seen.Accepted - 1; more > 0 { // a character's tokens: the last ones are the next round's
+		w.queue = slices.Insert(w.queue, 0, piece{ids: seen.Tokens[len(seen.Tokens)-more:], count: now, told: true, ended: seen.Ended})
+		seen.Tokens, seen.Ended = seen.Tokens[:len(seen.Tokens)-more], false
+	}
+	return seen, nil
+}
+
+// nextPiece reads a round of vLLM: one piece has its tokens.
+func (w *Watch) nextPiece() (Seen, error) {
+	for {
+		p, err := w.piece()
+		if err != nil {
+			return Seen{}, err
+		}
+		if len(p.ids) == 0 && !p.ended {
+			continue
+		}
+		if len(p.ids) > 0 {
+			w.sizes = append(w.sizes, len(p.ids))
+		}
+		return Seen{Tokens: p.ids, Accepted: max(0, len(p.ids)-1), Drafted: Untold, Kept: Untold, Ended: p.ended}, nil
+	}
+}
+
+// Steps are what vLLM told at its end of the rounds before: each with its index among those that Next
+// returned. exact is false if the rounds that it ran do not fit the pieces that it sent.
+func (w *Watch) Steps() (steps []Step, told, exact bool) {
+	if w.closed == nil || len(w.closed.Accepted) != len(w.closed.Drafted) {
+		return nil, false, false
+	}
+	// From the end: a piece of n tokens is a round that kept n−1, or the last round, which the end of the
+	// reply may have cut. A piece of one token may also be a round without a draft, which is not in the list.
+	piece := len(w.sizes) - 1
+	for i := len(w.closed.Accepted) - 1; i >= 0; i-- {
+		kept, drafted := w.closed.Accepted[i], w.closed.Drafted[i]
+		if kept < 0 || kept > drafted || drafted > mostDrafted {
+			return nil, false, false
+		}
+		for piece >= 0 && w.sizes[piece] == 1 && kept > 0 && piece != len(w.sizes)-1 {
+			piece-- // it had no draft
+		}
+		if piece < 0 || w.sizes[piece] != kept+1 && !(piece == len(w.sizes)-1 && w.sizes[piece] <= kept+1) {
+			return steps, true, false
+		}
+		steps = append(steps, Step{Round: piece, Drafted: drafted, Kept: kept})
+		piece--
+	}
+	slices.Reverse(steps)
+	return steps, true, true
+}
+
+// Sums are vLLM's counts of the whole reply.
+func (w *Watch) Sums() (drafted, kept int) {
+	if w.closed != nil {
+		for i := range min(len(w.closed.Drafted), len(w.closed.Accepted)) {
+			drafted, kept = drafted+w.closed.Drafted[i], kept+w.closed.Accepted[i]
+		}
+	}
+	return drafted, kept
+}
+
+// Moved counts the bytes of the network since the last call.
+func (w *Watch) Moved() int64 {
+	n := w.server.moved - w.moved
+	w.moved = w.server.moved
+	return n
+}
+
+// Close ends what the server still writes, which frees its slot.
+func (w *Watch) Close() {
+	w.cancel(nil)
+	w.answer.Body.Close()
+}
+
+// piece reads the next event that says something.
+func (w *Watch) piece() (piece, error) {
+	if len(w.queue) > 0 {
+		p := w.queue[0]
+		w.queue = w.queue[1:]
+		return p, nil
+	}
+	if w.ended {
+		return piece{ended: true}, nil
+	}
+	slow := w.server.endIfSlow(w.cancel)
+	defer slow.Stop()
+	data, err := w.events.next()
+	switch {
+	case w.ctx.Err() != nil:
+		return piece{}, w.server.lost(w.ctx, err)
+	case errors.Is(err, io.EOF), errors.Is(err, errDone):
+		return piece{}, errBrokenOff
+	case err != nil:
+		return piece{}, err
+	}
+	w.server.moved += int64(len(data))
+	if failed := inside(data); failed != "" {
+		return piece{}, &Refused{Status: w.answer.StatusCode, words: "the server failed in the middle of the reply: " + w.server.shown(failed)}
+	}
+	var p piece
+	switch w.server.kind {
+	case VLLM:
+		p, err = w.vllm(data)
+	case SGLang:
+		p, err = w.sglang(data)
+	default:
+		p, err = w.llama(data)
+	}
+	if err != nil {
+		return piece{}, err
+	}
+	w.ended = p.ended
+	for _, id := range p.ids {
+		if id < 0 || w.server.vocab > 0 && int(id) >= w.server.vocab {
+			return piece{}, fmt.Errorf("%w: it wrote token %d, which is not among %d", errFalse, id, w.server.vocab)
+		}
+	}
+	w.tokens += len(p.ids)
+	return p, nil
+}
+
+var errBrokenOff = errors.New("the server ended its stream in the middle of the reply: look into its log")

@@ -1,0 +1,216 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"specula/engine/event"
+	"specula/engine/remote"
+	"specula/engine/sample"
+	"specula/engine/spec"
+)
+
+// watching is the stream of a server that speculates by itself.
+type watching struct {
+	stream *remote.Watch // nil: none is open
+	params sample.Params // that it is written under
+	most   int           // tokens of the reply that were asked for
+	at     []int         // the reply's round that each of them is
+	untold []event.Round // rounds whose draft the server tells at the end
+	served []event.ServerRound
+}
+
+// watches reports whether the rounds of the reply are the server's own.
+func (r *reply) watches() bool {
+	return r.session.engine.options.Remote != nil && r.config.Remote.Watch
+}
+
+// pathReported is the path of a round that a server reports.
+const pathReported = "reported"
+
+// watch tells the next round of the server's own. It has the result of round.
+func (r *reply) watch(ctx context.Context) (reason string, err error) {
+	r.leave() // the proposer will not see these tokens
+	timer := &r.session.driver.Watch
+	timer.Skip()
+	if err := r.openWatch(ctx); err != nil {
+		return "", err
+	}
+	w := &r.server
+	seen, err := w.stream.Next()
+	if err != nil {
+		return "", err
+	}
+	w.at = append(w.at, r.rounds)
+	var ms float64
+	timer.Lap(&ms)
+	for i, ev := range r.narrateSeen(&seen) {
+		if i == 0 {
+			ev.VerifyMS, ev.BytesMoved = ms, w.stream.Moved()
+		}
+		outcome := spec.Outcome{Accepted: ev.Accepted}
+		if reason = r.commit(&outcome, &ev); reason != "" && ev.Server.Drafted == event.Untold {
+			ev.Tested = 0
+		}
+		if err := r.tellSeen(ev); err != nil || reason != "" {
+			return reason, errors.Join(err, r.readEnd(reason, &seen))
+		}
+	}
+	if !seen.Ended && r.left() > 0 {
+		return "", nil
+	}
+	if r.left() > 0 {
+		reason = endStop
+	}
+	return reason, r.readEnd(endStop, &seen)
+}
+
+// openWatch lets the server write on, unless it does so already, under the settings in force.
+func (r *reply) openWatch(ctx context.Context) error {
+	w, p := &r.server, params(r.config)
+	most := len(r.context) + r.left()
+	if w.stream != nil && w.params == p && w.most == most {
+		return nil
+	}
+	r.closeWatch()
+	target, ok := r.session.target.(*remote.Target)
+	if terms := r.terms(); !ok || len(terms.Shapers) > 0 || terms.Mixed || terms.Logprobs > 0 {
+		return errors.New("remote.watch shows what the server writes by itself: it does not know penalties, biases, bans, forms, guidance or log-probabilities of this program; turn these off, or remote.watch")
+	}
+	target.Hold(r.context[:len(r.context)-1])
+	stream, err := target.Watch(ctx, r.last(), p, r.left())
+	if err != nil {
+		return fmt.Errorf("letting the server write: %w", err)
+	}
+	r.server = watching{stream: stream, params: p, most: most, served: w.served, untold: w.untold}
+	return nil
+}
+
+// narrateSeen tells a round of the server. Rounds that came in one piece become plain tokens.
+func (r *reply) narrateSeen(seen *remote.Seen) []event.Round {
+	e := r.session.engine
+	one := event.Round{
+		Index: r.rounds, Path: pathReported, PathWhy: "the server's own round: it tells how many tokens it drafted and kept",
+		GammaRule: "server", GammaWhy: "the server chooses", Proposer: "server", Gamma: max(0, seen.Drafted), Temperature: r.config.Sampling.Temperature,
+		Server: &event.ServerRound{Round: r.rounds, Drafted: seen.Drafted, Kept: seen.Kept},
+	}
+	if seen.Drafted == 0 || seen.Drafted == event.Untold && seen.Accepted == 0 {
+		one.Proposer = "none"
+	}
+	if seen.Merged > 1 {
+		return r.narrateMerged(one, seen)
+	}
+	for i, id := range seen.Tokens {
+		t := e.token(id)
+		if i < seen.Accepted {
+			t.Verdict = event.Accepted
+			one.Draft = append(one.Draft, t)
+			continue
+		}
+		t.Verdict = event.Plain
+		switch {
+		case seen.Drafted > seen.Accepted:
+			t.Verdict = event.Resampled
+		case seen.Drafted > 0:
+			t.Verdict = event.Bonus
+		}
+		one.Commit = &t
+	}
+	one.Accepted = seen.Accepted
+	if seen.Drafted != event.Untold {
+		one.Tested = seen.Accepted
+		if blanks := one.Server.Blanks(seen.Accepted); len(blanks) > 0 {
+			if blanks[0].Verdict == event.Rejected {
+				one.Tested++
+			}
+			one.Draft = append(one.Draft, blanks...)
+		}
+	}
+	if len(one.Draft) == 0 && one.Commit == nil {
+		return nil // the end of the reply alone
+	}
+	return []event.Round{one}
+}
+
+// narrateMerged tells tokens of which it is not known whether they were drafted.
+func (r *reply) narrateMerged(one event.Round, seen *remote.Seen) (list []event.Round) {
+	one.Proposer, one.Gamma, one.Server.Merged = "none", 0, seen.Merged
+	one.PathWhy = fmt.Sprintf("at least %d rounds of the server came in one piece: which of their tokens were drafted is not known", seen.Merged)
+	for i, id := range seen.Tokens {
+		t, ev := r.session.engine.token(id), one
+		t.Verdict, ev.Commit, ev.Index = event.Plain, &t, one.Index+i
+		if i > 0 {
+			ev.Server = &event.ServerRound{Round: ev.Index}
+		}
+		list = append(list, ev)
+	}
+	return list
+}
+
+// tellSeen emits a round of the server, and counts it.
+func (r *reply) tellSeen(ev event.Round) error {
+	target := r.session.target.(*remote.Target)
+	target.Hold(r.context[:len(r.context)-1])
+	ev.TargetLen = target.Len()
+	if ev.Server.Drafted == event.Untold {
+		r.server.untold = append(r.server.untold, ev)
+	}
+	r.totals.add(&ev, false)
+	r.rounds++
+	return r.out.emit(ev)
+}
+
+// mostEnding is how many pieces may come after the last token.
+const mostEnding = 4
+
+// readEnd reads what a server tells at the end of a reply that it ended itself.
+func (r *reply) readEnd(reason string, seen *remote.Seen) error {
+	w := &r.server
+	for i := 0; i < mostEnding && !seen.Ended && reason == endStop; i++ {
+		next, err := w.stream.Next()
+		if err != nil || len(next.Tokens) > 0 {
+			break // the reply is whole without it
+		}
+		*seen = next
+	}
+	steps, told, exact := w.stream.Steps()
+	for _, s := range steps {
+		if s.Round < len(w.at) {
+			w.served = append(w.served, event.ServerRound{Round: w.at[s.Round], Drafted: s.Drafted, Kept: s.Kept})
+		}
+	}
+	r.completeTotals()
+	r.closeWatch()
+	if told && !exact {
+		return r.out.emit(event.Notice{Level: "warning", Text: "the server sent several of its rounds in one piece: what is drawn as a round may be more than one; its own totals are in its /metrics"})
+	}
+	return nil
+}
+
+// completeTotals counts the drafts that the server told of at the end. A round that it did not list had none.
+func (r *reply) completeTotals() {
+	w := &r.server
+	for i := range w.untold {
+		ev := &w.untold[i]
+		for _, s := range w.served {
+			if s.Round == ev.Index {
+				ev.Complete(s)
+			}
+		}
+		if ev.Server.Drafted != event.Untold {
+			r.totals.Drafted += len(ev.Draft)
+			r.totals.Tested += ev.Tested
+			r.totals.Accepted += ev.Accepted
+		}
+	}
+	w.untold = nil
+}
+
+// closeWatch ends the stream, so that the server stops writing.
+func (r *reply) closeWatch() {
+	if r.server.stream != nil {
+		r.server.stream.Close()
+		r.server.stream, r.server.at = nil, nil
+	}
+}

@@ -1,0 +1,54 @@
+package pane
+
+import (
+	"fmt"
+
+	"specula/engine/spec"
+	"specula/ui/state"
+)
+
+// A round of a server's own speculation: what it reports, what is derived from that, and what is unknown.
+
+func ofServer(r *state.Round) bool { return r != nil && r.Server != nil }
+
+// serverWords are the words for tokens of such a round.
+var serverWords = spec.RuleWords{
+	Accepted: "the server says that it kept so many of its draft tokens.",
+	Rejected: "the server kept fewer than it drafted, so this one was refused. It does not tell which token it was.",
+	Replaced: "the server's own token, in place of the one that it refused.",
+	Source:   "the server's own token",
+}
+
+// serverSentence says what the server told of a round.
+func serverSentence(r *state.Round) []string {
+	s := r.Server
+	switch {
+	case s.Merged > 1:
+		return []string{fmt.Sprintf("rounds of the server that came in one piece: %d drafted, %d kept", s.Drafted, s.Kept)}
+	case s.Drafted < 0 && r.Accepted == 0:
+		return []string{"one token from the server"}
+	case s.Drafted < 0:
+		return []string{fmt.Sprintf("the server kept %d: how many it drafted it tells at the end", r.Accepted), fmt.Sprintf("%d kept", r.Accepted)}
+	case s.Drafted == 0:
+		return []string{"the server drafted nothing: one token", "one token from the server"}
+	}
+	short := fmt.Sprintf("the server drafted %d, kept %d", s.Drafted, s.Kept)
+	if s.Kept > r.Accepted {
+		return []string{short + ", and the reply ended before", short}
+	}
+	return []string{short, fmt.Sprintf("%d of %d kept", s.Kept, s.Drafted)}
+}
+
+// serverTest tells apart what is known of a token of such a round.
+func (c *column) serverTest(r *state.Round) []string {
+	s := r.Server
+	reported := fmt.Sprintf("drafted %d, kept %d", s.Drafted, s.Kept)
+	if s.Drafted < 0 {
+		reported = "the pieces of its stream"
+	}
+	return []string{
+		c.line().Put(c.th.Label, "reported ").Put("", reported).String(),
+		c.line().Put(c.th.Label, "derived  ").Put("", "which of the tokens were drafted").String(),
+		c.line().Put(c.th.Label, "unknown  ").Put("", "p, q and u; the refused tokens").String(),
+	}
+}
