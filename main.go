@@ -51,7 +51,7 @@ func program() *cli.Program {
 			return open(ctx, a, c, emit)
 		},
 		Bench: a.Bench, CompareGammas: a.CompareGammas, Kernels: a.Kernels, TimePasses: a.TimePasses,
-		VerifyDist: a.VerifyDist, Doctor: a.Doctor, EvalPair: a.EvalPair,
+		VerifyDist: a.VerifyDist, Doctor: a.Doctor, Audit: a.Audit, EvalPair: a.EvalPair,
 		Describe: app.Describe, MakeWeights: app.MakeWeights,
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"specula/engine/config"
 	"specula/engine/event"
 	"specula/engine/host"
+	"specula/engine/remote"
 )
 
 // App holds what comes from outside.
@@ -43,7 +44,8 @@ type Report interface {
 type Conversation struct {
 	*engine.Session
 	engine  *engine.Engine
-	devices *host.Devices // nil: those of another conversation
+	devices *host.Devices  // nil: those of another conversation
+	server  *remote.Server // nil: the target is on this machine
 }
 
 // Open loads the models and opens a conversation. It calls emit with its progress and the result.
@@ -77,10 +79,12 @@ func (a *App) open(ctx context.Context, c config.Config, why string, emit func(e
 			o.Heads = append(o.Heads, engine.HeadSource(h))
 		}
 	}
+	var server *remote.Server
 	if c.Remote.URL != "" {
-		if o.Remote, err = a.connect(ctx, c.Remote); err != nil {
+		if server, err = a.connect(ctx, c.Remote); err != nil {
 			return nil, errors.Join(err, d.Close())
 		}
+		o.Remote = server
 	}
 	e, err := engine.Load(ctx, o, emit)
 	if err != nil {
@@ -90,7 +94,7 @@ func (a *App) open(ctx context.Context, c config.Config, why string, emit func(e
 	if err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
-	return &Conversation{Session: s, engine: e, devices: d}, nil
+	return &Conversation{Session: s, engine: e, devices: d, server: server}, nil
 }
 
 // silently opens a conversation for a command that shows no progress of loading.

@@ -5,10 +5,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"specula/assets"
+	"specula/engine/config"
 	"specula/engine/remote"
 )
 
@@ -79,5 +81,29 @@ func TestWatchedRoundsAddUpToTheCountersOfARealServer(t *testing.T) {
 			t.Errorf("%s: %d rounds could not be told apart", name, merged)
 		}
 		t.Logf("%s: %d tokens, %v, %d merged", name, tokens, sum, merged)
+	}
+}
+
+// A server that speculates is compared with one that does not, and with itself by one token a request.
+func TestAuditOfARealServer(t *testing.T) {
+	path := llamaServer()
+	if _, err := exec.LookPath(path); err != nil {
+		t.Skip("SKIPPED: there is no llama-server; make bench-peer builds one, and LLAMA_SERVER names one")
+	}
+	url := startReal(t, path, "-np", "1", "--spec-type", "ngram-simple", "--spec-ngram-simple-size-n", "2", "--spec-ngram-simple-size-m", "6")
+	c := config.Default()
+	c.Remote.URL, c.Sampling.MaxTokens = url, 30
+	for _, other := range []string{"", startReal(t, path, "-np", "1")} {
+		r, err := (&App{Now: time.Now}).Audit(t.Context(), AuditOptions{Config: c, Plain: other, Count: 6}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text strings.Builder
+		if r.WriteTable(&text) != nil || !r.Matched() || !strings.Contains(text.String(), "equal: ") || strings.Contains(text.String(), "speed-up") != (other != "") {
+			t.Error(text.String())
+		}
+	}
+	if _, err := (&App{Now: time.Now}).Audit(t.Context(), AuditOptions{Config: c, Plain: url, Count: 1}, nil); err == nil {
+		t.Error("a plain side that speculates")
 	}
 }

@@ -234,7 +234,7 @@ var table = []Setting{
 		Doc:   "where the server's key is: the name of an environment variable, or @FILE; never the key itself",
 		field: func(c *Config) any { return &c.Remote.Key }, read: checkKey},
 	{Name: "remote.watch", Flag: "watch", Slash: "watch", Kind: Bool, Default: "false", Applies: NextRound,
-		Doc:   "draft nothing here: let the server speculate by itself, and show the rounds that it reports; only with remote.url",
+		Doc:   "let the server speculate by itself, and show the rounds that it reports; drafts are then not made here; only with remote.url",
 		field: func(c *Config) any { return &c.Remote.Watch }},
 	{Name: "remote.ca", Flag: "remote-ca", Kind: Text, Default: "", Applies: NextStart,
 		Doc:   "PEM file of certificates that may sign the server's; empty for those of the system",

@@ -70,6 +70,7 @@ type Server struct {
 	mostRow  int      // tokens that a row may have
 	firstRow int      // tokens that a row has at first where the filters do not say how many are needed
 	spelling spelling // of the vocabulary
+	singly   bool     // no streams
 	compared bool     // the vocabularies were
 	safe     int32    // a token that is whole characters: see rowsRequest
 	moved    int64    // bytes sent and received

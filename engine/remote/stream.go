@@ -74,8 +74,12 @@ type stream struct {
 // streams reports whether rounds without a draft may come from a stream: the server draws every
 // token, so its settings must be those of the reply.
 func (s *Server) streams(t *spec.Terms) bool {
-	return s.kind == Llama && len(t.Shapers) == 0 && !t.Mixed
+	return s.kind == Llama && !s.singly && len(t.Shapers) == 0 && !t.Mixed
 }
+
+// AskSingly asks for one token a request where there is no draft. No engine speculates on such a request,
+// so it shows what the server writes without its own speculation.
+func (s *Server) AskSingly() { s.singly = true }
 
 // fromStream takes the next token of a stream that stands after all.
 func (t *Target) fromStream(ctx context.Context, all []int32, w way, terms *spec.Terms) (round.Pass, error) {

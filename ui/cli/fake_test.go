@@ -119,6 +119,10 @@ func fakeProgram(t Terminal) *Program {
 			}
 			return fakeFinding{fmt.Sprintf("seconds %g gammamax %d\n", o.Seconds, o.Config.Speculation.GammaMax), o.Config.Device.Threads != 13}, nil
 		},
+		Audit: func(_ context.Context, o app.AuditOptions, progress func(done, total int)) (app.Report, error) {
+			progress(1, 1)
+			return fakeFinding{fmt.Sprintf("audit %s beside %s, %d prompts, %d tokens\n", o.Config.Remote.URL, o.Plain, o.Count, o.Config.Sampling.MaxTokens), o.Plain != "http://other"}, nil
+		},
 		EvalPair: func(_ context.Context, o app.PairOptions, progress func(done, total int)) (app.Report, error) {
 			progress(1, 1)
 			return fakeFinding{fmt.Sprintf("holdout %s goals %v threads %d\n", o.Holdout, o.Goals, o.Config.Device.Threads), o.Goals["program"] < 0.9}, nil

@@ -49,6 +49,9 @@ type Program struct {
 	VerifyDist func(ctx context.Context, o app.ProofOptions, progress func(done, total int)) (app.Report, error)
 	// Doctor examines models and device. progress gets the name of each examination before it begins.
 	Doctor func(ctx context.Context, o app.DoctorOptions, progress func(what string)) (app.Report, error)
+	// Audit compares a server's texts with and without its own speculation. progress gets the number of
+	// prompts done.
+	Audit func(ctx context.Context, o app.AuditOptions, progress func(done, total int)) (app.Report, error)
 	// EvalPair examines a pair of models. progress gets the number of questions done.
 	EvalPair func(ctx context.Context, o app.PairOptions, progress func(done, total int)) (app.Report, error)
 	// Describe describes a model file.

@@ -79,7 +79,7 @@ Exit codes: 0 fine, 1 failed, 2 wrong usage or configuration, 3 model not loadab
 	root.PersistentFlags().VarPF(&a.helpAll, "help-all", "", "help with every setting, by group").NoOptDefVal = "true"
 	o.add(root.Flags())
 	a.addSettings(root)
-	root.AddCommand(a.runCommand(), a.benchCommand(), a.verifyDistCommand(), a.doctorCommand(), a.raceCommand(), a.demoCommand(),
+	root.AddCommand(a.runCommand(), a.benchCommand(), a.verifyDistCommand(), a.doctorCommand(), a.auditCommand(), a.raceCommand(), a.demoCommand(),
 		a.replayCommand(), a.exportCommand(), a.infoCommand(), a.configCommand(), a.makeWeightsCommand(), a.timePassesCommand(), a.evalPairCommand())
 	root.PersistentPreRunE = func(*cobra.Command, []string) error { return a.checkColor() }
 	return root
