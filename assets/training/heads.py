@@ -1,6 +1,6 @@
 """Trains Medusa heads or an EAGLE head for a target, which stays as it is.
 
-usage: python heads.py --kind medusa|eagle --model TARGET.pt --data DATA --out FOLDER/model.safetensors --seconds S [--threads N] [--init HEADS.safetensors]
+usage: python heads.py --kind medusa|eagle --model TARGET.pt --data DATA --out FOLDER/model.safetensors --steps N [--threads N] [--init HEADS.safetensors]
 
 What is learned is the target's distribution behind each token of an answer. Once a minute the file is written, and this line printed
 for each step of a draft, on dialogues left out of the training: how often its best token is the target's (temperature 0), and
@@ -88,16 +88,16 @@ def acceptance(head: nn.Module, target: LM, ids: torch.Tensor, who: torch.Tensor
     return "  ".join(f"step {i + 1}: {best / n:.3f} {shared / n:.3f}" for i, (n, best, shared) in enumerate(totals))
 
 
-def train(head: nn.Module, target: LM, streams: Streams, held: tuple[torch.Tensor, torch.Tensor], rows: int, seconds: float, rate: float, out: Path) -> None:
+def train(head: nn.Module, target: LM, streams: Streams, held: tuple[torch.Tensor, torch.Tensor], rows: int, count: int, rate: float, out: Path) -> None:
     matrices = [p for p in head.parameters() if p.dim() == 2]
     rest = [p for p in head.parameters() if p.dim() == 1]
     optimizers = [torch.optim.Muon(matrices, lr=rate, weight_decay=0.0, adjust_lr_fn="match_rms_adamw"), torch.optim.AdamW(rest, lr=rate, weight_decay=0.0)]
     began = reported = time.time()
-    step, mean = 0, None
-    while (elapsed := time.time() - began) < seconds:
+    mean = None
+    for step in range(count):
         for o in optimizers:
             for group in o.param_groups:
-                group["lr"] = rate * rate_at(elapsed / seconds, step, 20)
+                group["lr"] = rate * rate_at(step / count, step, 20)
         ids, _, weight = streams.batch(rows)
         loss = loss_of(head, target, ids, weight == 1)
         for o in optimizers:
@@ -106,14 +106,13 @@ def train(head: nn.Module, target: LM, streams: Streams, held: tuple[torch.Tenso
         torch.nn.utils.clip_grad_norm_(head.parameters(), 1.0)
         for o in optimizers:
             o.step()
-        step += 1
         mean = loss.item() if mean is None else 0.95 * mean + 0.05 * loss.item()
         if time.time() - reported > REPORT_SECONDS:
             headfile.write(out, head.tensors(), head.config())
-            print(f"{elapsed:.0f}s batch {step} tokens {step * ids.numel() / 1e6:.2f}M loss {mean:.4f}  {acceptance(head, target, *held)}", flush=True)
+            print(f"{time.time() - began:.0f}s batch {step + 1} tokens {(step + 1) * ids.numel() / 1e6:.2f}M loss {mean:.4f}  {acceptance(head, target, *held)}", flush=True)
             reported = time.time()
     headfile.write(out, head.tensors(), head.config())
-    print(f"done: {step} batches, {step * rows * streams.length / 1e6:.2f}M tokens  {acceptance(head, target, *held)}", flush=True)
+    print(f"done: {count} batches, {count * rows * streams.length / 1e6:.2f}M tokens  {acceptance(head, target, *held)}", flush=True)
 
 
 def main() -> None:
@@ -122,7 +121,7 @@ def main() -> None:
     options.add_argument("--model", type=Path, required=True)
     options.add_argument("--data", type=Path, required=True)
     options.add_argument("--out", type=Path, required=True)
-    options.add_argument("--seconds", type=float, required=True)
+    options.add_argument("--steps", type=int, required=True)
     options.add_argument("--init", type=Path, help="go on from this file")
     options.add_argument("--mix", default="sgd=1,tm4=1,spc=1,program=2,general=2,drills=2")
     options.add_argument("--length", type=int, default=256)
@@ -142,7 +141,7 @@ def main() -> None:
     mix = {name: float(share) for name, share in (part.split("=") for part in chosen.mix.split(","))}
     streams, held = Streams(chosen.data, mix, chosen.length, chosen.seed), held_out(chosen.data, chosen.length)
     print(f"untrained, on {len(held[0])} windows: {acceptance(head, target, *held)}", flush=True)
-    train(head, target, streams, held, max(1, chosen.tokens // chosen.length), chosen.seconds, chosen.rate, chosen.out)
+    train(head, target, streams, held, max(1, chosen.tokens // chosen.length), chosen.steps, chosen.rate, chosen.out)
 
 
 if __name__ == "__main__":

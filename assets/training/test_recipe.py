@@ -9,6 +9,7 @@ import torch
 
 import lessons
 import prepare
+from asked import Chat
 from average import average
 from export import q8_0, tensors, write
 from model import LM, Shape, grown, shrunk
@@ -100,6 +101,14 @@ class Recipe(unittest.TestCase):
             for n in range(8, 12):
                 logits = decoder.read(ids[:, n : n + 1])
             torch.testing.assert_close(logits, model(ids)[:, -1].float(), atol=2e-2, rtol=2e-2)
+
+    def test_a_chat_that_the_target_asks_has_one_question_and_one_answer(self):
+        stop, chat = 9, Chat([1, 2], [3, 4], [5, 6], 9)
+        for asked, answered in ((7, 8), (7, 8), (7, 8), (9, 8), (7, 8), (7, 8), (7, 8), (7, 9), (7, 8)):
+            chat.add(asked, answered)  # the target's own tokens count where none is given
+        self.assertTrue(chat.whole)
+        self.assertEqual(chat.ids, [1, 2, 3, 4, 7, stop, 5, 6, 8, stop])
+        self.assertEqual(chat.who, [TEMPLATE] * 2 + [USER] * 4 + [TEMPLATE] * 2 + [ASSISTANT] * 2)
 
     def test_a_quantised_block_is_near_what_it_was(self):
         weights = np.random.default_rng(1).standard_normal((4, 64)).astype(np.float32)

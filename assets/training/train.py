@@ -1,6 +1,6 @@
 """Trains the target, or a draft that learns from the target.
 
-usage: python train.py --data DATA --model target|draft|smoke --out MODEL.pt --seconds S
+usage: python train.py --data DATA --model target|draft|smoke --out MODEL.pt --steps N
                        [--init MODEL.pt] [--teacher TARGET.pt] [--mix sgd=1,program=3,…] [--length 256] [--device cpu|cuda]
 
 Each window of a batch begins with a chat. Matrices are trained by Muon, the rest by AdamW, in bfloat16 with weights kept in float32.
@@ -110,25 +110,24 @@ def rate_at(fraction: float, step: int, warm: int) -> float:
     return min(1.0, (step + 1) / warm) * (1.0 if fraction < 0.5 else max(0.02, 2 * (1 - fraction)))
 
 
-def train(model: LM, teacher: LM | None, streams: Streams, rows: int, seconds: float, rate: float, out: Path) -> None:
-    steps, device = optimizers(model, rate), model.emb.weight.device
+def train(model: LM, teacher: LM | None, streams: Streams, rows: int, steps: int, rate: float, out: Path) -> None:
+    changes, device = optimizers(model, rate), model.emb.weight.device
     began = kept = time.time()
-    step, mean = 0, None
-    while (elapsed := time.time() - began) < seconds:
-        for o in steps:
+    mean = None
+    for step in range(steps):
+        for o in changes:
             for group in o.param_groups:
-                group["lr"] = rate * rate_at(elapsed / seconds, step, 50)
-        for o in steps:
+                group["lr"] = rate * rate_at(step / steps, step, 50)
+        for o in changes:
             o.zero_grad(set_to_none=True)
         loss = learn(model, teacher, *(t.to(device) for t in streams.batch(rows)))
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        for o in steps:
+        for o in changes:
             o.step()
-        step += 1
         mean = loss if mean is None else 0.97 * mean + 0.03 * loss
-        if step % 25 == 0:
-            tokens = step * rows * streams.length
-            print(f"step {step} loss {mean:.4f} tokens {tokens / 1e6:.2f}M {tokens / (time.time() - began):.0f}/s {elapsed:.0f}s", flush=True)
+        if (step + 1) % 25 == 0:
+            elapsed, tokens = time.time() - began, (step + 1) * rows * streams.length
+            print(f"step {step + 1} loss {mean:.4f} tokens {tokens / 1e6:.2f}M {tokens / elapsed:.0f}/s {elapsed:.0f}s", flush=True)
         if time.time() - kept > 180:
             save(model, out)
             kept = time.time()
@@ -149,7 +148,7 @@ def main() -> None:
     options.add_argument("--data", type=Path, required=True)
     options.add_argument("--model", choices=SHAPES, required=True)
     options.add_argument("--out", type=Path, required=True)
-    options.add_argument("--seconds", type=float, required=True)
+    options.add_argument("--steps", type=int, required=True)
     options.add_argument("--init", type=Path)
     options.add_argument("--teacher", type=Path)
     options.add_argument("--mix", default="sgd=1,tm4=1,spc=1,program=3,general=3,drills=2")
@@ -172,7 +171,7 @@ def main() -> None:
     if chosen.teacher:
         teacher = load(chosen.teacher).eval().to(chosen.device)
         teacher.hidden = torch.compile(teacher.hidden, dynamic=False)
-    train(model, teacher, streams, max(1, chosen.tokens // chosen.length), chosen.seconds, chosen.rate, chosen.out)
+    train(model, teacher, streams, max(1, chosen.tokens // chosen.length), chosen.steps, chosen.rate, chosen.out)
 
 
 if __name__ == "__main__":
