@@ -7,9 +7,10 @@ import "time"
 // threads wait until that thread has its core back. Then one thread fewer is faster: each that is
 // left has a core of its own.
 //
-// The time lost by waiting is measured in windows. After a window in which too much time was lost,
-// one more thread rests. After the rest all threads take part for one window, to see whether the
-// other program is gone.
+// The time lost by waiting is measured in windows. After several windows in a row in which too much
+// time was lost, one more thread rests. After the rest all threads take part again, to see whether
+// the other program is gone. One window proves little: any short task of the system costs as much,
+// and a rest after it would halve the speed of a whole reply.
 type lostCores struct {
 	threads int // of the pool
 	resting int // of them
@@ -23,15 +24,19 @@ type lostCores struct {
 	waitedBefore time.Duration // this window
 	rest         time.Duration // length of the last rest; 0: none lately
 	restEnds     time.Time
-	good         int // windows in a row in which too little was lost to let one more thread rest
+	bad, good    int // windows in a row in which enough was lost to let one more thread rest, and not
 }
 
 const (
 	// A window is longer than the system lets a program compute before it is another's turn, which is
 	// 3 to 8 ms on Linux.
 	window = 20 * time.Millisecond
+	// A thread rests after badAtFirst bad windows in a row, and after badAgain of them if one has
+	// rested lately. The first of these may be bad because the system begins a thread that slept on a
+	// core that another one uses, and moves it later.
+	badAtFirst, badAgain = 5, 2
 	// Each rest is twice as long as the one before, up to longestRest. The windows between cost a
-	// tenth of shortestRest at most, and a hundredth of longestRest.
+	// fifth of shortestRest at most, and a fiftieth of longestRest.
 	shortestRest, longestRest = 200 * time.Millisecond, 2 * time.Second
 	// After forgetAfter good windows the next rest is a short one.
 	forgetAfter = 50
@@ -64,14 +69,19 @@ func (l *lostCores) end() {
 	lost := float64(each) / float64(l.ran)
 	l.beginWindow()
 	if lost < restGain/float64(taking) {
+		l.bad = 0
 		if l.good++; l.resting == 0 && l.good >= forgetAfter {
 			l.rest = 0
 		}
+		return
+	}
+	l.good = 0
+	if l.bad++; l.rest == 0 && l.bad < badAtFirst || l.bad < badAgain {
 		return
 	}
 	if l.resting == 0 {
 		l.rest = min(max(2*l.rest, shortestRest), longestRest)
 	}
 	l.resting++
-	l.good, l.restEnds = 0, now.Add(l.rest)
+	l.bad, l.restEnds = 0, now.Add(l.rest)
 }

@@ -83,6 +83,37 @@ func TestLittleLossIsBorne(t *testing.T) {
 	}
 }
 
+// A short task of the system takes a core for some windows. A rest after it would last longer.
+func TestAShortDisturbanceIsBorne(t *testing.T) {
+	s := newShared(2)
+	for range 100 {
+		s.cores = 1
+		if share := s.compute((badAtFirst-1)*window, 2); share < 1 {
+			t.Fatalf("after less than %d windows with a lost core both threads took part in %.3f of the runs", badAtFirst, share)
+		}
+		s.cores = 2
+		s.compute(2*window, 2)
+	}
+}
+
+// What a thread waits in Run, it may wait for the pages of new memory.
+func TestNewMemoryIsNoLostCore(t *testing.T) {
+	pool := NewPool(2, time.Minute)
+	defer pool.Close()
+	lost := time.Duration(0)
+	pool.lost.waited = func() time.Duration { return lost }
+	program := []Phase{{Task: &counted{}, Items: 2, Work: 1 << 30}}
+	for range 10 * badAtFirst {
+		lost += time.Hour
+		pool.Run(program[0].Task, 2, 1<<30)
+		pool.lost.ran = window
+		pool.RunAll(program)
+	}
+	if pool.lost.resting != 0 {
+		t.Error("a thread rests after it waited for new memory")
+	}
+}
+
 // In a run without the resting threads every item is computed, and they are awake again after it.
 func TestRestingThreadsComeBack(t *testing.T) {
 	const threads, items = 4, 64

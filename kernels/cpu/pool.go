@@ -99,8 +99,18 @@ func (p *Pool) Close() {
 	}
 }
 
-// Run computes items 0 ≤ i < items of t and returns when all are done.
-func (p *Pool) Run(t Task, items, work int) { p.RunAll([]Phase{{t, items, work}}) }
+// Run computes items 0 ≤ i < items of t and returns when all are done. All threads take part if the
+// work is enough to share. It is for tasks that write memory for the first time: a thread may wait
+// there because the system clears a page for another one. That is no sign of a lost core.
+func (p *Pool) Run(t Task, items, work int) {
+	program := []Phase{{t, items, work}}
+	if len(p.threads) == 1 || items < 2 || work < p.cost.MinWork {
+		runAlone(program)
+		return
+	}
+	p.runTogether(program, len(p.threads))
+	p.lost.beginWindow()
+}
 
 // RunAll computes a program of at most MostPhases phases and returns when all are done. Work only
 // decides whether the items are shared between threads, and how finely. A program runs on the
@@ -121,7 +131,7 @@ func (p *Pool) RunAll(program []Phase) {
 	}
 	choice := p.choices.of(work, len(program))
 	if choice == nil {
-		p.runTogether(program)
+		p.runOnFreeCores(program)
 		return
 	}
 	alone, timed := choice.next()
@@ -132,7 +142,7 @@ func (p *Pool) RunAll(program []Phase) {
 	if alone {
 		runAlone(program)
 	} else {
-		p.runTogether(program)
+		p.runOnFreeCores(program)
 	}
 	if timed {
 		choice.observe(alone, float64(time.Since(start))/float64(work))
@@ -145,9 +155,14 @@ func runAlone(program []Phase) {
 	}
 }
 
-func (p *Pool) runTogether(program []Phase) {
+// runOnFreeCores runs a program on the threads that have not lost their cores.
+func (p *Pool) runOnFreeCores(program []Phase) {
 	threads := p.lost.begin()
 	defer p.lost.end()
+	p.runTogether(program, threads)
+}
+
+func (p *Pool) runTogether(program []Phase, threads int) {
 	if threads != int(p.taking.Load()) {
 		p.taking.Store(int32(threads))
 	}

@@ -21,16 +21,18 @@ const (
 	// trialRuns is the number of runs in a trial. All of them take the other way. Only the last one
 	// is timed: the first may have to wake a thread.
 	trialRuns = 2
-	// The first trial comes after soon runs, later ones after leastBetween. The interval doubles
-	// each time the other way costs clearly times as much or more, up to mostBetween.
-	soon, leastBetween, mostBetween = 32, 256, 4096
+	// The first trial comes after soon runs, of which two were timed, since one timing may be
+	// disturbed. Later ones come after leastBetween runs. The interval doubles each time the other
+	// way costs clearly times as much or more, up to mostBetween.
+	soon, leastBetween, mostBetween = 3 * timedEvery, 256, 4096
 	clearly                         = 1.25
 	// The other way is taken if it costs less than better times the current one. A trial comes at
 	// once if the cost of the current way has changed by a factor above changed.
 	better, changed = 0.95, 1.2
 	// mostChoiceWork is the largest average work of a phase, in multiplications, for which there is
-	// a choice. Larger programs always run on all threads, because a trial would cost too much.
-	mostChoiceWork = 2 << 20
+	// a choice. In a larger program a step would have to cost eight times as much as StepCost allows
+	// for, or one thread could not be faster. Only a disturbed timing can say so.
+	mostChoiceWork = 8 * mostWork
 )
 
 // next returns how to do the coming run, and whether to time it.
@@ -56,8 +58,8 @@ func (c *threadChoice) observe(alone bool, cost float64) {
 		c.endTrial()
 		return
 	}
-	if *known == 0 {
-		*known = cost
+	if *known == 0 || cost < *known {
+		*known = cost // other programs only add time
 	}
 	*known += (min(cost, 2**known) - *known) / 4
 	switch other := c.cost[way(!alone)]; {

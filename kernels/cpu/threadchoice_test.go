@@ -52,6 +52,27 @@ func TestThreadChoiceForgetsAWrongTiming(t *testing.T) {
 	}
 }
 
+// The first timing may be disturbed. The other way must not win against it.
+func TestThreadChoiceForgetsADisturbedTiming(t *testing.T) {
+	var c threadChoice
+	for n := range 20_000 {
+		is, timed := c.next()
+		if is && timed && c.trial == 0 && c.alone {
+			t.Fatalf("run %d: one thread is slower, and has become the way", n)
+		}
+		switch cost := 1.0; {
+		case !timed:
+		case is:
+			c.observe(true, 1.3)
+		default:
+			if n < timedEvery { // another program took a core
+				cost = 4
+			}
+			c.observe(false, cost)
+		}
+	}
+}
+
 func TestLargeProgramsAlwaysUseAllThreads(t *testing.T) {
 	var c threadChoices
 	if c.of(100*mostChoiceWork+1, 100) != nil {
