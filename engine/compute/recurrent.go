@@ -26,9 +26,10 @@ type DeltaNet struct {
 
 // CacheState is the size of a layer's state in a cache; with Heads 0 the layer has none.
 type CacheState struct {
-	KeyHeads, Heads  int // head h reads the query and key of key head h mod KeyHeads
-	KeyDim, ValueDim int // the state of a head is (KeyDim, ValueDim)
-	Kernel           int // tokens that the convolution sees, the last one included
+	KeyHeads, Heads  int  // head h reads the query and key of key head h mod KeyHeads
+	KeyDim, ValueDim int  // the state of a head is (KeyDim, ValueDim)
+	Kernel           int  // tokens that the convolution sees, the last one included
+	Grouped          bool // head h reads those of ⌊h·KeyHeads/Heads⌋ instead
 }
 
 // Width returns the columns of a token's input: queries, keys and values of all heads.

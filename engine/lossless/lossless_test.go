@@ -124,9 +124,9 @@ func TestPair(t *testing.T) {
 }
 
 // TestHeadInTheFile proves targets lossless that have a head of MTP in their file: tiny models with
-// random weights, one with recurrent layers and one with experts.
+// random weights, with recurrent layers, with experts, and with both.
 func TestHeadInTheFile(t *testing.T) {
-	for _, name := range []string{"qwen35-mtp", "glm4moe-mtp"} {
+	for _, name := range []string{"qwen35-mtp", "qwen35moe-mtp", "glm4moe-mtp"} {
 		for _, temperature := range []string{"0.7", "1"} {
 			t.Run(name+" at "+temperature, func(t *testing.T) {
 				t.Parallel()

@@ -37,6 +37,9 @@ type architecture struct {
 	// queryWithGate: the tensor of the query has, head after head, the rows of the query and then those
 	// of the gate of what attention collects.
 	queryWithGate bool
+	// betaWithAlpha: one tensor has, key head after key head, the rows of beta and then those of alpha.
+	betaWithAlpha bool
+	groupedHeads  bool // layers with a state have the heads of a key head side by side
 
 	normEmbeddings bool    // embeddings are normalised, without weights
 	postNormEps    float64 // epsilon of the norms after attention and feed-forward network; 0: that of the others

@@ -93,6 +93,15 @@ func TestEveryArchitectureAgainstTransformers(t *testing.T) {
 	}
 }
 
+// tolerance is how far a logit may be from that of transformers. The tiny model of qwen3next makes much
+// of rounding: where the library computes in float32 instead of float64, its logits move by 6e-4.
+func (f *fixture) tolerance() float64 {
+	if strings.HasPrefix(f.name, "qwen3next") {
+		return 3e-4
+	}
+	return 5e-5
+}
+
 // compare computes a prompt, and returns by how much the logits differ at most from those of
 // transformers.
 func (f *fixture) compare(t *testing.T, m *model.Model, prompt fixturePrompt) (worst float64) {
@@ -108,7 +117,7 @@ func (f *fixture) compare(t *testing.T, m *model.Model, prompt fixturePrompt) (w
 		}
 		for v := range row {
 			diff := math.Abs(float64(row[v]) - want[v])
-			if worst = max(worst, diff); !(diff <= 5e-5) {
+			if worst = max(worst, diff); !(diff <= f.tolerance()) {
 				t.Fatalf("%d tokens, row %d: logit %d is %v, transformers has %v", len(prompt.IDs), prompt.Rows[i], v, row[v], want[v])
 			}
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 
 	"specula/engine/compute"
@@ -132,31 +131,54 @@ func (b *binder) findFused(name string, shape []int) (*binding, error) {
 	return &binding{weight: weight, tensor: tensor, at: at}, nil
 }
 
-// findInterleaved returns the query, or the gate of attention, of a family that has both in the
-// tensor of the query: head after head, first its query and then its gate. The rows are copied, so
-// that each lies in one piece. It returns nil for other tensors.
+// interleaved says for a tensor of which tensor it is a part that has the rows of two, group after
+// group: first those of one, then those of the other.
+type interleaved struct {
+	name   string
+	part   int
+	groups string // their number, and the rows of a part, by the names in shape tags
+	rows   string
+	in     string // the layers that have it; see parameters
+}
+
+// halves lists the tensors that this architecture has interleaved.
+func (a *architecture) halves() map[string]interleaved {
+	all := map[string]interleaved{}
+	if a.queryWithGate {
+		all["attn_q.weight"] = interleaved{"attn_q.weight", 0, "heads", "queries", "attention"}
+		all["attn_gate.weight"] = interleaved{"attn_q.weight", 1, "heads", "queries", "attention"}
+	}
+	if a.betaWithAlpha {
+		all["ssm_beta.weight"] = interleaved{"ssm_ba.weight", 0, "key_heads", "delta_heads", "delta"}
+		all["ssm_alpha.weight"] = interleaved{"ssm_ba.weight", 1, "key_heads", "delta_heads", "delta"}
+	}
+	return all
+}
+
+// findInterleaved returns a tensor that the family has interleaved with another. The rows are
+// copied, so that they lie in one piece. It returns nil for other tensors.
 func (b *binder) findInterleaved(name string) (*binding, error) {
 	layer, kind, _ := splitName(name)
-	part := slices.Index([]string{"attn_q.weight", "attn_gate.weight"}, kind)
-	if !b.arch.queryWithGate || !b.parts["attention"] || part < 0 {
+	half, is := b.arch.halves()[kind]
+	if !is || !b.parts[half.in] {
 		return nil, nil
 	}
-	tensor := layer + "attn_q.weight"
+	tensor := layer + half.name
 	weight, found, err := b.file.Tensor(tensor)
 	if err != nil || !found {
 		return nil, err
 	}
-	queries := b.sizes["queries"]
-	if weight.Rows != 2*queries {
-		return nil, fmt.Errorf("the tensor %s has %d rows; a %s model of these hyperparameters needs %d, those of query and gate",
-			b.file.Called(tensor), weight.Rows, b.arch.name, 2*queries)
+	count := b.sizes[half.rows]
+	if weight.Rows != 2*count {
+		return nil, fmt.Errorf("the tensor %s has %d rows; a %s model of these hyperparameters needs %d, twice those of %s",
+			b.file.Called(tensor), weight.Rows, b.arch.name, 2*count, half.rows)
 	}
-	head := len(weight.Data) / (2 * b.sizes["heads"])
+	group := len(weight.Data) / (2 * b.sizes[half.groups])
 	rows := make([]byte, 0, len(weight.Data)/2)
-	for at := part * head; at < len(weight.Data); at += 2 * head {
-		rows = append(rows, weight.Data[at:at+head]...)
+	for at := half.part * group; at < len(weight.Data); at += 2 * group {
+		rows = append(rows, weight.Data[at:at+group]...)
 	}
-	weight.Name, weight.Rows, weight.Data = fmt.Sprintf("%s, part %d", tensor, part), queries, rows
+	weight.Name, weight.Rows, weight.Data = fmt.Sprintf("%s, part %d", tensor, half.part), count, rows
 	return &binding{weight: weight, tensor: tensor, copied: true}, nil
 }
 

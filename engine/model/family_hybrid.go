@@ -10,5 +10,17 @@ func hybrids() []architecture {
 			has:   needs{"qk_norm": required, "attention_gate": required},
 			named: map[string]string{"ffn_norm": "post_attention_norm"},
 		},
+		{
+			name: "qwen35moe", neoX: true, states: true, queryWithGate: true,
+			has:     needs{"qk_norm": required, "attention_gate": required, "shared_factor": required},
+			named:   map[string]string{"ffn_norm": "post_attention_norm"},
+			experts: experts{some: true, only: true, normed: true, shared: true},
+		},
+		{
+			name: "qwen3next", neoX: true, states: true, queryWithGate: true, betaWithAlpha: true, groupedHeads: true,
+			has:     needs{"qk_norm": required, "attention_gate": required, "shared_factor": required},
+			named:   map[string]string{"ffn_norm": "post_attention_norm"},
+			experts: experts{some: true, only: true, normed: true, shared: true},
+		},
 	}
 }

@@ -16,9 +16,9 @@ import (
 // A head of MTP in a target's file drafts what a float64 forward drafts, built on the layers of
 // transformers: in whatever pieces it reads the text, and again after its drafts were rolled back.
 func TestHeadsInFilesAgainstTransformers(t *testing.T) {
-	const tolerance = 2e-4 // the rounding of the target's states passes through the head, up to four times
 	compared := 0
 	for _, f := range fixtures(t) {
+		tolerance := 4 * f.tolerance() // the rounding of the target's states passes through the head, up to four times
 		for _, prompt := range f.prompts {
 			if prompt.Drafted == nil {
 				continue

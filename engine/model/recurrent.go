@@ -15,7 +15,7 @@ func (m *metadata) readStates(a *architecture, c *Config) {
 		return
 	}
 	dim := m.count("ssm.state_size", 0, mostStateDim)
-	s := compute.CacheState{KeyDim: dim, Kernel: m.count("ssm.conv_kernel", 0, mostKernel)}
+	s := compute.CacheState{KeyDim: dim, Kernel: m.count("ssm.conv_kernel", 0, mostKernel), Grouped: a.groupedHeads}
 	s.KeyHeads, s.Heads = m.count("ssm.group_count", 0, mostHeads), m.count("ssm.time_step_rank", 0, mostHeads)
 	inner := m.count("ssm.inner_size", 0, mostWide)
 	s.ValueDim = inner / s.Heads

@@ -128,6 +128,7 @@ func (c *Config) sizes(norm qkNorm, s layerShape) map[string]int {
 
 		"delta_inputs": s.state.Width(),
 		"delta_heads":  s.state.Heads,
+		"key_heads":    s.state.KeyHeads,
 		"delta_value":  s.state.ValueDim,
 		"delta_values": s.state.Heads * s.state.ValueDim,
 		"kernel":       s.state.Kernel,

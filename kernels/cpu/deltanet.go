@@ -7,9 +7,18 @@ const MaxStateDim = 256
 
 // DeltaShape is the size of a gated delta net: a layer with a state in place of keys and values.
 type DeltaShape struct {
-	KeyHeads, Heads  int // head h reads the query and key of key head h mod KeyHeads
-	KeyDim, ValueDim int // the state of a head is (KeyDim, ValueDim)
-	Kernel           int // tokens that the convolution sees, the last one included
+	KeyHeads, Heads  int  // Heads is a multiple of KeyHeads; see KeyHead
+	KeyDim, ValueDim int  // the state of a head is (KeyDim, ValueDim)
+	Kernel           int  // tokens that the convolution sees, the last one included
+	Grouped          bool // the heads of a key head lie side by side
+}
+
+// KeyHead returns the key head whose query and key a head reads.
+func (s DeltaShape) KeyHead(head int) int {
+	if s.Grouped {
+		return head * s.KeyHeads / s.Heads
+	}
+	return head % s.KeyHeads
 }
 
 // Width returns the columns of a token's input: queries, keys and values of all heads.
@@ -161,7 +170,7 @@ func (t *DeltaNet) prepare(row *deltaRow, head, token int) {
 	take := func(n int) (x []float32) { x, rest = rest[:n], rest[n:]; return x }
 	row.q, row.k, row.v = take(s.KeyDim), take(s.KeyDim), take(s.ValueDim)
 	row.recalled, row.change = take(s.ValueDim), take(s.ValueDim)
-	keyHead := head % s.KeyHeads
+	keyHead := s.KeyHead(head)
 	t.convolve(row.q, rest, keyHead*s.KeyDim, token)
 	t.convolve(row.k, rest, (s.KeyHeads+keyHead)*s.KeyDim, token)
 	t.convolve(row.v, rest, 2*s.KeyHeads*s.KeyDim+head*s.ValueDim, token)

@@ -50,7 +50,9 @@ func (l *deltaLayer) pass(s *DeltaState, position, m, threads int) []float32 {
 }
 
 func deltaShapes() []DeltaShape {
-	return []DeltaShape{{2, 4, 16, 24, 4}, {1, 3, 8, 5, 2}, {2, 2, 64, 64, 4}, {2, 2, 40, 40, 3}}
+	return []DeltaShape{
+		{2, 4, 16, 24, 4, false}, {2, 6, 16, 24, 4, true}, {1, 3, 8, 5, 2, false}, {2, 2, 64, 64, 4, false}, {2, 2, 40, 40, 3, false},
+	}
 }
 
 func TestDeltaNetAgainstReference(t *testing.T) {
@@ -59,7 +61,7 @@ func TestDeltaNetAgainstReference(t *testing.T) {
 		l := newDeltaLayer(shape, tokens)
 		got := l.pass(NewDeltaState(shape, 8), 0, tokens, 1)
 		want := make([]float64, len(got))
-		ref.DeltaNet(want, l.x, l.alpha, l.beta, l.conv, l.rate, l.shift, tokens, shape.KeyHeads, shape.Heads, shape.KeyDim, shape.ValueDim, shape.Kernel, 1e-6)
+		ref.DeltaNet(want, l.x, l.alpha, l.beta, l.conv, l.rate, l.shift, tokens, shape.KeyHeads, shape.Heads, shape.KeyDim, shape.ValueDim, shape.Kernel, shape.Grouped, 1e-6)
 		for i := range want {
 			if diff := math.Abs(float64(got[i]) - want[i]); !(diff <= 2e-6*(1+math.Abs(want[i]))) {
 				t.Fatalf("%+v: number %d is %v, want %v", shape, i, got[i], want[i])
@@ -142,7 +144,7 @@ func TestSoftplus(t *testing.T) {
 
 // A pass of one token over the size of a head of Qwen3.5.
 func BenchmarkDeltaNet(b *testing.B) {
-	shape := DeltaShape{16, 16, 128, 128, 4}
+	shape := DeltaShape{16, 16, 128, 128, 4, false}
 	const most = 512
 	for _, m := range []int{1, 5, 512} {
 		b.Run(fmt.Sprint(m), func(b *testing.B) {

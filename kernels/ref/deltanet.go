@@ -7,7 +7,8 @@ import "math"
 //
 // x is (n, 2·keyHeads·keyDim + heads·valueDim): queries, keys and values of all heads. Each column
 // of it passes a causal convolution with its own weights, conv (kernel, columns), and then SiLU.
-// Head h reads the query and key of key head h mod keyHeads. Both are normalised to length 1, and
+// Head h reads the query and key of key head h mod keyHeads, or if the heads of a key head are
+// grouped side by side, of ⌊h·keyHeads/heads⌋. Both are normalised to length 1, and
 // the query is divided by √keyDim. Head h has a state S, (keyDim, valueDim), at first 0. For each
 // token, with decay g = exp(rate·softplus(alpha+shift)) and strength b = σ(beta):
 //
@@ -15,7 +16,7 @@ import "math"
 //
 // alpha and beta are (n, heads); rate and shift have one number for each head. Source: Yang et al.,
 // Gated Delta Networks, 2024; the convolution and the norms are those of Qwen3-Next.
-func DeltaNet(dst []float64, x, alpha, beta, conv, rate, shift []float32, n, keyHeads, heads, keyDim, valueDim, kernel int, eps float64) {
+func DeltaNet(dst []float64, x, alpha, beta, conv, rate, shift []float32, n, keyHeads, heads, keyDim, valueDim, kernel int, grouped bool, eps float64) {
 	width := 2*keyHeads*keyDim + heads*valueDim
 	mixed := make([]float64, n*width)
 	for t := range n {
@@ -43,6 +44,9 @@ func DeltaNet(dst []float64, x, alpha, beta, conv, rate, shift []float32, n, key
 		for t := range n {
 			row := mixed[t*width:][:width]
 			keyHead := h % keyHeads
+			if grouped {
+				keyHead = h * keyHeads / heads
+			}
 			q, k := unit(row[keyHead*keyDim:][:keyDim]), unit(row[(keyHeads+keyHead)*keyDim:][:keyDim])
 			v := row[2*keyHeads*keyDim+h*valueDim:][:valueDim]
 			decay := math.Exp(float64(rate[h]) * math.Log1p(math.Exp(float64(alpha[t*heads+h])+float64(shift[h]))))

@@ -35,6 +35,11 @@ YARN = dict(rope_type="yarn", rope_theta=10000.0, factor=4.0, original_max_posit
 
 EXPERTS = dict(moe_intermediate_size=24, num_experts=8, num_experts_per_tok=3)
 
+DELTA = dict(
+    head_dim=16, layer_types=["linear_attention", "linear_attention", "linear_attention", "full_attention"], linear_conv_kernel_dim=4,
+    linear_num_key_heads=2, linear_num_value_heads=4, linear_key_head_dim=8, linear_value_head_dim=8)
+TURNED = dict(rope_parameters=dict(rope_type="default", rope_theta=10000.0, partial_rotary_factor=0.5, mrope_section=[2, 1, 1]))
+
 
 def alternate(n, every):
     return ["full_attention" if (i + 1) % every == 0 else "sliding_attention" for i in range(n)]
@@ -98,10 +103,10 @@ MODELS = {
     "glm4moe": ("Glm4Moe", dict(head_dim=16, partial_rotary_factor=0.5, moe_intermediate_size=24, n_routed_experts=6, num_experts_per_tok=3,
                                 n_shared_experts=2, first_k_dense_replace=1, n_group=1, topk_group=1, routed_scaling_factor=1.5,
                                 norm_topk_prob=True, use_qk_norm=True, attention_bias=True)),
-    "qwen35": ("Qwen3_5Text", dict(
-        head_dim=16, layer_types=["linear_attention", "linear_attention", "linear_attention", "full_attention"], linear_conv_kernel_dim=4,
-        linear_num_key_heads=2, linear_num_value_heads=4, linear_key_head_dim=8, linear_value_head_dim=8,
-        rope_parameters=dict(rope_type="default", rope_theta=10000.0, partial_rotary_factor=0.5, mrope_section=[2, 1, 1]))),
+    "qwen35": ("Qwen3_5Text", DELTA | TURNED),
+    "qwen3next": ("Qwen3Next", dict(**DELTA, **EXPERTS, shared_expert_intermediate_size=40, partial_rotary_factor=0.5, rope_parameters=dict(
+        rope_type="default", rope_theta=10000.0, partial_rotary_factor=0.5))),
+    "qwen35moe": ("Qwen3_5MoeText", dict(**DELTA, **TURNED, **EXPERTS, shared_expert_intermediate_size=40)),
     # Families that transformers does not have: another model's weights under their names.
     "internlm2": ("Llama", dict(num_hidden_layers=3)),
     "qwen": ("Qwen2", dict(num_key_value_heads=4)),
@@ -113,7 +118,8 @@ MODELS = {
 QWEN_HEAD = dict(layer="mtp.layers.0.", fc="mtp.fc", enorm="mtp.pre_fc_norm_embedding", hnorm="mtp.pre_fc_norm_hidden", norm="mtp.norm")
 GLM_HEAD = dict(layer="model.layers.4.", fc="model.layers.4.eh_proj", enorm="model.layers.4.enorm", hnorm="model.layers.4.hnorm",
                 norm="model.layers.4.shared_head.norm", embedding="model.layers.4.embed_tokens", output="model.layers.4.shared_head.head")
-HEADS = {"qwen35-mtp": ("qwen35", QWEN_HEAD), "glm4moe-mtp": ("glm4moe", GLM_HEAD)}
+HEADS = {"qwen35-mtp": ("qwen35", QWEN_HEAD), "qwen35moe-mtp": ("qwen35moe", QWEN_HEAD), "qwen3next-mtp": ("qwen3next", QWEN_HEAD),
+         "glm4moe-mtp": ("glm4moe", GLM_HEAD)}
 
 
 def make(name, **more):
@@ -125,9 +131,19 @@ def make(name, **more):
     if kind.endswith("VL"):
         return vision(kind, config(**{**BASE, **differs}))
     model = getattr(transformers, kind.removesuffix("Text") + "ForCausalLM")
+    if kind == "Qwen3Next":
+        model = widened(model)
     settings = config(**{**BASE, **differs})
     settings._attn_implementation = settings._experts_implementation = "eager"
     return coarse(model(settings))
+
+
+def widened(model):
+    """Returns a class of the library with float64 where it computes in float32, which moves some logits by 5e-4."""
+    module = sys.modules[model.__module__]
+    source = pathlib.Path(module.__file__).read_text().replace("torch.float32", "torch.float64").replace(".float()", ".double()")
+    exec(compile(source, module.__file__, "exec"), module.__dict__)
+    return getattr(module, model.__name__)
 
 
 def has_experts(model):
