@@ -96,7 +96,8 @@ func (s *Session) calibrate(ctx context.Context) (err error) {
 	return nil
 }
 
-// rehearse runs one round over tokens of a text and notes what it cost. Its verdicts mean nothing, so no token counts as tested.
+// rehearse runs one round over tokens of a text and notes what it cost. Its verdicts mean nothing,
+// so no token counts as tested.
 func (s *Session) rehearse(ctx context.Context, p spec.Proposer, traits spec.Traits, in *round.Input) error {
 	var did round.Result
 	in.Last = s.textTokens(1)[0]

@@ -18,11 +18,13 @@ type drafter struct {
 	spec.Traits
 	// build makes the proposer of a session when it is chosen for the first time.
 	build func(s *Session, c config.Speculation) (spec.Proposer, error)
-	// made returns the settings that build uses, as text. When they change, the next reply builds a new proposer. nil: it uses none.
+	// made returns the settings that build uses, as text. When they change, the next reply builds a
+	// new proposer. nil: it uses none.
 	made func(c config.Speculation) string
 }
 
-// drafters is the register of proposers, in the order in which a key steps through them. Nothing else knows a proposer by its name.
+// drafters is the register of proposers, in the order in which a key steps through them. Nothing
+// else knows a proposer by its name.
 func drafters() []drafter {
 	return []drafter{
 		{Traits: spec.Traits{Name: "draft", From: spec.FromDraft, AutoRank: 1, AutoWhy: "there is a draft model",
@@ -112,7 +114,8 @@ func WithWords(r event.Ready) event.Ready {
 	return r
 }
 
-// proposer returns the session's proposer of a name and makes it if there is none yet. If it cannot be made, refused says why.
+// proposer returns the session's proposer of a name and makes it if there is none yet. If it cannot
+// be made, refused says why.
 func (s *Session) proposer(name string, c config.Speculation) (p spec.Proposer, refused string) {
 	if p := s.proposers[name]; p != nil {
 		return p, ""
@@ -136,7 +139,8 @@ func (s *Session) proposer(name string, c config.Speculation) (p spec.Proposer, 
 	return p, ""
 }
 
-// renew drops the proposers that were built from other settings. It lets those that could not be made be tried again.
+// renew drops the proposers that were built from other settings. It lets those that could not be
+// made be tried again.
 func (s *Session) renew(c config.Speculation) error {
 	clear(s.failed)
 	for name, p := range s.proposers {

@@ -73,9 +73,10 @@ func (s *Session) learned(c config.Config) *lessons {
 	return l
 }
 
-// repeatable reports whether gamma must be chosen without the clock, so that the same settings give the same text again: when
-// sampling with given drafts, or with a seed unless costs are measured. Then gamma decides which uniform number tests which
-// token. At temperature 0 gamma does not change the text.
+// repeatable reports whether gamma must be chosen without the clock, so that the same settings give
+// the same text again: when sampling with given drafts, or with a seed unless costs are measured.
+// Then gamma decides which uniform number tests which token. At temperature 0 gamma does not change
+// the text.
 func repeatable(c config.Config) bool {
 	asked := c.Speculation.Drafts != "" || c.Speculation.Costs != "measured" && c.Sampling.Seed >= 0
 	return asked && c.Sampling.Temperature > 0
@@ -118,7 +119,8 @@ func (e *Engine) nominalCosts(c config.Speculation) *gamma.NominalCosts {
 	return n
 }
 
-// draftParameters returns how many weights the draft of one token reads; 0 for a lookup, or if there can be no draft.
+// draftParameters returns how many weights the draft of one token reads; 0 for a lookup, or if
+// there can be no draft.
 func (e *Engine) draftParameters(c config.Speculation) int64 {
 	d := drafterNamed(c.Proposer)
 	if d.why(e) != "" {

@@ -68,8 +68,8 @@ func (c *forgetfulCache) Checkpoint() error {
 	return nil
 }
 
-// Replies that are written again, edited or continued have the same text with caches that cannot be cut back everywhere,
-// whatever drafts: what is missing is read again.
+// Replies that are written again, edited or continued have the same text with caches that cannot be
+// cut back everywhere, whatever drafts: what is missing is read again.
 func TestCachesThatCannotGoBackReadAgain(t *testing.T) {
 	e, err := engine.Load(t.Context(), options(forgetful{newHost(t)}), func(event.Event) {})
 	if err != nil {

@@ -17,7 +17,8 @@ import (
 	"specula/engine/sample"
 )
 
-// What a proof compares with: the distributions at the tokens of a finished reply, by passes of their own and by definition.
+// What a proof compares with: the distributions at the tokens of a finished reply, by passes of
+// their own and by definition.
 
 // places computes, for each token of a reply, the distribution that the token was chosen from, a
 // pass at a time. drafts are those of the reply's rounds.

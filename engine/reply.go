@@ -218,7 +218,8 @@ func (r *reply) begin(ctx context.Context) error {
 	return r.prefill(ctx, started.ReusedTokens)
 }
 
-// prefill lets the target read the prompt up to its last token. The first reused tokens are in the cache already.
+// prefill lets the target read the prompt up to its last token. The first reused tokens are in the
+// cache already.
 func (r *reply) prefill(ctx context.Context, reused int) error {
 	s := r.session
 	if err := s.target.Truncate(reused); err != nil {

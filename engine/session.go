@@ -89,8 +89,9 @@ type Request struct {
 	Drafts  string // to write a reply again: its drafts, from event.ReplyEnded; empty: the settings decide
 }
 
-// Generate writes one reply. The sequence ends with event.ReplyEnded, unless its reader stops first. After a reader that
-// stopped, a cancelled context or an error, the session is ready for the next reply.
+// Generate writes one reply. The sequence ends with event.ReplyEnded, unless its reader stops
+// first. After a reader that stopped, a cancelled context or an error, the session is ready for the
+// next reply.
 func (s *Session) Generate(ctx context.Context, req Request) iter.Seq[event.Event] {
 	return func(yield func(event.Event) bool) {
 		s.replies++

@@ -17,7 +17,8 @@ import (
 // CompareWithDecoding runs the target over a finished reply to prompt in two ways: by passes of one
 // row, and by the passes of the rounds that wrote it. Each way reads the keys and values of its own
 // passes. It returns at how many positions of the reply the scores were compared, and at how many
-// of these their bits differ; both are 0 for a target on a server, whose passes cannot be repeated. It empties the caches before and after.
+// of these their bits differ; both are 0 for a target on a server, whose passes cannot be repeated.
+// It empties the caches before and after.
 func (s *Session) CompareWithDecoding(ctx context.Context, prompt string, rounds []event.Round) (compared, differ int, err error) {
 	local, here := s.target.(*round.Local)
 	if !here {

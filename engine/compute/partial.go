@@ -9,8 +9,8 @@ type Partial interface {
 	Cache
 	// Reach returns the greatest length, at most n, to which Truncate can cut back.
 	Reach(n int) int
-	// Checkpoint makes it possible to go back to the present length later on. If there are CacheShape.Checkpoints of them, the
-	// oldest goes. A Truncate to a smaller length removes it.
+	// Checkpoint makes it possible to go back to the present length later on. If there are
+	// CacheShape.Checkpoints of them, the oldest goes. A Truncate to a smaller length removes it.
 	Checkpoint() error
 }
 

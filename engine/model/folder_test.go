@@ -89,8 +89,8 @@ func TestEveryFolderIsTheFile(t *testing.T) {
 	}
 }
 
-// withoutFolders lists the families that transformers does not have, the hybrid, and the mixtures, whose folders
-// have a tensor for each expert and are not read.
+// withoutFolders lists the families that transformers does not have, the hybrid, and the mixtures,
+// whose folders have a tensor for each expert and are not read.
 func withoutFolders() []string {
 	return []string{"internlm2", "qwen", "muse-glimmer", "mixtral", "qwen2moe", "qwen3moe", "granitemoe", "ernie4_5-moe", "glm4moe", "gpt-oss", "qwen35", "qwen35-mtp",
 		"glm4moe-mtp", "qwen35moe", "qwen35moe-mtp", "qwen3next", "qwen3next-mtp"}

@@ -45,8 +45,8 @@ func windowed(t *testing.T, backend compute.Backend, name string) *model.Model {
 
 var withWindows = []string{"gemma3", "cohere2", "phi3-window", "exaone4-window"}
 
-// A verification pass gives the bits of decoding, and those of a cache that keeps all rows, before and after each
-// border of a ring, with drafts rejected on the way.
+// A verification pass gives the bits of decoding, and those of a cache that keeps all rows, before
+// and after each border of a ring, with drafts rejected on the way.
 func TestRingsVerifyAsWholeCachesDecode(t *testing.T) {
 	backend := newBackend(t, 2)
 	for _, name := range withWindows {
@@ -74,8 +74,8 @@ func TestRingsVerifyAsWholeCachesDecode(t *testing.T) {
 	}
 }
 
-// Cut back to any length, a cache with rings goes to one from which reading on gives the same bits: the length itself
-// if few tokens are removed, else a checkpoint or nothing.
+// Cut back to any length, a cache with rings goes to one from which reading on gives the same bits:
+// the length itself if few tokens are removed, else a checkpoint or nothing.
 func TestRingsGoBack(t *testing.T) {
 	backend := newBackend(t, 2)
 	m, whole := windowed(t, backend, "gemma3"), windowed(t, wholeCaches{backend}, "gemma3")

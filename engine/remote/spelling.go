@@ -50,7 +50,8 @@ func (s *spelling) recover(text string, last int32, n int) ([]int32, error) {
 
 var errUntold = errors.New("the server did not tell which tokens make a character, and the text leaves it open: write this reply with speculation.enabled on and a fixed γ")
 
-// fits returns the sequences of n tokens with these bytes, each of which ends inside a character; at most two.
+// fits returns the sequences of n tokens with these bytes, each of which ends inside a character;
+// at most two.
 func (s *spelling) fits(text string, n int) (found [][]int32) {
 	if n == 1 {
 		for _, id := range s.parts[text] {

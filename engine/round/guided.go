@@ -16,12 +16,14 @@ import (
 // negative prompt. Every logit becomes negative + Scale · (prompt − negative). With a Scale above 1
 // the effect of the prompt grows.
 //
-// The second sequence is the companion. It has a cache of its own, and its rows are in the same pass, so the weights are read once.
-// Drafts are not guided. The guided logits judge them, so the text is exact with any draft.
+// The second sequence is the companion. It has a cache of its own, and its rows are in the same
+// pass, so the weights are read once. Drafts are not guided. The guided logits judge them, so the
+// text is exact with any draft.
 type Guided struct {
 	*Local
 	Scale float64
-	// Longer is the number of tokens by which the negative prompt is longer than the prompt; negative if it is shorter.
+	// Longer is the number of tokens by which the negative prompt is longer than the prompt;
+	// negative if it is shorter.
 	Longer int
 
 	Companion compute.Cache

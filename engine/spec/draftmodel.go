@@ -12,16 +12,17 @@ import (
 // Model is what DraftModel needs of a transformer; engine/model has it.
 type Model interface {
 	NewCache() (compute.Cache, error)
-	// Prefill appends ids to the cache and returns one row of logits, that of the last id. If it fails half-way, the cache holds a
-	// prefix of ids.
+	// Prefill appends ids to the cache and returns one row of logits, that of the last id. If it
+	// fails half-way, the cache holds a prefix of ids.
 	Prefill(ctx context.Context, cache compute.Cache, ids []int32, progress func(done, total int)) (compute.Logits, error)
 }
 
-// DraftModel proposes by running a small model ahead of the target: a model of its own, or the target without some of its layers.
+// DraftModel proposes by running a small model ahead of the target: a model of its own, or the
+// target without some of its layers.
 //
-// Between rounds its cache holds keys and values of a prefix of the committed tokens, never of the last one: to read that one next
-// yields the logits of the first draft token. During Propose the cache also holds draft tokens. Committed cuts it back to the
-// accepted ones.
+// Between rounds its cache holds keys and values of a prefix of the committed tokens, never of the
+// last one: to read that one next yields the logits of the first draft token. During Propose the
+// cache also holds draft tokens. Committed cuts it back to the accepted ones.
 type DraftModel struct {
 	name       string
 	model      Model
@@ -79,7 +80,8 @@ type Lexicon interface {
 	// Spell appends tokens of the draft model with the same text as the target's tokens. A target
 	// token that the draft model has, too, becomes that one token, whatever stands around it.
 	Spell(dst, target []int32) []int32
-	// Rescore writes the draft model's scores to the places of the same tokens in the target's vocabulary, and −Inf to all others.
+	// Rescore writes the draft model's scores to the places of the same tokens in the target's
+	// vocabulary, and −Inf to all others.
 	Rescore(dst, draft []float32)
 }
 
@@ -188,9 +190,10 @@ func (d *DraftModel) propose(ctx context.Context, ask Ask) (Draft, error) {
 	return draft, nil
 }
 
-// damaged ends a draft at token i, whose logits are not finite. It keeps the tokens before i. Their values decide whether the draft
-// gets this far, so to drop them would favour other tokens, and the text would not have the target's distribution. The cache is cut
-// back to its length at the start of the round: what this round has written to it may not be finite either.
+// damaged ends a draft at token i, whose logits are not finite. It keeps the tokens before i. Their
+// values decide whether the draft gets this far, so to drop them would favour other tokens, and the
+// text would not have the target's distribution. The cache is cut back to its length at the start
+// of the round: what this round has written to it may not be finite either.
 func (d *DraftModel) damaged(draft Draft, i int, cause error) (Draft, error) {
 	if i == 0 {
 		return Draft{}, errors.Join(fmt.Errorf("%w: draft token 0: %w", ErrNoDraft, cause), d.truncate(d.sound))
@@ -200,7 +203,8 @@ func (d *DraftModel) damaged(draft Draft, i int, cause error) (Draft, error) {
 	return draft, d.truncate(d.sound)
 }
 
-// meet notes a token of the context that the draft model cannot read, because its vocabulary has fewer padding tokens.
+// meet notes a token of the context that the draft model cannot read, because its vocabulary has
+// fewer padding tokens.
 func (d *DraftModel) meet(tokens []int32) {
 	for _, id := range tokens {
 		if int(id) >= d.own && d.stranger == "" {
@@ -284,7 +288,8 @@ func (d *DraftModel) inTarget(i int) []float32 {
 	return d.translated[i]
 }
 
-// read appends ids to the cache, and to cached as many as the cache really holds, also after a cancelled pass.
+// read appends ids to the cache, and to cached as many as the cache really holds, also after a
+// cancelled pass.
 func (d *DraftModel) read(ctx context.Context, ids []int32, progress func(done, total int)) (compute.Logits, error) {
 	logits, err := d.model.Prefill(ctx, d.cache, ids, progress)
 	d.cached = append(d.cached, ids[:d.cache.Len()-len(d.cached)]...)

@@ -9,8 +9,9 @@ import (
 	"specula/kernels/cpu"
 )
 
-// A ring gives the bits of a cache that keeps all rows, whatever the rows after them left in it: for a text that
-// goes around it several times, in passes of any length, with rows removed after each.
+// A ring gives the bits of a cache that keeps all rows, whatever the rows after them left in it:
+// for a text that goes around it several times, in passes of any length, with rows removed after
+// each.
 func TestRingEqualsWholeCache(t *testing.T) {
 	const heads, headDim, spare = 2, 32, 33
 	for _, window := range []int{1, 7, 200, 256, 300} {
