@@ -48,6 +48,9 @@ func (r *reply) watch(ctx context.Context) (reason string, err error) {
 	for i, ev := range r.narrateSeen(&seen) {
 		if i == 0 {
 			ev.VerifyMS, ev.BytesMoved = ms, w.stream.Moved()
+			if len(w.at) > 1 && seen.MS > 0 { // the first round waits for the prompt
+				ev.VerifyMS = seen.MS
+			}
 		}
 		outcome := spec.Outcome{Accepted: ev.Accepted}
 		if reason = r.commit(&outcome, &ev); reason != "" && ev.Server.Drafted == event.Untold {

@@ -22,6 +22,7 @@ func shown(s *event.Settings) map[string]any {
 		"speculation.proposer":   &s.Proposer,
 		"speculation.acceptance": &s.Acceptance,
 		"speculation.enabled":    &s.Speculate,
+		"remote.watch":           &s.Watch,
 	}
 }
 

@@ -116,6 +116,7 @@ type Settings struct {
 	Acceptance   string `json:"acceptance,omitempty"`
 	Speculate    bool   `json:"speculate"`
 	MaxTokens    int    `json:"maxTokens"`
+	Watch        bool   `json:"watch,omitempty"` // the rounds are a server's own
 }
 
 // ReplyStarted opens a reply.

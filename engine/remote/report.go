@@ -20,6 +20,7 @@ func (w *Watch) llama(data []byte) (piece, error) {
 	if len(p.ids) == 0 {
 		return p, nil
 	}
+	w.now = max(w.now, a.Timing.MS)
 	if len(p.ids) != 1 {
 		return piece{}, fmt.Errorf("%w: it sent %d tokens in one piece of a stream", errFalse, len(p.ids))
 	}

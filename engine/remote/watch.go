@@ -32,7 +32,10 @@ type Seen struct {
 	// Merged, when above 1, means that rounds came in one piece, at least so many: their sums are known, but not
 	// which of the tokens were drafted. Then Accepted is 0.
 	Merged int
-	Ended  bool // the server has ended the reply with this
+	// MS is the server's own time of the round; 0: it tells none. It does not depend on how fast the stream
+	// is read.
+	MS    float64
+	Ended bool // the server has ended the reply with this
 }
 
 // Step is the server's count of a round that Seen did not tell.
@@ -47,6 +50,8 @@ type Watch struct {
 	answer *http.Response
 
 	told   counters // by the last piece
+	ms     float64  // of the reply so far, by the server's clock, at the last round that was told
+	now    float64  // the same at the last piece
 	tokens int      // that have come
 	moved  int64    // bytes that were told
 	queue  []piece
@@ -150,6 +155,14 @@ func (s *Server) open(ctx context.Context, cancel context.CancelCauseFunc, path 
 
 // Next returns the next round of the server. After one that has Ended, the reply is whole.
 func (w *Watch) Next() (Seen, error) {
+	seen, err := w.next()
+	if len(w.queue) == 0 { // else the clock is already that of a later piece
+		seen.MS, w.ms = max(0, w.now-w.ms), w.now
+	}
+	return seen, err
+}
+
+func (w *Watch) next() (Seen, error) {
 	if w.server.kind == VLLM {
 		return w.nextPiece()
 	}

@@ -33,8 +33,8 @@ func headOf(s *state.State, th *theme.Theme) head {
 	asked, plain := s.Rate(true), s.Rate(false)
 	h := head{style: th.Label, plain: plain.PerSecond()}
 	switch times := s.Reply.Speedup; {
-	case s.Last != nil && ofServer(&s.Last.Round):
-		h.words, h.note, h.reason = "the server's own rounds", "server", "no plain rounds of the server to compare with: specula audit measures both"
+	case s.Settings.Watch:
+		h.words, h.note, h.plain = "the server's own rounds", "see audit", 0
 	case speculationOff(s):
 		h.words, h.note = "speculation is off", "off"
 	case times <= 0 || asked.PerSecond() <= 0:
@@ -271,6 +271,9 @@ func roles(s *state.State, th *theme.Theme, w int) string {
 func rolesWords(s *state.State) string {
 	if s.Ready == nil {
 		return "a small model guesses, a large one checks"
+	}
+	if s.Settings.Watch {
+		return "the server of " + s.Ready.Target.Name + " guesses and checks"
 	}
 	if who := drafterName(s); who != "" {
 		return who + " guesses, " + s.Ready.Target.Name + " checks"

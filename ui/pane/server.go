@@ -48,7 +48,7 @@ func (c *column) serverTest(r *state.Round) []string {
 	}
 	return []string{
 		c.line().Put(c.th.Label, "reported ").Put("", reported).String(),
-		c.line().Put(c.th.Label, "derived  ").Put("", "which of the tokens were drafted").String(),
+		c.line().Put(c.th.Label, "derived  ").Put("", "which tokens were drafted").String(),
 		c.line().Put(c.th.Label, "unknown  ").Put("", "p, q and u; the refused tokens").String(),
 	}
 }

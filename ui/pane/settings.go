@@ -51,8 +51,12 @@ func settingsWords(s *state.State, th *theme.Theme) []shownSetting {
 	if speculationOff(s) {
 		gamma.value = "off"
 	}
+	proposer := proposerSetting(s)
+	if v.Watch {
+		gamma.value, proposer = "the server's", "the server"
+	}
 	words := []shownSetting{
-		{name: "temperature", value: fmt.Sprintf("%.2f", v.Temperature)}, gamma, {name: "proposer", value: proposerSetting(s)}, {name: "seed", value: seedWords(v.Seed)},
+		{name: "temperature", value: fmt.Sprintf("%.2f", v.Temperature)}, gamma, {name: "proposer", value: proposer}, {name: "seed", value: seedWords(v.Seed)},
 	}
 	if v.TopK > 0 {
 		words = append(words, shownSetting{name: "top-k", value: fmt.Sprint(v.TopK)})
