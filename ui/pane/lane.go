@@ -234,7 +234,7 @@ const pathFallback = "fallback"
 func (l *lane) why(th *theme.Theme, w int) string {
 	out := paint.NewLine(th, w-1).Put("", "  ")
 	if l.round == nil {
-		return out.String() + " "
+		return out.Put(th.Label, longestThatFits(out.Left(), l.letters(th)...)).String() + " "
 	}
 	sep := "  " + th.Glyph.Separator + "  "
 	text := ""
@@ -265,7 +265,7 @@ func (l *lane) letters(th *theme.Theme) []string {
 	if greedy(l.round) {
 		return []string{who + "; at temperature 0 the target's first choice decides", who}
 	}
-	if wordsOf(l.round).Below != spec.WordsOf("").Below {
+	if l.round == nil || wordsOf(l.round).Below != spec.WordsOf("").Below {
 		return []string{who}
 	}
 	test := "u·q < p"
