@@ -115,6 +115,34 @@ func (b *asking) CheckCache(shape compute.CacheShape) error {
 	return errKeepsNothing
 }
 
+// wishing is a processor that asks for passes of some rows over a prompt, and records the longest pass
+// that a model has room for.
+type wishing struct {
+	compute.Backend
+	rows, most int
+}
+
+func (b *wishing) Info() compute.Info { return compute.Info{Kind: "cuda", PromptRows: b.rows} }
+
+func (b *wishing) Buffer(maxRows, cols int) (compute.Buffer, error) {
+	b.most = max(b.most, maxRows)
+	return b.Backend.Buffer(maxRows, cols)
+}
+
+func TestADeviceChoosesTheRowsOfAPrompt(t *testing.T) {
+	for wish, want := range map[int]int{0: 128, 300: 300, 512: 512} {
+		b := &wishing{Backend: host.New(1), rows: wish}
+		o := options(b)
+		o.Draft, o.Heads = engine.Source{}, nil
+		if _, err := engine.Load(t.Context(), o, func(event.Event) {}); err != nil {
+			t.Fatal(err)
+		}
+		if b.most != want {
+			t.Errorf("a device that asks for %d rows gets passes of %d, want %d", wish, b.most, want)
+		}
+	}
+}
+
 // The value auto means another type on each device, and on the processor it depends on the size of the
 // model. A type that the device refuses ends the loading.
 func TestTheSettingNamesTheCacheType(t *testing.T) {

@@ -22,8 +22,8 @@ import (
 // ErrModel is wrapped by every error that says a model could not be loaded.
 var ErrModel = errors.New("the model could not be loaded")
 
-// prefillRows is the number of prompt tokens in one pass: many, so that each weight is read rarely;
-// few, so that a cancelled prefill ends soon.
+// prefillRows is the number of prompt tokens in one pass, unless the device asks for another: many, so
+// that each weight is read rarely; few, so that a cancelled prefill ends soon.
 const prefillRows = 128
 
 // Source is where a model comes from: a GGUF file, or bytes inside the program. The zero Source is no model.
@@ -219,9 +219,10 @@ func (o Options) describeDevices() string {
 
 // modelOptions bounds a model to contextTokens (0: what it allows) and to the largest batch a session makes.
 func (e *Engine) modelOptions(backend compute.Backend, contextTokens int) model.Options {
+	device := backend.Info()
 	return model.Options{
-		MaxTokens: contextTokens, MaxRows: config.MaxGamma + 1, PrefillRows: prefillRows,
-		CacheType: cacheType(e.options.Config.Context.Cache), CacheBySize: e.options.Config.Context.Cache == "auto" && backend.Info().Kind == "cpu",
+		MaxTokens: contextTokens, MaxRows: config.MaxGamma + 1, PrefillRows: cmp.Or(device.PromptRows, prefillRows),
+		CacheType: cacheType(e.options.Config.Context.Cache), CacheBySize: e.options.Config.Context.Cache == "auto" && device.Kind == "cpu",
 	}
 }
 

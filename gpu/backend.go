@@ -70,10 +70,14 @@ func newBackend(d device) (*Backend, error) {
 	return b, nil
 }
 
+// promptRows fills a card: with fewer, the products of q, k, v and of the outputs have fewer blocks than
+// most cards have multiprocessors.
+const promptRows = 512
+
 // Info describes the device. MemoryBytes is what is free on it now.
 func (b *Backend) Info() compute.Info {
 	info := compute.Info{
-		Kind: "cuda", Name: b.info.Name, MemoryBytes: b.info.MemoryBytes,
+		Kind: "cuda", Name: b.info.Name, MemoryBytes: b.info.MemoryBytes, PromptRows: promptRows,
 		Detail: fmt.Sprintf("compute capability %d.%d, %d multiprocessors, %d MiB of memory, CUDA %d.%d, driver library %s", b.info.Major, b.info.Minor,
 			b.info.Multiprocessors, b.info.MemoryBytes>>20, b.info.Version/1000, b.info.Version%1000/10,
 			b.info.Library),

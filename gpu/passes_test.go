@@ -84,7 +84,7 @@ func passesOfShape(t *testing.T, shape random.Shape, typ compute.DType) (all []*
 			t.Error(err)
 		}
 	}()
-	m, err := model.Load(t.Context(), empty{b}, hollowFile(t, shape, typ), model.Options{MaxTokens: 1100, MaxRows: 512, CacheType: compute.F16}, nil)
+	m, err := model.Load(t.Context(), empty{b}, hollowFile(t, shape, typ), model.Options{MaxTokens: 1100, MaxRows: 17, PrefillRows: promptRows, CacheType: compute.F16}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,11 +101,17 @@ func passesOfShape(t *testing.T, shape random.Shape, typ compute.DType) (all []*
 			t.Fatal(err)
 		}
 		d.onRun = l.add
-		logits, err := m.Forward(t.Context(), cache, make([]int32, rows))
+		pass, scored := m.Forward, rows
+		if rows > m.Config().MaxRows { // only the last token of a prompt is scored
+			pass, scored = func(ctx context.Context, c compute.Cache, ids []int32) (compute.Logits, error) {
+				return m.Prefill(ctx, c, ids, nil)
+			}, 1
+		}
+		logits, err := pass(t.Context(), cache, make([]int32, rows))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := logits.Argmax(make([]int32, rows)); err != nil {
+		if err := logits.Argmax(make([]int32, scored)); err != nil {
 			t.Fatal(err)
 		}
 		d.onRun = nil

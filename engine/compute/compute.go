@@ -230,6 +230,7 @@ type Info struct {
 	Name        string // "AMD EPYC, 2 threads"
 	MemoryBytes int64  // 0 when unknown
 	Detail      string // what else is known about the device, in one sentence; may be empty
+	PromptRows  int    // rows of a pass over a prompt that keep the device busy; 0: the caller chooses
 }
 
 // Backend executes the operations. In all of them m is the number of rows to use, 1 ≤ m ≤ MaxRows,
