@@ -156,9 +156,9 @@ func BenchmarkReject(b *testing.B) {
 	})
 }
 
-// rejection makes the weights of target and draft, whose scores mostly differ, and drafts drawn
-// from the latter. Its launch judges them: most sequences then draw from a residual, which is the
-// most work.
+// rejection makes weights of a target and a draft whose scores mostly differ, and draws draft
+// tokens from the draft's weights. Its launch judges these tokens. Most sequences then draw from a
+// residual, which is the most work.
 func (s *sampler) rejection(sequences, drafts int) Launch {
 	rows := sequences * (drafts + 1)
 	rounds := make([]ref.Round, max(sequences, rows))

@@ -8,10 +8,11 @@ import (
 	"specula/kernels/ref"
 )
 
-// StoredAs returns the type as which the GPU keeps weights of a type that has no kernels of its own,
-// and whether no weight changes. Quants of a byte and a scale for each 32 weights hold those of every
-// format with such scales; six bits and factors for each 16 hold smaller ones; bfloat16 holds what has
-// a power of two or eight bits as its scale. Others are rounded to half precision.
+// StoredAs returns the type in which the GPU keeps weights of a type that has no kernels of its own,
+// and whether all weights keep their values. BF16 keeps formats whose scale is a power of two or has
+// eight bits. Q8_0 keeps the other formats with one scale per 32 weights, and Q6_K those with a
+// factor per 16 weights and quants from −32 to 31, both if the format has no minimum. All others
+// are rounded to half precision.
 func StoredAs(number uint32) (as *Format, exact bool) {
 	f := format.Find(number)
 	switch {

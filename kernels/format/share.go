@@ -8,8 +8,8 @@ import (
 // Share is what a block holds for one of its tiles.
 type Share struct {
 	Quants [Tile]uint8 // with the bias, or as indices of Values
-	// Scale has the bits of the scale, in half precision or as ScaleKind says. Min has those of the
-	// minimum, in half precision; of HalfScales, those of the second scale.
+	// Scale has the bits of the scale, in half precision or as ScaleKind says. Min has the bits of
+	// the minimum, in half precision; with HalfScales, it has the bits of the second scale.
 	Scale, Min uint16
 	// Factors are the integers by which the scale is multiplied, and minus the minimum. What they are
 	// depends on the kind: see Factors.
