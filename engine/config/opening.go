@@ -29,12 +29,13 @@ func (c Config) OpensToWatch() bool {
 	return true
 }
 
-// OpenToWatch sets the settings of the opening "watch" if the pair is the embedded one and the user
+// OpenToWatch sets the settings of the opening "watch" if the pair is the embedded one, on this machine (the
+// heads that it drafts by need the target's hidden states), and the user
 // has set neither the temperature nor a setting of speculation. given reports whether a flag sets
 // the setting of this name.
 func (c *Config) OpenToWatch(given func(name string) bool) error {
 	d := Default()
-	if c.Model.Target != "" || c.Model.Draft != "" || c.Model.Heads != "" ||
+	if c.Remote.URL != "" || c.Model.Target != "" || c.Model.Draft != "" || c.Model.Heads != "" ||
 		c.Sampling.Temperature != d.Sampling.Temperature || !reflect.DeepEqual(c.Speculation, d.Speculation) {
 		return nil
 	}

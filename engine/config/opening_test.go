@@ -14,6 +14,7 @@ func TestTheEmbeddedPairOpensToWatch(t *testing.T) {
 		{"another pace", func(c *Config) { c.UI.Pace = "full" }, "ui.pace", true},
 		{"a model of one's own", func(c *Config) { c.Model.Target = "own.gguf" }, "", false},
 		{"no draft model", func(c *Config) { c.Model.Draft = "none" }, "", false},
+		{"a target on a server", func(c *Config) { c.Remote.URL = "http://h" }, "", false},
 		{"a temperature in the file", func(c *Config) { c.Sampling.Temperature = 0 }, "", false},
 		{"a proposer in the file", func(c *Config) { c.Speculation.Proposer = "ngram" }, "", false},
 		{"a flag with the default", func(*Config) {}, "sampling.temperature", false},
