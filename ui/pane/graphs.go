@@ -111,7 +111,7 @@ func (c *column) places(rows int) []string {
 	n := min(len(t.PositionTested), len(t.PositionKept))
 	recent := c.s.Recent(recentRounds)
 	share, ok := recent.Acceptance()
-	all := percent(c.th, share, ok) + " of all"
+	all := percent(c.th, share, ok) + " of tested"
 	title := longestThatFits(c.w-len(all)-5, "kept by place, if all before were", "kept by place, if tested", "kept by place")
 	lines := []string{c.heading(title, "", all)}
 	if n == 0 {

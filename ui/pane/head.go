@@ -50,10 +50,7 @@ func headOf(s *state.State, th *theme.Theme) head {
 		}
 		few := s.Reply.Estimated && asked.Rounds < fewRounds
 		if few {
-			h.basis = fmt.Sprintf("estimated from %d rounds", asked.Rounds)
-			if asked.Rounds == 1 {
-				h.basis = "estimated from 1 round"
-			}
+			h.basis = "estimated from " + roundsWords(asked.Rounds)
 		}
 		h.figure = th.Glyph.Times + fmt.Sprintf("%.2f", times)
 		switch change, changed := s.Changed(); {
@@ -65,7 +62,7 @@ func headOf(s *state.State, th *theme.Theme) head {
 				h.reason = changeWords(th, change)
 			}
 		case event.Loses(times) && few:
-			h.words, h.style, h.reason = "so far", th.Label, h.basis
+			h.words, h.style, h.reason = "slower so far", th.Label, "only "+roundsWords(asked.Rounds)+" yet"
 		case event.Loses(times):
 			h.words, h.style, h.reason = "slower", th.Error, lossWords(asked, times)
 		case times < 1.005:
@@ -75,6 +72,13 @@ func headOf(s *state.State, th *theme.Theme) head {
 		}
 	}
 	return h
+}
+
+func roundsWords(n int) string {
+	if n == 1 {
+		return "1 round"
+	}
+	return fmt.Sprintf("%d rounds", n)
 }
 
 func changedSpeed(times float64) string {
@@ -87,10 +91,8 @@ func changedSpeed(times float64) string {
 // changeWords says of which settings the figures are, after a change.
 func changeWords(th *theme.Theme, c state.Change) string {
 	switch {
-	case c.Rounds == 1:
-		return "1 round since the change"
 	case c.Rounds > 0:
-		return fmt.Sprintf("%d rounds since the change", c.Rounds)
+		return roundsWords(c.Rounds) + " since the change"
 	case c.Proposer != "":
 		return "before the change, with " + c.Proposer
 	case c.Gamma > 0:
@@ -254,10 +256,9 @@ func (h *head) line(th *theme.Theme, w int) string {
 		at = w - out.Left()
 		return out.Put(th.Label, h.bar(th, h.plain, bar)).Pad(at+bar).Put(th.Label, "  tok/s").String()
 	}
-	if words := "  " + speculative + " vs " + plain + " tok/s"; paint.Width(words) < out.Left() {
-		out.Put(th.Label, words)
-	}
-	return out.String()
+	words := longestThatFits(out.Left()-1, "  "+speculative+" tok/s with drafts, "+plain+" without",
+		"  "+speculative+" tok/s with, "+plain+" without", "  "+speculative+" vs "+plain+" tok/s", "")
+	return out.Put(th.Label, words).String()
 }
 
 // roles draws who drafts and who verifies, and at the right how well that goes.
@@ -291,7 +292,7 @@ func recentWords(s *state.State, th *theme.Theme, w int) string {
 	}
 	words := fmt.Sprintf("%.1f tokens a round", perPass)
 	if share, tested := recent.Acceptance(); tested {
-		tested, kept := percent(th, share, true)+" of tested guesses kept  ", percent(th, share, true)+" of guesses kept  "
+		tested, kept := percent(th, share, true)+" of tested guesses kept  ", percent(th, share, true)+" of tested kept  "
 		tight := fmt.Sprintf("%.1f tokens/round", perPass)
 		return longestThatFits(w, tested+words, tested+tight, kept+words, kept+tight, words, "")
 	}

@@ -44,7 +44,7 @@ func TestTheHeadLine(t *testing.T) {
 		{"too little kept", with(func(r *event.Round) { r.Speedup = 0.5 }), false, "×0.50 slower: too few tokens are kept",
 			"x0.50 slower with drafts 400 tok/s #### too few tokens are kept without 800 tok/s ########", true},
 		{"a loss in a single round is not called one", with(func(r *event.Round) { r.Speedup, r.SpeedupEstimated = 0.5, true }), false,
-			"≈×0.50 so far: estimated from 1 round", "~x0.50 so far with drafts 400 tok/s #### estimated from 1 round without ~800 tok/s ########", false},
+			"≈×0.50 slower so far: only 1 round yet", "~x0.50 slower so far with drafts 400 tok/s #### only 1 round yet without ~800 tok/s ########", false},
 		{"neither", with(func(r *event.Round) { r.Speedup = 0.997 }), false, "×1.00 as fast as without", "x1.00 as fast as without with drafts 400", false},
 		{"switched off", plain, true, "speculation is off without 250 tok/s", "speculation is off with drafts off without 250 tok/s", false},
 		{"does not pay", with(func(r *event.Round) { r.Gamma, r.Draft, r.GammaOff = 0, nil, "acceptance 0.1" }), false,

@@ -64,8 +64,8 @@ func (c *column) timesHeading() string {
 			out.Put(c.th.Label, words)
 		}
 	}
-	if words := "  " + c.th.Glyph.Mark + " higher"; paint.Width(words) < out.Left() {
-		out.Put(c.th.Label, words)
+	if paint.Width(c.th.Glyph.Mark)+len("   higher") < out.Left() {
+		out.Put("", "  ").Put(c.th.Warning, c.th.Glyph.Mark).Put(c.th.Label, " higher")
 	}
 	return out.String()
 }

@@ -21,7 +21,7 @@ func (c *column) tradeoff(rows int) []string {
 		return append([]string{c.heading(title, "", "")},
 			c.note("After some rounds: how much faster each draft length would be, by what is kept and what drafting and checking cost.", rows-1)...)
 	}
-	below := c.tradeoffBelow(words, min(3, max(0, rows-7)))
+	below := c.tradeoffBelow(words, min(3, max(0, rows-6)))
 	marks := c.th.Glyph.Best + " best " + c.th.Glyph.Running + " now"
 	heading := c.heading(title, longestThatFits(c.w-len(title)-4, marks, c.th.Glyph.Best+" best", ""), "")
 	if len(below) == 0 { // a low picture: the words take the place of the title
@@ -117,7 +117,7 @@ func (c *column) tradeoffWords() []string {
 	default:
 		words = []string{fmt.Sprintf("%s %d would be best: %s expected", g.Gamma, best, times(best))}
 	}
-	return slices.Concat(words, c.hindsight(), c.otherTemperatures(), c.measured(now))
+	return slices.Concat(words, c.hindsight(), c.measured(now), c.otherTemperatures())
 }
 
 // measured names the figure of the head line, which is of the rounds so far, unless it is the one

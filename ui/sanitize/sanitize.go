@@ -33,7 +33,7 @@ const (
 	tabWidth     = 4
 	maxCombining = 8
 	// A sequence without an end swallows at most this many runes, or the rest of its line.
-	maxSequenceBytes = 4096
+	maxSequenceRunes = 4096
 )
 
 // Text returns s made safe. Newlines stay. Text(Text(s)) equals Text(s).

@@ -27,7 +27,7 @@ func (s *scanner) swallows(r rune) bool {
 		return s.begins(r)
 	}
 	s.length++
-	if r == '\n' || r == '\r' || s.length > maxSequenceBytes {
+	if r == '\n' || r == '\r' || s.length > maxSequenceRunes {
 		s.inside = outside
 		return false
 	}

@@ -16,16 +16,16 @@ type palette struct {
 	discarded, label, rule        rgb
 	title, warning                rgb
 	// Parts of bars, beside accepted. What may lie on another differs from it in brightness.
-	refused, unused, free    rgb
-	drafting, checking, rest rgb
-	pending                  rgb // the hue of drafting; faint, it still has its contrast
+	refusedBar, discardedBar, freeBar rgb
+	drafting, checking, rest          rgb
+	pending                           rgb // the hue of drafting; faint, it still has its contrast
 }
 
 var darkPalette = palette{
 	accepted: 0x56b4e9, rejected: 0xe8731a, resampled: 0xf0e442,
 	discarded: 0xd7afaf, label: 0x949494, rule: 0x4e4e4e,
 	title: 0xd0d0d0, warning: 0xe69f00,
-	refused: 0xe8731a, unused: 0x8a7474, free: 0xb5e3ff,
+	refusedBar: 0xe8731a, discardedBar: 0x8a7474, freeBar: 0xb5e3ff,
 	drafting: 0xc9a8ff, checking: 0x5f9e75, rest: 0x7f7f7f, pending: 0xc9a8ff,
 }
 
@@ -33,7 +33,7 @@ var lightPalette = palette{
 	accepted: 0x0072b2, rejected: 0xb34f00, resampled: 0x9e4f84,
 	discarded: 0x301818, label: 0x626262, rule: 0xbcbcbc,
 	title: 0x303030, warning: 0x8a5a00,
-	refused: 0xd9701f, unused: 0x6b5050, free: 0x003f66,
+	refusedBar: 0xd9701f, discardedBar: 0x6b5050, freeBar: 0x003f66,
 	drafting: 0x9f70e4, checking: 0x3c7d55, rest: 0x5a5a5a, pending: 0x4400c8,
 }
 

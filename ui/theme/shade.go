@@ -37,7 +37,7 @@ var (
 )
 
 func (t *Theme) fill(p palette) {
-	colours := [shades]rgb{0, p.accepted, p.refused, p.unused, p.resampled, p.free, p.label, p.drafting, p.checking, p.rest}
+	colours := [shades]rgb{0, p.accepted, p.refusedBar, p.discardedBar, p.resampled, p.freeBar, p.label, p.drafting, p.checking, p.rest}
 	for i, below := range colours {
 		t.fills[i] = fill{sign: signs[i], style: style(below)}
 		switch {
