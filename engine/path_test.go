@@ -79,8 +79,8 @@ func TestMinTokensHoldAsLongAsTheyChangeSomething(t *testing.T) {
 	}
 }
 
-// checkEnd requires that «min tokens» shapes the rounds until the reply has that many tokens, and that
-// later rounds take the given path. It returns how many rounds crossed this border.
+// checkEnd requires that «min tokens» shapes the rounds until the reply has least tokens, and that later
+// rounds take the given path. It returns how many rounds began below least tokens and ended above.
 func checkEnd(t *testing.T, what string, rounds []event.Round, least int, path string) (crossed int) {
 	t.Helper()
 	written := 0

@@ -18,8 +18,8 @@ import (
 // may pick the other.
 const nearTie = 1e-3
 
-// reference is what an independent float32 forward pass says of the pair, its weights widened and
-// rounded to F16: see assets/training/reference.py.
+// reference is the output of a separate float32 forward pass of the demo pair
+// (assets/training/reference.py). The pair's Q8_0 weights were dequantised and then rounded to F16.
 type reference struct {
 	Cases []struct {
 		Prompt string

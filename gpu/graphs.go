@@ -21,7 +21,8 @@ const (
 // mostRecordings bounds the recordings kept. Above it, the one unused for longest is dropped.
 const mostRecordings = 96
 
-// recordings are the graphs of a backend. Use them on the device's thread only.
+// recordings are the tapes that a backend saw lately, by hash, with their graphs if they were captured.
+// Use them on the device's thread only.
 type recordings struct {
 	byHash map[uint64]*recording
 	uses   int

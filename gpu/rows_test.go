@@ -146,8 +146,8 @@ func TestARowDoesNotDependOnItsCompany(t *testing.T) {
 	}
 }
 
-// The same beyond the first split of keys, and with so many heads per key head that a large pass
-// computes its splits in parts.
+// The law of rows holds for a text longer than one split of keys, too. There are 16 query heads per key
+// head, but the scratch memory of attention is made for 8. So a large pass does its rows in several parts.
 func TestARowDoesNotDependOnItsCompanyInALongText(t *testing.T) {
 	shape := random.Shape{Name: "many heads", Layers: 1, Dim: 256, FFN: 256, Heads: 16, KVHeads: 1,
 		HeadDim: 64, Vocab: 1024}

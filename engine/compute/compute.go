@@ -105,7 +105,7 @@ type CacheShape struct {
 type CacheLayer struct {
 	KVHeads          int // 0: the layer keeps none
 	KeyDim, ValueDim int // numbers of a head
-	// State is what the layer keeps in place of keys and values. See Recurrent.
+	// State is the size of what the layer keeps in place of keys and values. See Recurrent.
 	State CacheState
 }
 

@@ -57,9 +57,9 @@ func (g *grammar) spell(list [][]span, lo, hi rune) [][]span {
 	return append(list, spans)
 }
 
-// tree matches any one of the spellings. Spellings with the same first span share it, and first spans
-// with the same rest become one set of bytes. Otherwise the automaton would follow as many stacks at
-// once as a class has characters.
+// tree matches any one of the spellings. A spelling is a UTF-8 sequence with a span for each byte.
+// Spellings that begin with the same span share it. First spans that are followed by the same become
+// one set of bytes. Without both, the automaton would follow a stack for each character of a class.
 //
 // It relies on this: two spellings have the same first span, or no first byte in common.
 func (g *grammar) tree(list [][]span) expr {

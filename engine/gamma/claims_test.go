@@ -121,9 +121,9 @@ func worlds() (all []*machine) {
 	return all
 }
 
-// mean returns the expected milliseconds per token of fresh controllers, over several sessions. It
-// counts each round by the tokens and time it gives on average. So luck can mislead the controller,
-// but does not itself count in the result.
+// mean returns the milliseconds per token over several sessions, each with a new controller. A round
+// adds the tokens and the time that are expected of its γ, not those that were drawn. So luck can mislead
+// the controller, but does not enter the result directly.
 func (m *machine) mean(sessions uint64, tokens int) float64 {
 	given, took := 0.0, 0.0
 	for seed := range sessions {

@@ -6,7 +6,7 @@ import "math"
 type Length struct {
 	Tokens   float64 // committed in a round
 	Cost     float64 // of a round
-	Measured bool    // passes over so many rows were timed; else the cost is the least that it can be
+	Measured bool    // passes with this many draft tokens were timed; else Cost is a lower bound
 }
 
 // rate returns the expected tokens per cost.

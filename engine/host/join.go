@@ -114,8 +114,9 @@ func columnParts(t cpu.Task) int {
 	return 1
 }
 
-// columnParts returns 1 if products read the input itself: one thread may still read it while
-// another one overwrites it. Quantised activations have memory of their own.
+// columnParts returns into how many parts all products' columns can be divided, so that a thread goes on
+// with its own part. It is 1, so nothing is joined, if a product reads its input unquantised: a thread that is already in a later phase
+// could overwrite the input while another still reads it. Quantised inputs are copies.
 func (p *productPhase) columnParts() int {
 	parts := 0
 	for i := range p.products[:p.n] {

@@ -138,7 +138,8 @@ func (m *Model) mixtureSizes() []size {
 	return all
 }
 
-// ExpertsTouched counts the experts that passes have read so far; zeros if the model has none.
+// ExpertsTouched counts the experts that all passes so far have read, layer by layer; zeros if the model
+// has none.
 func (m *Model) ExpertsTouched() compute.Touched {
 	if m.routing == nil {
 		return compute.Touched{}

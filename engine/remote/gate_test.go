@@ -207,8 +207,9 @@ func TestGateOverAServerCatchesPlantedBugs(t *testing.T) {
 	}
 }
 
-// Whatever rows decide does not depend on how the rest of the mass is shared out: the distribution is
-// that of the whole row.
+// A server sends only the likeliest tokens of a row. If they decide what the filters keep
+// (row.decides), the distribution is that of the whole row, however the tokens that were not sent share
+// the rest of the mass.
 func TestARowThatDecidesIsAsGoodAsTheWholeRow(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	decided, undecided := map[string]int{}, 0

@@ -71,7 +71,8 @@ func (s *Server) errScores() error {
 // mostVocab bounds the vocabulary that a server claims, in tokens: rows of that length are made here.
 const mostVocab = 1 << 22
 
-// mostControls are compared; a vocabulary may have hundreds that stand for nothing.
+// mostControls bounds the control tokens that Agree compares, one request for each. A vocabulary may have
+// hundreds, most of them reserved and unused.
 const mostControls = 6
 
 // probes are texts that different vocabularies cut into different tokens.

@@ -3,9 +3,10 @@
 //
 // Read it in this order. Open (open.go) returns a File, from which Tensor, TokenizerSpec and the
 // getters of metadata.go read. header.go, value.go and tensor.go parse the parts of a GGUF file
-// through a cursor (cursor.go). Describe makes a Report for people. Package gguf writes GGUF files.
-// Package safetensors reads the format of trained heads, and package folder whole models in it, by
-// the same rules; Assemble (assemble.go) makes Files of them.
+// through a cursor (cursor.go). Describe makes a Report that the inspector of models prints. Package
+// gguf writes GGUF files; this package reads them. Package safetensors reads the format in which trained
+// heads come, and package folder reads whole models in that format. Both follow the same rules, and
+// Assemble (assemble.go) makes Files of them.
 //
 // A model file is hostile until proven otherwise. Its header states counts, lengths and offsets.
 // Any of them may be false, and could then exhaust memory or point outside the file. So each is
@@ -16,8 +17,8 @@
 // that breaks the format they return an error. The error names the file and the field, its byte
 // offset, what was found and what is allowed.
 //
-// Reading takes two steps. A first pass over the header, through a small window, decides whether
-// the file is acceptable and how many bytes its header and tensors take. Only then is memory
+// Reading takes two steps. A first pass over the header, with a small buffer, decides whether the
+// file is acceptable and how many bytes its header and tensors take. Only then is memory
 // allocated for exactly that many. The bytes are read into it and parsed again there, because a
 // file on disk can change between two reads. Files are never mapped: if a mapped file shrinks, the
 // process is killed.

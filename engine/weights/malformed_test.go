@@ -201,7 +201,8 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
-// checkMessage: an error is short, and nothing in it moves the cursor.
+// checkMessage: an error is short, and has no character that moves the terminal's cursor or turns the
+// direction of text.
 func checkMessage(t testing.TB, err error) {
 	t.Helper()
 	text := err.Error()

@@ -12,7 +12,7 @@ type queries [queriesAtOnce]*float32
 func (q *queries) row(j, n int) []float32 { return unsafe.Slice(q[j], n) }
 
 // from returns the queries from index first on. It is a loop, because with copy the compiler would
-// move the pointers to the heap.
+// move the arrays that the pointers point to from the callers' stacks to the heap.
 func (q *queries) from(first int) (rest queries) {
 	for j := first; j < len(q); j++ {
 		rest[j-first] = q[j]

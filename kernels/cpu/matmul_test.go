@@ -115,8 +115,8 @@ func TestMatMulFloatEqualsReference(t *testing.T) {
 	})
 }
 
-// Enough rows for several batches, and enough columns that the sums are kept in memory between
-// parts.
+// Sums over so many columns are computed in parts, and kept in memory from part to part. The first shape
+// also has enough activation rows (m) for several batches; the second has few.
 func TestMatMulFloatInParts(t *testing.T) {
 	for _, s := range []struct {
 		rows, cols int

@@ -155,7 +155,8 @@ func runAlone(program []Phase) {
 	}
 }
 
-// runOnFreeCores runs a program on the threads that have not lost their cores.
+// runOnFreeCores runs a program on as many threads as have cores to themselves (see lostCores). Which
+// core each of them gets is up to the system.
 func (p *Pool) runOnFreeCores(program []Phase) {
 	threads := p.lost.begin()
 	defer p.lost.end()

@@ -4,8 +4,8 @@ import "time"
 
 // Ways are the faster ones, on this machine, of ways to compute the same bits.
 type Ways struct {
-	// WidenFirst: in products with many activation rows, float weights are converted to float32
-	// before they are multiplied, instead of while they are.
+	// WidenFirst: products with many activation rows convert 16-bit float weights to float32 once for
+	// a batch of rows, before they multiply. Otherwise they convert them again for each group of rows.
 	WidenFirst bool
 	measured   bool // false where there is only one way
 }

@@ -59,7 +59,7 @@ func signs8(seven uint32) uint8 {
 	return low | uint8(bits.OnesCount8(low)&1)<<7
 }
 
-// odd returns the factor that the IQ formats store as i: 2·i + 1.
+// odd returns the factor that IQ1, IQ2 and IQ3 store as i: 2·i + 1.
 func odd(i uint8) uint8 { return 2*i + 1 }
 
 // unpackIQ2XXS: for each tile four indices of a byte, then 28 bits of signs and four of the factor.

@@ -2,9 +2,10 @@
 // weights lies in a file. Readers of files, kernels, generators of assembly, random weights, error
 // texts and documents take their types from here.
 //
-// A block is described by where the bits of its quants lie (Plane), its scale, and what else
-// belongs to a weight (Quants). Read gives the part of a block that belongs to a tile (Share), and
-// Weights says which numbers that is. Names and layouts are those of ggml-quants.c and gguf-py.
+// Quants describes a block: where the bits of its quants lie (Plane), how its scale, minimum and
+// factors are stored, and how a weight follows from them. Read gives the part of a block that belongs to
+// one tile (Share). Value gives the number that a quant stands for. Names and layouts are those of
+// ggml-quants.c and gguf-py.
 // Source: https://github.com/ggml-org/llama.cpp.
 package format
 

@@ -56,7 +56,7 @@ func findMarks(source string) Marks {
 	return Marks{}
 }
 
-// Split cuts what the model thought off its reply. The opening mark may be missing, because many
+// Split separates the model's thinking from its answer. The opening mark may be missing, because many
 // templates write it themselves at the end of the prompt. Without a closing mark after the opening
 // one, all of the reply is thought and answer is "". If the reply has neither mark, ok is false and
 // answer is the reply.

@@ -20,8 +20,9 @@ func (p *Pacer) Play(ctx context.Context, events iter.Seq[event.Event], show fun
 	}
 }
 
-// parts is how long an event stays, in parts of a round: a draft and a plain token one, a verdict
-// more, and what is no phase of a round not at all.
+// parts returns how long an event stays on the screen. The time of a round is divided into roundParts.
+// A draft stays for one part, a plain token for one, a verdict for verdictParts. Any other event is not
+// held.
 func parts(e event.Event) int {
 	switch e := e.(type) {
 	case event.Drafted:

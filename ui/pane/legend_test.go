@@ -27,7 +27,7 @@ func TestALegendExplainsTheLooksOfTheChat(t *testing.T) {
 			}
 		}
 	}
-	// What is checked still has room in a narrow head; a long name has less.
+	// In a narrow head the word «unchecked» is left out, and the other words of the legend stay.
 	if got := words(strings.Join(pane.Head(s, th, 100, 3), " ")); !strings.Contains(got, "kept refused instead free no draft") || strings.Contains(got, "unchecked") {
 		t.Errorf("a narrow head says %s", got)
 	}

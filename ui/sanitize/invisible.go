@@ -19,9 +19,9 @@ func invisible(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
-// pictographic reports whether r can be on either side of a joiner in an emoji. It follows the
-// property Extended_Pictographic (UTS #51), with whole blocks in place of the scattered code
-// points in them.
+// pictographic reports whether r may stand beside a zero-width joiner (U+200D) in an emoji. It follows
+// the property Extended_Pictographic (UTS #51). Where that picks single code points out of a block, it
+// accepts the whole block.
 func pictographic(r rune) bool {
 	return unicode.Is(pictographs, r)
 }

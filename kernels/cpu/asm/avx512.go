@@ -435,7 +435,8 @@ func (p *product512) bias(px reg.Register, minusSum int, to reg.VecVirtual) {
 	p.VPSLLD_BCST(Imm(p.biasBits), at(px, minusSum), to)
 }
 
-// multiply adds the products of group g to the sums of each part.
+// multiply multiplies the four activations of group g (columns 4g to 4g+3) with the weights of every
+// row, and adds the products to sums[i], for the 16 rows of each part i.
 func (p *product512) multiply(px reg.Register, g int, sums [parts512]reg.VecVirtual) {
 	x := p.ZMM()
 	p.VPBROADCASTD(at(px, quantsAt+4*g), x)

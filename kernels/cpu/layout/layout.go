@@ -97,8 +97,9 @@ func (p Panel) TileBytes() int {
 	return p.ScaleBytes() + p.HighBytes() + p.Low.Bits*VectorBytes
 }
 
-// Place returns where the bits of a group lie that take so many bits of a quant: in which vector, and
-// from which bit of each byte on.
+// Place says where a tile's bit plane keeps one group of four columns. The plane holds so many bits of
+// each quant as the parameter bits says. The result is the number of the vector, and the lowest bit that
+// the group has in each of its bytes.
 func Place(bits, group int) (vector, shift int) {
 	switch bits {
 	case 1:
