@@ -7,6 +7,7 @@ import (
 
 	"specula/engine/compute"
 	"specula/gpu/driver"
+	"specula/kernels/cuda"
 )
 
 // keysPerSplit is how many keys one split of attention covers. Splits start at fixed positions, so
@@ -120,7 +121,7 @@ func attentionBytes(shape compute.CacheShape, rows int) int64 {
 func (b *Backend) ScratchBytes(rows, cols int, shape compute.CacheShape) int64 {
 	choosing := int64(rows) * int64(8*ceilDivide(cols, sliceTokens)+4)
 	drawing := weighingBytes(min(rows, compute.MostDrafts+1), cols) // for rows of the target or the draft
-	return roundedBytes(rows, cols) + attentionBytes(shape, rows) + choosing + drawing
+	return roundedBytes(rows, cols) + roundedBytes(min(rows, cuda.MostBeforeEpilogue), cols) + attentionBytes(shape, rows) + choosing + drawing
 }
 
 func roundUpToPower(n int) int { return 1 << bits.Len(uint(n-1)) }

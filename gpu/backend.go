@@ -20,7 +20,8 @@ type Backend struct {
 	tape    *tape
 	spare   chan *tape // tapes that the device's thread has finished
 	scratch scratch
-	rounded rounded // which rows the activation scratch holds
+	rounded rounded        // which rows the activation scratch holds
+	arrived driver.Pointer // mostArrivals counters of blocks, see epilogue.go; 0 between launches
 
 	lost      atomic.Pointer[error] // why the device can no longer be used
 	allocated map[driver.Pointer]int64
@@ -64,6 +65,9 @@ func newBackend(d device) (*Backend, error) {
 		}
 		return err
 	})
+	if err == nil {
+		err = b.openArrivals()
+	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("preparing %s: %w", b.info.Name, err), b.Close())
 	}

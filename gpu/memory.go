@@ -7,6 +7,7 @@ import (
 
 	"specula/engine/compute"
 	"specula/gpu/driver"
+	"specula/kernels/cuda"
 )
 
 type vector struct {
@@ -67,6 +68,10 @@ func (b *Backend) Buffer(maxRows, cols int) (compute.Buffer, error) {
 		roundedBytes(maxRows, cols)); err != nil {
 		return nil, err
 	}
+	if err := b.growScratch(&b.scratch.after, "activations that a product writes",
+		roundedBytes(min(maxRows, cuda.MostBeforeEpilogue), cols)); err != nil {
+		return nil, err
+	}
 	b.scratch.rows = max(b.scratch.rows, maxRows)
 	memory, err := b.alloc(fmt.Sprintf("activations of %d × %d numbers", maxRows, cols),
 		4*int64(maxRows)*int64(cols))
@@ -80,6 +85,7 @@ func (b *Backend) Buffer(maxRows, cols int) (compute.Buffer, error) {
 // passes.
 type scratch struct {
 	rounded  area // activations in the form that products read
+	after    area // the same, of few rows, written by a product that reads the others: see epilogue.go
 	attended area // partial results of attention
 	rows     int  // of the largest buffer
 }

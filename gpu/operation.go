@@ -22,7 +22,7 @@ type launch struct {
 	count     int
 }
 
-const mostArguments = 21
+const mostArguments = 23
 
 func launchOf(kernel string, shape driver.Shape, arguments ...driver.Argument) launch {
 	l := launch{kernel: kernel, shape: shape, count: len(arguments)}
@@ -236,7 +236,10 @@ func (o product) launch() launch { return products{o}.launch() }
 // cuda.MostJoined.
 type products []product
 
-func (o products) launch() launch {
+func (o products) launch() launch { return o.then(epilogue{}) }
+
+// then is the launch of the products with an epilogue.
+func (o products) then(e epilogue) launch {
 	var matrices []cuda.Factor
 	var arguments []driver.Argument
 	for _, p := range o {
@@ -250,8 +253,12 @@ func (o products) launch() launch {
 	}
 	w := o[0].weight
 	l := w.format.Product(o[0].rows, matrices...)
-	return launchOf(l.Kernel, shapeOf(l), append(arguments, address(o[0].activations), whole(o[0].rows),
-		whole(w.format.Slabs(w.cols)))...)
+	arguments = append(arguments, address(o[0].activations), whole(o[0].rows), whole(w.format.Slabs(w.cols)))
+	if o[0].rows <= cuda.MostBeforeEpilogue {
+		arguments = append(arguments, whole(e.kind), address(e.arrived), address(e.to), whole(e.slabs), address(e.stream),
+			address(e.weights), real(e.eps), whole(e.threads))
+	}
+	return launchOf(l.Kernel, shapeOf(l), arguments...)
 }
 
 func shapeOf(l cuda.Launch) driver.Shape {

@@ -132,7 +132,11 @@ func (l *launches) add(kernel string, shape driver.Shape, arguments []driver.Arg
 	for _, n := range shape.Grid {
 		blocks *= max(1, n)
 	}
-	name := fmt.Sprintf("%s %d %d", kernel, blocks, shape.Block[0])
+	after := ""
+	if at := 4*cuda.MostJoined + 3; strings.HasPrefix(kernel, "matmul_") && len(arguments) > at && int32(arguments[at]) != cuda.NoEpilogue {
+		after = "+epilogue"
+	}
+	name := fmt.Sprintf("%s%s %d %d", kernel, after, blocks, shape.Block[0])
 	if l.count[name] == 0 {
 		l.order = append(l.order, name)
 	}
@@ -143,7 +147,7 @@ func (l *launches) add(kernel string, shape driver.Shape, arguments []driver.Arg
 	case strings.HasPrefix(kernel, "matmul_"):
 		for _, f := range cuda.Packed() {
 			if strings.HasPrefix(kernel, "matmul_"+f.Name+"_") {
-				slabs := int(int32(arguments[len(arguments)-1]))
+				slabs := int(int32(arguments[4*cuda.MostJoined+2]))
 				for i := range cuda.MostJoined {
 					l.bytes[name] += f.Bytes(int(int32(arguments[4*i+1])), slabs*f.Columns)
 				}

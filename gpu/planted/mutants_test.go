@@ -176,7 +176,16 @@ func (m mutant) plant(t *testing.T) string {
 		t.Fatalf("what the mutant replaces stands %d times in %s", n, file)
 	}
 	path := write(file, strings.Replace(text, m.old, m.new, 1))
-	if isHeader {
+	if isHeader { // a header finds the headers that lie beside it, so all of them lie beside the planted one
+		headers, err := filepath.Glob("../../kernels/cuda/src/*.h")
+		if err != nil || len(headers) == 0 {
+			t.Fatalf("no headers: %v", err)
+		}
+		for _, h := range headers {
+			if name := filepath.Base(h); name != file {
+				write(name, kernelSource(t, name))
+			}
+		}
 		path = write(source, kernelSource(t, source))
 	}
 	return path

@@ -223,13 +223,27 @@ func (f *Format) Factor(rows, cols int) Factor { return Factor{rows, f.Ranges(Ti
 // bits that it gets alone.
 const MostJoined = 3
 
+// MostBeforeEpilogue is how many rows of activations a product has at most that can have an epilogue.
+const MostBeforeEpilogue = 32
+
+// The kinds of epilogues: none, SwiGLU of the first two results, and the sum with the residual stream
+// and its norm. The last two write the operand of the next product.
+const (
+	NoEpilogue = iota
+	SwiGLUEpilogue
+	NormEpilogue
+)
+
 // Product is the launch of the products of m rows of activations with up to MostJoined matrices of
 // as many columns. Its arguments are, for each matrix,
 //
 //	y (m, n) pointer, n int32, that is its rows, weights pointer, ranges int32
 //
 // all 0 where there are fewer matrices; then activations pointer, m int32, and slabs int32, which is
-// Slabs(cols).
+// Slabs(cols). If m is at most MostBeforeEpilogue, an epilogue follows (kernels/cuda/src/epilogue.h):
+//
+//	kind int32, arrived pointer, operand pointer, its slabs int32, stream pointer, norm pointer, eps
+//	float32, threads int32
 func (f *Format) Product(m int, matrices ...Factor) Launch {
 	tiles, blocks, most, least := 0, 0, 0, f.mostRanges
 	const blockTiles = 8

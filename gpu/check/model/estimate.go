@@ -11,6 +11,7 @@ import (
 type launch struct {
 	count           int
 	kernel          string
+	epilogue        bool // the last blocks do what would be a small kernel
 	blocks, threads int
 	bytes           float64 // of weights, keys and values that all of them read
 }
@@ -41,6 +42,7 @@ func readPasses(text string) (all []pass, err error) {
 		if _, err := fmt.Sscan(line, &l.count, &l.kernel, &l.blocks, &l.threads, &l.bytes); err != nil || len(all) == 0 {
 			return nil, fmt.Errorf("line %d: %q is no launch of a pass: %v", number+1, line, err)
 		}
+		l.kernel, l.epilogue = strings.CutSuffix(l.kernel, "+epilogue")
 		last := &all[len(all)-1]
 		last.launches = append(last.launches, l)
 	}
@@ -68,6 +70,9 @@ func estimate(p pass, c card, loops map[string]loop) (time float64, launches int
 	for _, l := range p.launches {
 		launches += l.count
 		time += float64(l.count) * gap
+		if l.epilogue {
+			time += float64(l.count) * small // what is saved is the gap alone
+		}
 		switch {
 		case strings.HasPrefix(l.kernel, "matmul_"):
 			time += float64(l.count) * product(l, p.rows, c, loops[l.kernel])

@@ -11,6 +11,9 @@
 
 constexpr int group_rows = 8, slab_columns = 128;
 
+constexpr int tile_rows = 16;  // of the weights, and so columns of the result
+INLINE int tiles_of(int n) { return (n + tile_rows - 1) / tile_rows; }
+
 // Float activations: numbers in bfloat16 or half precision.
 //   header    half precision only: 8 float32, one per row: the power of two to multiply the result
 //             by; then zeros up to 128 bytes

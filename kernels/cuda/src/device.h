@@ -63,6 +63,7 @@ INLINE unsigned atomicAdd(unsigned *p, unsigned v) { return (unsigned)__nvvm_ato
 INLINE unsigned long long atomicAdd(unsigned long long *p, unsigned long long v) {
     return (unsigned long long)__nvvm_atom_add_gen_ll((long long *)p, (long long)v);
 }
+INLINE unsigned atomicInc(unsigned *p, unsigned most) { return __nvvm_atom_inc_gen_ui(p, most); }  // 0 after most
 INLINE unsigned long long atomicMax(unsigned long long *p, unsigned long long v) { return __nvvm_atom_max_gen_ull(p, v); }
 INLINE float bits_float(unsigned u) { float f; __builtin_memcpy(&f, &u, 4); return f; }
 INLINE unsigned float_bits(float f) { unsigned u; __builtin_memcpy(&u, &f, 4); return u; }

@@ -7,11 +7,10 @@ extern "C" __global__ void add_rows(float *x, const float *y, int n) {
 }
 EXPORT(add_rows)
 
-// swiglu writes silu(gate)·up to gate, n numbers, silu(x) = x / (1 + e^−x).
+// swiglu writes silu(gate)·up to gate, n numbers.
 extern "C" __global__ void swiglu(float *gate, const float *up, int n) {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
-        float g = gate[i];
-        gate[i] = divide_rn(g, 1.0f + exp_rn(-g)) * up[i];
+        gate[i] = swiglu_of(gate[i], up[i]);
     }
 }
 EXPORT(swiglu)
@@ -70,7 +69,7 @@ EXPORT(copy_block)
     extern "C" __global__ void swiglu_##suffix(unsigned char *to, const float *gate, const float *up, int cols, int slabs) {            \
         gate += (size_t)blockIdx.y * cols;                                                                                              \
         up += (size_t)blockIdx.y * cols;                                                                                                \
-        Operand().write(to, blockIdx.y, cols, slabs, [=](int k) { return divide_rn(gate[k], 1.0f + exp_rn(-gate[k])) * up[k]; });       \
+        Operand().write(to, blockIdx.y, cols, slabs, [=](int k) { return swiglu_of(gate[k], up[k]); });                                 \
     }                                                                                                                                   \
     EXPORT(swiglu_##suffix)
 FOR_EACH_OPERAND(SWIGLU_OPERAND)

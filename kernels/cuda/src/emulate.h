@@ -112,6 +112,12 @@ template <class T> static inline T atomicAdd(T *p, T v) {
     emulator::atomic(p);
     return __atomic_fetch_add(p, v, __ATOMIC_RELAXED);
 }
+INLINE unsigned atomicInc(unsigned *p, unsigned most) {
+    emulator::atomic(p);
+    unsigned old = __atomic_load_n(p, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(p, &old, old >= most ? 0 : old + 1, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
+    return old;
+}
 template <class T> static inline T atomicMax(T *p, T v) {
     emulator::atomic(p);
     T old = __atomic_load_n(p, __ATOMIC_RELAXED);

@@ -15,9 +15,7 @@
 // Weights are stored in the order in which lanes read them (see the formats). So a lane loads 16
 // bytes, a warp 512 contiguous bytes, and a range of a tile is contiguous.
 #pragma once
-#include "activations.h"
-
-constexpr int tile_rows = 16;    // of w
+#include "epilogue.h"
 
 // Matrices with the same x are joined in one launch. Each has weights, ranges and a result of its own,
 // so its bits are those that it has alone. n is 0 for an unused output.
@@ -32,9 +30,8 @@ struct Product {
     const unsigned char *x;
     int m;
     int slabs;  // of w, along k
+    Epilogue after;  // of multiply_rows
 };
-
-INLINE int tiles_of(int n) { return (n + tile_rows - 1) / tile_rows; }
 
 // output_of returns the output of a block that has so many tiles, and makes block relative to the
 // first one of that output.
@@ -144,6 +141,9 @@ template <class Format, int groups> INLINE void multiply_rows(const Product &p) 
         int row = i / tile_rows, n = tile * tile_rows + i % tile_rows;
         if (row < p.m && n < output.n) output.y[(size_t)row * output.n + n] = finish<Format>(p, total, row);
     }
+    using Operand = OperandOf<typename Format::Activations>;
+    if (p.after.kind == swiglu_epilogue) swiglu_after<Operand>(p.after, p.outputs[0].y, p.outputs[1].y, p.m, output.n, tile, partial);
+    if (p.after.kind == norm_epilogue) norm_after<Operand>(p.after, output.y, p.m, output.n, partial);
 }
 
 // multiply_tile: block (i, j) computes rows 8·block_groups·i … of x with the j'th eight tiles of w, all
@@ -250,15 +250,22 @@ template <class Format> INLINE void multiply_tile(const Product &p) {
 
 // MATMUL exports the products of a format: for up to 8, 16 and 32 rows, with a block per tile; and for
 // any number of rows, with ⌈m/(8·block_groups)⌉ × ⌈tiles/8⌉ blocks of 256 threads, where the tiles of
-// each output begin a block.
+// each output begin a block. The kernels for few rows take an epilogue after the others' parameters.
 #define MATMUL_OUTPUT(i) float *y##i, int n##i, const unsigned char *weights##i, int ranges##i
 #define MATMUL_PARAMETERS MATMUL_OUTPUT(0), MATMUL_OUTPUT(1), MATMUL_OUTPUT(2), const unsigned char *x, int m, int slabs
-#define MATMUL_PRODUCT {{{y0, n0, weights0, ranges0}, {y1, n1, weights1, ranges1}, {y2, n2, weights2, ranges2}}, x, m, slabs}
-#define MATMUL_KERNEL(name, threads, blocks, call)                                                                          \
-    extern "C" __global__ void __launch_bounds__(threads, blocks) name(MATMUL_PARAMETERS) { call(MATMUL_PRODUCT); }         \
+#define MATMUL_AFTER int kind, unsigned *arrived, unsigned char *to, int to_slabs, float *stream, const float *norm, float eps, int threads
+#define MATMUL_PRODUCT(after) {{{y0, n0, weights0, ranges0}, {y1, n1, weights1, ranges1}, {y2, n2, weights2, ranges2}}, x, m, slabs, after}
+#define MATMUL_ROWS(name, most_threads, blocks, call)                                                                       \
+    extern "C" __global__ void __launch_bounds__(most_threads, blocks) name(MATMUL_PARAMETERS, MATMUL_AFTER) {              \
+        const Epilogue after = {kind, arrived, to, to_slabs, stream, norm, eps, threads};                                   \
+        call(MATMUL_PRODUCT(after));                                                                                        \
+    }                                                                                                                       \
+    EXPORT(name)
+#define MATMUL_TILE(name, blocks, call)                                                                                     \
+    extern "C" __global__ void __launch_bounds__(256, blocks) name(MATMUL_PARAMETERS) { call(MATMUL_PRODUCT({})); }         \
     EXPORT(name)
 #define MATMUL(name, Format)                                                                                                \
-    MATMUL_KERNEL(name##_rows8, 32 * Format::most_ranges, Format::resident, (multiply_rows<Format, 1>))                     \
-    MATMUL_KERNEL(name##_rows16, 32 * Format::most_ranges, 16 / Format::most_ranges, (multiply_rows<Format, 2>))                                   \
-    MATMUL_KERNEL(name##_rows32, 32 * Format::most_ranges, 1, (multiply_rows<Format, 4>))                                   \
-    MATMUL_KERNEL(name##_tile, 256, Format::resident_tiles, (multiply_tile<Format>))
+    MATMUL_ROWS(name##_rows8, 32 * Format::most_ranges, Format::resident, (multiply_rows<Format, 1>))                       \
+    MATMUL_ROWS(name##_rows16, 32 * Format::most_ranges, 16 / Format::most_ranges, (multiply_rows<Format, 2>))              \
+    MATMUL_ROWS(name##_rows32, 32 * Format::most_ranges, 1, (multiply_rows<Format, 4>))                                     \
+    MATMUL_TILE(name##_tile, Format::resident_tiles, (multiply_tile<Format>))

@@ -1,6 +1,5 @@
 // Products with weights in bfloat16 and half precision, in float32 sums.
 #include "matmul.h"
-#include "operand.h"
 
 // Weights (n, k) as 16-bit numbers. A slab is 16 rows × 128 columns in 8 steps of 16 columns, 512
 // bytes each. Lane (g, t), g = lane/4 and t = lane%4, has 16 bytes of a step: columns 2t, 2t+1 of

@@ -8,7 +8,6 @@
 // Converting integers to floats is slow. Instead, the tensor cores add the integers to the bits of
 // 1.5·2²³, where neighbouring floats are 1 apart. That works below 2²².
 #include "matmul.h"
-#include "operand.h"
 
 constexpr int magic_bits = 0x4b400000;
 constexpr float magic = 12582912.0f;  // 1.5·2²³

@@ -8,8 +8,6 @@
 
 constexpr int most_warps = 32;
 
-INLINE float inverse_root(float squares, int n, float eps) { return divide_rn(1.0f, sqrt_rn(divide_rn(squares, (float)n) + eps)); }
-
 // rms_norm normalises group blockIdx.x. dst may be x.
 extern "C" __global__ void rms_norm(float *dst, const float *x, const float *w, int n, float eps) {
     SHARED(float, sums, [most_warps]);

@@ -45,13 +45,28 @@ INLINE void quantise_four(unsigned char *to, const float (&values)[4], int row, 
     factors[1] = scale * (float)total;
 }
 
+// inverse_root is the factor of RMSNorm for a sum of n squares.
+INLINE float inverse_root(float squares, int n, float eps) { return divide_rn(1.0f, sqrt_rn(divide_rn(squares, (float)n) + eps)); }
+
+// swiglu_of is silu(gate)·up, silu(x) = x / (1 + e^−x).
+INLINE float swiglu_of(float gate, float up) { return divide_rn(gate, 1.0f + exp_rn(-gate)) * up; }
+
 // An Operand writes a row to `to`: columns 0 … k−1 are value(column), the rest of the last slab is
 // zeros. The threads of the blocks blockIdx.x = 0 … share the row. Blocks have whole warps.
+// write_part writes columns from … end−1, whole blocks of 32, of some rows; they are value(row, column).
+// The threads of one block share the work.
 struct Bfloat16Operand {
     template <class Value> INLINE_MEMBER void write(unsigned char *to, int row, int k, int slabs, const Value &value) {
         for (int pair = blockIdx.x * blockDim.x + threadIdx.x; pair < slabs * (slab_columns / 2); pair += gridDim.x * blockDim.x)
             round_pair<false>(to + FloatActivations<false>::pair_offset(row, pair, slabs),
                 2 * pair < k ? value(2 * pair) : 0.0f, 2 * pair + 1 < k ? value(2 * pair + 1) : 0.0f);
+    }
+    template <class Value> INLINE_MEMBER void write_part(unsigned char *to, int first, int rows, int from, int end, int slabs, const Value &value) {
+        const int pairs = (end - from) / 2;
+        for (int i = threadIdx.x; i < rows * pairs; i += blockDim.x) {
+            int row = first + i / pairs, pair = from / 2 + i % pairs;
+            round_pair<false>(to + FloatActivations<false>::pair_offset(row, pair, slabs), value(row, 2 * pair), value(row, 2 * pair + 1));
+        }
     }
 };
 struct IntegerOperand {
@@ -59,6 +74,16 @@ struct IntegerOperand {
         for (int four = blockIdx.x * blockDim.x + threadIdx.x; four < slabs * (slab_columns / 4); four += gridDim.x * blockDim.x) {
             float values[4];
             UNROLL for (int i = 0; i < 4; i++) values[i] = 4 * four + i < k ? value(4 * four + i) : 0.0f;
+            quantise_four(to, values, row, four, slabs);
+        }
+    }
+    template <class Value> INLINE_MEMBER void write_part(unsigned char *to, int first, int rows, int from, int end, int slabs, const Value &value) {
+        const int fours = (end - from) / 4, all = rows * fours;
+        for (int i = threadIdx.x; i < (all + warp_size - 1) / warp_size * warp_size; i += blockDim.x) {
+            bool exists = i < all;  // whole warps quantise
+            int row = first + (exists ? i / fours : 0), four = exists ? from / 4 + i % fours : slabs * (slab_columns / 4);
+            float values[4];
+            UNROLL for (int j = 0; j < 4; j++) values[j] = exists ? value(row, 4 * four + j) : 0.0f;
             quantise_four(to, values, row, four, slabs);
         }
     }

@@ -128,6 +128,11 @@ func (f Matmul) product(run Run, x []float32, m int, w packed, cols int) []float
 
 // products prepares the activations and multiplies them with joined matrices.
 func (f Matmul) products(run Run, x []float32, m int, matrices []packed, cols int) [][]float32 {
+	return f.productsThen(run, x, m, matrices, cols, int32(cuda.NoEpilogue), uint64(0), uint64(0), int32(0), uint64(0), uint64(0), float32(0), int32(0))
+}
+
+// productsThen are products with the arguments of an epilogue.
+func (f Matmul) productsThen(run Run, x []float32, m int, matrices []packed, cols int, after ...any) [][]float32 {
 	// the content of missing rows must not matter
 	activations := simtest.Filled(f.ActivationBytes(m, cols), byte(0xff))
 	start := func(l cuda.Launch, arguments ...any) {
@@ -147,7 +152,11 @@ func (f Matmul) products(run Run, x []float32, m int, matrices []packed, cols in
 		factors = append(factors, w.Factor)
 		arguments = append(arguments, results[i], int32(w.Rows), w.weights, int32(w.Ranges))
 	}
-	start(f.Product(m, factors...), append(arguments, activations, int32(m), int32(f.Slabs(cols)))...)
+	arguments = append(arguments, activations, int32(m), int32(f.Slabs(cols)))
+	if m <= cuda.MostBeforeEpilogue {
+		arguments = append(arguments, after...)
+	}
+	start(f.Product(m, factors...), arguments...)
 	return results
 }
 
@@ -204,6 +213,48 @@ func (f Matmul) near(t testing.TB, got, want []float32) {
 		if a := math.Abs(float64(v)); a < 1e6 && !(math.Abs(float64(got[i])-float64(v)) < 1e-4*largest) {
 			t.Errorf("%s: element %d is %g, in the reference %g", f.Name, i, got[i], v)
 			return
+		}
+	}
+}
+
+// CheckEpilogues compares products whose last blocks go on with the result with those that separate
+// kernels go on with: the operand of the next product, and the residual stream.
+func (f Matmul) CheckEpilogues(t testing.TB, run Run) {
+	t.Helper()
+	if f.Operand() == "" {
+		return
+	}
+	launch := func(kernel string, m, threads int, arguments ...any) {
+		run(kernel+f.Operand(), simtest.Grid(1, m), simtest.Block(threads), 0, arguments...)
+	}
+	r := rand.New(rand.NewPCG(9, 9))
+	cols := 2 * f.Columns
+	for _, n := range []int{32, 96, 288} { // in one part, in three with half a slab, in nine
+		slabs := f.ActivationSlabs((n + f.Columns - 1) / f.Columns * f.Columns)
+		gate := f.pack(t, f.random(r, n, cols), n, cols, 2)
+		up := f.pack(t, f.random(r, n, cols), n, cols, 2)
+		norm, arrived, threads := simtest.Normal(4, n), make([]int32, 16), ref.NormThreads(n)
+		for _, m := range []int{1, 2, 9, 17} {
+			const eps = float32(1e-6)
+			x, stream := simtest.Normal(7, m*cols), simtest.Normal(8, m*n)
+			want := simtest.Filled(f.ActivationBytes(m, slabs*128), byte(0xab))
+			got := slices.Clone(want)
+			compare := func(what string) {
+				t.Helper()
+				simtest.Equal(t, fmt.Sprintf("%s: %s of %d rows of %d", f.Name, what, m, n), got, want)
+				simtest.Equal(t, f.Name+": counters", arrived, make([]int32, len(arrived)))
+			}
+			both := []packed{gate, up}
+			separate := f.products(run, x, m, both, cols)
+			launch("swiglu", m, 256, want, separate[0], separate[1], int32(n), int32(slabs))
+			f.productsThen(run, x, m, both, cols, int32(cuda.SwiGLUEpilogue), arrived, got, int32(slabs), uint64(0), uint64(0), float32(0), int32(0))
+			compare("SwiGLU")
+
+			sum := slices.Clone(stream)
+			launch("add_rms_norm", m, threads, want, sum, separate[1], norm, int32(n), eps, int32(slabs))
+			f.productsThen(run, x, m, both[1:], cols, int32(cuda.NormEpilogue), arrived, got, int32(slabs), stream, norm, eps, int32(threads))
+			compare("norm")
+			simtest.Equal(t, f.Name+": the residual stream", stream, sum)
 		}
 	}
 }

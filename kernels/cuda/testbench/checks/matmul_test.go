@@ -2,8 +2,10 @@ package checks
 
 import (
 	"math/rand/v2"
+	"strings"
 	"testing"
 
+	"specula/kernels/cuda/testbench/sim"
 	"specula/kernels/cuda/testbench/simtest"
 	"specula/kernels/ref"
 )
@@ -14,6 +16,14 @@ func TestMatmuls(t *testing.T) {
 			k := simtest.Load(t, f.Module)
 			f.CheckProducts(t, k.Run, true)
 			f.CheckJoined(t, k.Run)
+			others := map[string]simtest.Kernels{"add_rms_norm": simtest.Load(t, "norm"), "swiglu": simtest.Load(t, "elementwise")}
+			f.CheckEpilogues(t, func(kernel string, grid, block sim.Dim, sharedBytes int, arguments ...any) {
+				module, separate := others[strings.TrimSuffix(kernel, f.Operand())]
+				if !separate {
+					module = k
+				}
+				module.Run(kernel, grid, block, sharedBytes, arguments...)
+			})
 			f.CheckEmbedding(t, k.Run)
 		})
 	}

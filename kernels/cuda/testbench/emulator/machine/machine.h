@@ -52,7 +52,7 @@ struct Warp {
     unsigned turn[lanes];        // collectives that each lane has passed
     uint64_t value[2][lanes];    // by the parity of turn: a fast lane may already be at the next collective
     struct { unsigned a[4], b[2]; } tile[2][lanes];
-    char synchronised;           // an address for the thread sanitizer
+    char synchronised[2];        // addresses for the thread sanitizer, by the parity of the block
 };
 
 struct Array { const void *key; void *memory; };
@@ -71,7 +71,9 @@ struct Machine {
     uint64_t random;             // 0: in order
     bool failed;
     char error[512];
-    char barrier_passed, launched, finished;
+    char barrier_passed[2];      // by the parity of the block: no barrier orders what two blocks do
+    char launched, finished;
+    unsigned parity;             // for the sanitizer, neighbouring blocks have different threads and stacks
 #if ADDRESS_SANITIZER
     const void *scheduler_bottom;
     size_t scheduler_size;
@@ -79,7 +81,6 @@ struct Machine {
 #endif
 #if THREAD_SANITIZER
     void *scheduler_fiber;
-    unsigned parity;             // for the sanitizer, neighbouring blocks have different threads and stacks
 #endif
 };
 

@@ -16,10 +16,10 @@ void barrier(const char *at) {
     Fiber *self = machine->running;
     self->state = State::at_barrier;
     self->at = at;
-    happens_before(&machine->barrier_passed);
+    happens_before(&machine->barrier_passed[machine->parity]);
     if (++machine->waiting == machine->alive) open_barrier();
     if (self->state == State::at_barrier) leave();
-    happens_after(&machine->barrier_passed);
+    happens_after(&machine->barrier_passed[machine->parity]);
 }
 
 // An atomic alone orders nothing. Writes of a thread before a fence and a later atomic are visible
@@ -54,7 +54,7 @@ uint64_t collective(Collective what, uint32_t mask, uint64_t value, int argument
     }
     warp.value[parity][lane] = value;
     warp.arrived |= 1u << lane;
-    happens_before(&warp.synchronised);
+    happens_before(&warp.synchronised[machine->parity]);
     if (warp.arrived == warp.needed) {
         warp.arrived = 0;
         for (unsigned i = 0; i < present; i++) {
@@ -66,7 +66,7 @@ uint64_t collective(Collective what, uint32_t mask, uint64_t value, int argument
         self->at = at;
         leave();
     }
-    happens_after(&warp.synchronised);
+    happens_after(&warp.synchronised[machine->parity]);
 
     int from = (int)lane;
     switch (what) {

@@ -1,0 +1,123 @@
+package gpu
+
+import (
+	"specula/gpu/driver"
+	"specula/kernels/cuda"
+)
+
+// In decoding, a launch costs about as much time as the small work between two products takes.
+// joinEpilogues gives this work to the product before it: the last block of the product does it, or the
+// last of those that compute the same columns (kernels/cuda/src/epilogue.h).
+
+// epilogue is what a product does with its result: the last parameters of its kernel.
+type epilogue struct {
+	kind    int
+	arrived driver.Pointer // counters, all 0
+	to      driver.Pointer // the operand that is written
+	slabs   int
+	stream  driver.Pointer // of a norm, as are weights, eps and threads
+	weights driver.Pointer
+	eps     float32
+	threads int
+}
+
+// productsThen are products with an epilogue.
+type productsThen struct {
+	products
+	after epilogue
+}
+
+func (o productsThen) launch() launch { return o.then(o.after) }
+
+const (
+	// mostNormed is how many numbers a norm has that one block computes as fast as a launch of its own
+	// would, with a block for each row.
+	mostNormed = 4096
+	// epilogueColumns are the columns of a SwiGLU that are one part of the work.
+	epilogueColumns = 32
+	// mostArrivals is how many counters of blocks there are.
+	mostArrivals = 1 << 13
+)
+
+// epilogueMemory is what epilogues need of device memory.
+type epilogueMemory struct {
+	arrived driver.Pointer // mostArrivals counters
+	// Operands are in one of two places, because a product must not write what it reads: the scratch of
+	// all operands, and another.
+	usual, other driver.Pointer
+}
+
+func (b *Backend) epilogueMemory() epilogueMemory {
+	return epilogueMemory{b.arrived, b.scratch.rounded.memory, b.scratch.after.memory}
+}
+
+// openArrivals reserves the counters of blocks.
+func (b *Backend) openArrivals() (err error) {
+	const bytes = 4 * mostArrivals
+	if b.arrived, err = b.alloc("counters of blocks", bytes); err != nil {
+		return err
+	}
+	return b.device.Do(func() error { return b.device.Fill(b.stream, b.arrived, 0, bytes) })
+}
+
+// joinEpilogues joins products with the operation after them. It works in place and returns the operations
+// that remain.
+func joinEpilogues(operations []operation, m epilogueMemory) []operation {
+	joined := operations[:0]
+	place := m.usual // where the rows are that stood in the usual place
+	for _, o := range operations {
+		switch p := o.(type) {
+		case product:
+			o = products{p}.reading(m.usual, place)
+		case products:
+			o = p.reading(m.usual, place)
+		case convert, normOperand, swiGLUOperand, combineOperand:
+			last := len(joined) - 1
+			if last >= 0 {
+				if before, ok := joined[last].(products); ok {
+					if after, ok := epilogueOf(o, before); ok {
+						place = m.other
+						if before[0].activations == m.other {
+							place = m.usual
+						}
+						after.arrived, after.to = m.arrived, place
+						joined[last] = productsThen{before, after}
+						continue
+					}
+				}
+			}
+			place = m.usual
+		}
+		joined = append(joined, o)
+	}
+	return joined
+}
+
+// reading are the same products with activations at place, if they were in the usual one.
+func (o products) reading(usual, place driver.Pointer) products {
+	moved := append(products(nil), o...)
+	for i := range moved {
+		if moved[i].activations == usual {
+			moved[i].activations = place
+		}
+	}
+	return moved
+}
+
+// epilogueOf returns o as an epilogue of products, if it can be one.
+func epilogueOf(o operation, before products) (epilogue, bool) {
+	rows, cols, form := before[0].rows, before[0].weight.rows, before[0].weight.format.Operand()
+	switch o := o.(type) {
+	case swiGLUOperand:
+		fits := len(before) == 2 && o.gate == before[0].dst && o.up == before[1].dst && o.n == rows*cols &&
+			before[1].weight.rows == cols && ceilDivide(cols, epilogueColumns) <= mostArrivals
+		return epilogue{kind: cuda.SwiGLUEpilogue, slabs: o.to.format.ActivationSlabs(o.to.cols)},
+			fits && rows <= cuda.MostBeforeEpilogue && o.to.format.Operand() == form
+	case normOperand:
+		fits := len(before) == 1 && o.y != 0 && o.y == before[0].dst && o.length == cols && o.groups == rows
+		return epilogue{kind: cuda.NormEpilogue, slabs: o.to.format.ActivationSlabs(o.to.cols),
+				stream: o.x, weights: o.w, eps: o.eps, threads: o.shape().Block[0]},
+			fits && rows*cols <= mostNormed && o.to.format.Operand() == form
+	}
+	return epilogue{}, false
+}
