@@ -69,7 +69,7 @@ var plantedBugs = []plantedBug{
 		"to_half(k[from])", attention, true},
 	{"no barrier in front of the values", "attend_float.cu", "head_dim));\n    __syncthreads();",
 		"head_dim));", attention, true},
-	{"a norm adds eps too late", "norm.cu", "sqrt_rn(divide_rn(squares, (float)n) + eps)",
+	{"a norm adds eps too late", "operand.h", "sqrt_rn(divide_rn(squares, (float)n) + eps)",
 		"sqrt_rn(divide_rn(squares, (float)n)) + eps", "TestNorms", true},
 	{"the sum of a norm is not fused", "norm.cu",
 		"    x[k] = v;\n        squares = fma_rn(v, v, squares);",
