@@ -136,6 +136,12 @@ func TestFiguresOfOldSettingsAreNamed(t *testing.T) {
 			if got := head(); strings.Contains(got, "change") {
 				t.Errorf("after many rounds the head still says %q", got)
 			}
+			s.ClearChat()
+			s.Apply(event.ReplyStarted{Reply: 3, Settings: settings})
+			s.Apply(round)
+			if got := head(); strings.Contains(got, "change") {
+				t.Errorf("in a new chat the head still says %q", got)
+			}
 		})
 	}
 }

@@ -1,7 +1,5 @@
 package state
 
-import "specula/engine/event"
-
 // basis is what the figures of speed were measured with.
 type basis struct {
 	drafter, rule, acceptance string
@@ -19,17 +17,6 @@ func (s *State) basisNow() basis {
 	return b
 }
 
-// noteBasis keeps what a round was measured with, and counts the rounds since that changed.
-func (s *State) noteBasis(e *event.Round) {
-	if e.Gamma == 0 {
-		return
-	}
-	if now := s.basisNow(); now != s.basis {
-		s.former, s.basis, s.since = s.basis, now, 0
-	}
-	s.since++
-}
-
 // Change says that the figures of speed are of other settings than those in force, wholly or in part.
 type Change struct {
 	Proposer    string  // who drafted before; "" if nobody else did
@@ -42,15 +29,19 @@ type Change struct {
 // settings in force. Each proposer has figures of its own, so after a change of it the old ones are gone
 // with the first round.
 func (s *State) Changed() (c Change, ok bool) {
-	now, was := s.basisNow(), s.basis
-	switch {
-	case s.since == 0:
-		return c, false
-	case now == was:
-		if was = s.former; was == (basis{}) || was.drafter != now.drafter || s.since >= settled {
-			return c, false
+	now := s.basisNow()
+	var was basis
+	for i := len(s.History) - 1; i >= 0 && c.Rounds < settled && !ok; i-- {
+		switch h := &s.History[i]; {
+		case h.Gamma == 0:
+		case h.basis == now:
+			c.Rounds++
+		default:
+			was, ok = h.basis, true
 		}
-		c.Rounds = s.since
+	}
+	if !ok || c.Rounds > 0 && was.drafter != now.drafter {
+		return Change{}, false
 	}
 	c.Temperature = -1
 	if was.drafter != now.drafter {
@@ -65,5 +56,6 @@ func (s *State) Changed() (c Change, ok bool) {
 	return c, true
 }
 
-// settled is the number of rounds after which those before weigh little: rateShare^settled is 0.44.
+// settled is the number of rounds after which those before are no longer named: they weigh
+// rateShare^settled, 0.44 of the whole.
 const settled = 16

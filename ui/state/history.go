@@ -16,6 +16,8 @@ type Sample struct {
 	Marks                            []string // settings that changed just before
 	Reply                            int      // ReplyInfo.Number of its reply
 	Proposer                         string
+
+	basis basis
 }
 
 // Window is a sum over rounds, so that figures do not jump.
@@ -103,12 +105,12 @@ func (s *State) count(e *event.Round, marks []string) {
 	s.History = append(s.History, Sample{
 		Gamma: e.Gamma, Drafted: len(e.Draft), Probe: e.Probe, Tested: e.Tested, Accepted: e.Accepted, Tokens: tokens,
 		MS: e.MS(), ReadMS: e.ReadMS, DraftMS: e.DraftMS, VerifyMS: e.VerifyMS, Bytes: e.BytesMoved, Marks: marks, Reply: s.Reply.Number, Proposer: sanitize.Line(e.Proposer),
+		basis: s.basisNow(),
 	})
 	s.Sequence++
 
 	s.Reply.Totals.Add(e, len(e.Draft) == 0)
 	s.weigh(e)
-	s.noteBasis(e)
 	s.Reply.ContextUsed = e.TargetLen
 	if e.Speedup > 0 {
 		s.Reply.Speedup, s.Reply.Estimated = e.Speedup, e.SpeedupEstimated

@@ -181,7 +181,7 @@ func (s *State) ClearChat() {
 	s.Messages, s.Dropped, s.detail = nil, 0, 0
 	s.earlier, s.earlierBytes, s.Forgotten = nil, 0, 0
 	s.removed = nil
-	s.History, s.since = nil, 0 // the graphs belong to the old chat
+	s.History = nil // the graphs belong to the old chat
 	s.Pending, s.Last, s.Failure, s.Refused = nil, nil, "", false
 	s.Reply = ReplyInfo{ContextTokens: s.Reply.ContextTokens}
 }

@@ -60,10 +60,7 @@ type State struct {
 	replies int           // seen so far
 	detail  int           // tokens held in Messages
 	inspect int           // tokens seen since candidates were last trimmed
-
-	basis, former basis // of the newest rounds with a draft, and of those before the last change
-	since         int   // rounds with a draft since then
-	safe          sanitize.Sanitizer
+	safe    sanitize.Sanitizer
 
 	earlier      []Turn // text of dropped messages, oldest first
 	earlierBytes int
