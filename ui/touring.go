@@ -37,6 +37,7 @@ type kept struct {
 	engine     config.Config // the engine's settings
 	reading    bool
 	rejected   transcript.Rejected
+	tradeoff   bool
 	prompt     string
 	lastSeed   int64
 }
@@ -91,7 +92,7 @@ func (m *Model) startTour(s *demo.Script, loop bool) tea.Cmd {
 	m.tour = &touring{player: demo.NewPlayer(s, loop), kept: kept{
 		state: m.state, transcript: m.transcript, chat: m.chat, saver: m.saver, store: m.options.Chats,
 		screen: m.config.Clone(), engine: m.engine.Settings(), reading: m.reading, rejected: m.rejected,
-		prompt: m.composer.Value(), lastSeed: m.lastSeed,
+		tradeoff: m.tradeoff, prompt: m.composer.Value(), lastSeed: m.lastSeed,
 	}}
 	m.options.Chats, m.saver = nil, &saver{moved: map[string]chats.Chat{}}
 	m.editing, m.reading, m.rejected, m.flash = false, false, transcript.Recent, ""
@@ -100,7 +101,7 @@ func (m *Model) startTour(s *demo.Script, loop bool) tea.Cmd {
 	return tea.Batch(saved, m.advance())
 }
 
-// endTour gives the user back what was there before: the chat and the settings.
+// endTour gives the user back what was there before: the chat, the settings and the choice of pictures.
 func (m *Model) endTour(words string) tea.Cmd {
 	return m.afterAll(func() tea.Cmd {
 		if m.tour == nil {
@@ -111,7 +112,7 @@ func (m *Model) endTour(words string) tea.Cmd {
 		m.present()
 		m.tour, m.dialog = nil, nil
 		m.state, m.transcript, m.chat, m.saver, m.options.Chats = k.state, k.transcript, k.chat, k.saver, k.store
-		m.reading, m.rejected, m.lastSeed = k.reading, k.rejected, k.lastSeed
+		m.reading, m.rejected, m.tradeoff, m.lastSeed = k.reading, k.rejected, k.tradeoff, k.lastSeed
 		m.composer.SetValue(k.prompt)
 		m.backToComposer()
 		m.showSettings()

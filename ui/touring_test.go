@@ -59,6 +59,7 @@ wait 5s
 scene Longer
 say "Now a longer draft."
 set gamma=7
+show rounds
 ask And a long one?
 wait key
 `
@@ -69,7 +70,7 @@ func TestAScriptGivesBackWhatTheUserHad(t *testing.T) {
 	u.ask("/temp 0.9")
 	u.ask("/rule windowed")
 	u.ask("my own question")
-	u.press("f4 d r a f t")
+	u.press("alt+t f4 d r a f t")
 	before, chat := u.engine.Settings(), u.m.chat.ID
 	s, err := demo.Parse("talk.txt", talk)
 	if err != nil {
@@ -98,6 +99,9 @@ func TestAScriptGivesBackWhatTheUserHad(t *testing.T) {
 	u.mustShow("▸ draft")
 	if after := u.engine.Settings(); !reflect.DeepEqual(after, before) {
 		t.Errorf("the settings were %+v and are %+v", before, after)
+	}
+	if !u.m.tradeoff {
+		t.Error("the trade-off that the user had chosen is not back")
 	}
 	if u.m.chat.ID != chat || u.m.options.Chats == nil || u.m.config.UI.Pace != "full" {
 		t.Error("the user's chat, its folder or the pace are not back")
