@@ -180,7 +180,11 @@ func (p *projector) update(msg tea.Msg) {
 }
 
 // run runs a command at once.
-func (p *projector) run(cmd tea.Cmd) {
+func (p *projector) run(cmd tea.Cmd) { each(cmd, p.update) }
+
+// each runs a command and those that it holds, in order, and calls tell with each message before the next
+// command runs.
+func each(cmd tea.Cmd, tell func(tea.Msg)) {
 	if cmd == nil {
 		return
 	}
@@ -188,10 +192,10 @@ func (p *projector) run(cmd tea.Cmd) {
 	case nil:
 	case tea.BatchMsg:
 		for _, c := range msg {
-			p.run(c)
+			each(c, tell)
 		}
 	default:
-		p.update(msg)
+		tell(msg)
 	}
 }
 

@@ -78,16 +78,11 @@ func (s *screen) update(msg tea.Msg) {
 }
 
 // do runs a command to its end.
-func (s *screen) do(cmd tea.Cmd) {
-	if cmd == nil {
-		return
-	}
-	switch msg := cmd().(type) {
-	case nil:
-	case tea.BatchMsg:
-		for _, c := range msg {
-			s.do(c)
-		}
+func (s *screen) do(cmd tea.Cmd) { each(cmd, s.told) }
+
+// told takes what a command said. Messages of the terminal's are only kept.
+func (s *screen) told(msg tea.Msg) {
+	switch msg.(type) {
 	case tea.QuitMsg:
 		s.quit = true
 	case noteMsg, formSet, chatList, scriptRead, opened, notSaved, renamed, dialog.Chosen:
