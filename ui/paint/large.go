@@ -28,11 +28,14 @@ func Larger(figure string) []string {
 			return nil
 		}
 		for y := range lines {
-			lines[y] += strings.NewReplacer("#", "██", " ", "  ").Replace(dots[y]) + "  "
+			lines[y] += twoCells.Replace(dots[y]) + "  "
 		}
 	}
 	return lines
 }
+
+// twoCells draws a dot as wide as a row of the screen is high.
+var twoCells = strings.NewReplacer("#", "██", " ", "  ")
 
 // Large draws a figure such as "×3.8" in large type: LargeRows lines of equal width. It returns nil if
 // a sign of the figure is not in the font.
