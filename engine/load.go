@@ -136,7 +136,9 @@ func (e *Engine) loadTarget(ctx context.Context, file *weights.File) (err error)
 	if o.Remote != nil {
 		return e.describeRemote(ctx)
 	}
-	if e.target, err = model.Load(ctx, o.Backend, file, e.modelOptions(o.Backend, o.Config.Context.Length), nil); err != nil {
+	options := e.modelOptions(o.Backend, o.Config.Context.Length)
+	options.Head = true
+	if e.target, err = model.Load(ctx, o.Backend, file, options, nil); err != nil {
 		return loadError("target", o.Target, err)
 	}
 	e.shape = e.target.Config()

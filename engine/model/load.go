@@ -9,7 +9,7 @@ import (
 	"specula/engine/weights"
 )
 
-// Options are the sizes of a model's buffers.
+// Options are the sizes of a model's buffers, and what of the file to load.
 type Options struct {
 	MaxTokens   int           // capacity of a cache; 0: the context length of the file
 	MaxRows     int           // the largest number of rows of a Forward, each of which gets logits; 0: 32
@@ -17,6 +17,7 @@ type Options struct {
 	CacheType   compute.DType // type of keys and values: F32, F16 or Q8_0
 	CacheBySize bool          // choose F16 or F32 by the size of a token's keys and values, and ignore CacheType
 	Reserved    int64         // bytes of the backend's memory that other data needs
+	Head        bool          // also load the head of MTP in the file, if there is one
 }
 
 const defaultMaxRows = 32
@@ -58,8 +59,15 @@ func load(ctx context.Context, backend compute.Backend, file *weights.File, o Op
 	if err != nil {
 		return nil, err
 	}
-	m.bindHead(file)
-	if err := m.checkMemory(tensors, o.Reserved); err != nil {
+	if o.Head {
+		m.bindHead(file)
+	}
+	err = m.checkMemory(tensors, o.Reserved)
+	if err != nil && m.mtp.tensors != nil {
+		m.mtp = inFile{refused: fmt.Sprintf("the head in the target's file is not used: %v", err)}
+		err = m.checkMemory(tensors, o.Reserved)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if err := m.takeHead(ctx, backend); err != nil {

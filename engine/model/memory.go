@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"specula/engine/compute"
+	"specula/engine/weights"
 )
 
 // weigher is a backend that knows how much memory a weight takes in addition to the bytes of the
@@ -87,10 +88,11 @@ func (m *Model) checkMemory(b *binder, reserved int64) error {
 	cache, activations := m.cacheBytes(c.MaxTokens), m.activationBytes(c.MaxTokens)+m.headBytes(c.MaxTokens)
 	c.CacheBytes = int64(cache)
 	var taken float64
-	for _, binding := range slices.Concat(b.bindings, m.mtp.bindings()) {
+	bindings := slices.Concat(b.bindings, m.mtp.bindings())
+	for _, binding := range bindings {
 		taken += float64(m.bytesTaken(binding.weight))
 	}
-	taken += m.mostAtOnce(b)
+	taken += m.mostAtOnce(b.file, bindings)
 	known := m.backend.Info().MemoryBytes
 	available := float64(known - reserved)
 	if known == 0 || taken+activations+cache <= available {
@@ -191,13 +193,13 @@ func (m *Model) bytesTaken(w compute.Weight) int64 {
 // the backend makes a copy of a weight, the file's bytes of it are released. Until then, part of
 // one weight is in memory twice: at most the largest. The correction is 0 if the file's bytes
 // cannot be released, or if the backend has memory of its own.
-func (m *Model) mostAtOnce(b *binder) float64 {
+func (m *Model) mostAtOnce(file *weights.File, bindings []binding) float64 {
 	known, ok := m.backend.(weigher)
-	if _, elsewhere := m.backend.(planner); elsewhere || !ok || !b.file.Owned() {
+	if _, elsewhere := m.backend.(planner); elsewhere || !ok || !file.Owned() {
 		return 0
 	}
 	var released, largest float64
-	for _, binding := range b.bindings {
+	for _, binding := range bindings {
 		if known.MatrixBytes(binding.weight) > 0 {
 			bytes := float64(len(binding.weight.Data))
 			released += bytes

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 	"strings"
 	"testing"
 
 	"specula/engine/compute"
+	"specula/engine/host"
 	"specula/engine/model"
 	"specula/engine/weights"
 )
@@ -24,7 +26,7 @@ func TestHeadsInFilesAgainstTransformers(t *testing.T) {
 				continue
 			}
 			t.Run(fmt.Sprint(f.name, "/", len(prompt.IDs)), func(t *testing.T) {
-				target := f.open(t, newBackend(t, 2), model.Options{MaxTokens: 64, MaxRows: 8, PrefillRows: 64})
+				target := f.open(t, newBackend(t, 2), model.Options{MaxTokens: 64, MaxRows: 8, PrefillRows: 64, Head: true})
 				head, why, err := target.Head()
 				if err != nil || head == nil || head.Name != "mtp" {
 					t.Fatalf("no head: %q, %v", why, err)
@@ -91,7 +93,7 @@ func TestHeadsThatCannotBeUsedAreLeftAside(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m, err := model.Load(t.Context(), newBackend(t, 1), parsed, model.Options{MaxTokens: 64}, nil)
+			m, err := model.Load(t.Context(), newBackend(t, 1), parsed, model.Options{MaxTokens: 64, Head: true}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -115,21 +117,50 @@ func renamed(t *testing.T, data []byte, from, to string) []byte {
 	return data
 }
 
-// The memory of a head, its pass and its cache is planned before anything is loaded.
+// roomy is a backend on a machine with this much memory.
+type roomy struct {
+	*host.Backend
+	bytes int64
+}
+
+func (r roomy) Info() compute.Info {
+	info := r.Backend.Info()
+	info.MemoryBytes = r.bytes
+	return info
+}
+
+// The memory of a head, its pass and its cache is planned before anything is loaded. Where it is not
+// enough for model and head, the model is loaded alone. A draft model is always loaded alone.
 func TestMemoryOfAHeadIsPlanned(t *testing.T) {
-	needs := func(name string) (mib float64) {
-		f := fixture{name: name}
-		_, err := model.Load(t.Context(), small{newBackend(t, 1), t, 1}, f.file(t), model.Options{MaxTokens: 128, MaxRows: 32, PrefillRows: 128}, nil)
-		if !errors.Is(err, compute.ErrOutOfMemory) {
+	backend := newBackend(t, 1)
+	load := func(bytes int, head bool) (*model.Head, string, error) {
+		o := model.Options{MaxTokens: 128, MaxRows: 32, PrefillRows: 128, Head: head}
+		m, err := model.Load(t.Context(), roomy{backend, int64(bytes)}, (&fixture{name: "glm4moe-mtp"}).file(t), o, nil)
+		if err != nil {
+			if !errors.Is(err, compute.ErrOutOfMemory) {
+				t.Fatal(err)
+			}
+			return nil, "", err
+		}
+		h, why, err := m.Head()
+		if err != nil {
 			t.Fatal(err)
 		}
-		_, text, _ := strings.Cut(err.Error(), "activations ")
-		if _, err := fmt.Sscanf(text, "%f MiB", &mib); err != nil {
-			t.Fatal(err)
-		}
-		return mib
+		return h, why, nil
 	}
-	if without, with := needs("glm4moe"), needs("glm4moe-mtp"); with <= without {
-		t.Errorf("activations of %v MiB with a head, %v without", with, without)
+	const most = 16 << 20
+	alone := sort.Search(most, func(bytes int) bool { _, _, err := load(bytes, true); return err == nil })
+	both := sort.Search(most, func(bytes int) bool { head, _, _ := load(bytes, true); return head != nil })
+	if alone >= both || both == most {
+		t.Fatalf("%d bytes are enough for the model, %d for model and head", alone, both)
+	}
+	if head, why, err := load(both-1, true); head != nil || !strings.Contains(why, "weights need") || err != nil {
+		t.Errorf("with a byte too few: head %v, %q, %v", head, why, err)
+	}
+	if head, why, err := load(both, false); head != nil || why != "" || err != nil {
+		t.Errorf("as a draft model: head %v, %q, %v", head, why, err)
+	}
+	if _, _, err := load(alone-1, false); err == nil {
+		t.Error("the model alone takes less memory without Head than beside a head that was left out")
 	}
 }
