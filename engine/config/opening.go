@@ -29,10 +29,10 @@ func (c Config) OpensToWatch() bool {
 	return true
 }
 
-// OpenToWatch sets the settings of the opening "watch" if the pair is the embedded one, on this machine (the
-// heads that it drafts by need the target's hidden states), and the user
-// has set neither the temperature nor a setting of speculation. given reports whether a flag sets
-// the setting of this name.
+// OpenToWatch sets the settings of the opening "watch" if the pair is the embedded one, on this
+// machine, and the user has set neither the temperature nor a setting of speculation. It must be on
+// this machine because the heads of this opening read the target's hidden states. given reports
+// whether a flag sets the setting of this name.
 func (c *Config) OpenToWatch(given func(name string) bool) error {
 	d := Default()
 	if c.Remote.URL != "" || c.Model.Target != "" || c.Model.Draft != "" || c.Model.Heads != "" ||
