@@ -51,6 +51,14 @@ func TestTextsThatPartAreTold(t *testing.T) {
 	}
 }
 
+func TestCountersWithoutDraftsAreNotCompared(t *testing.T) {
+	s := scripted{"one": {1, 2, 3, 4}}
+	r, err := Run(t.Context(), s, s, Options{Prompts: []string{"one"}, Count: func(context.Context) (Counters, error) { return Counters{}, nil }}, nil)
+	if err != nil || !strings.HasPrefix(r.Counted, "not compared") {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
 func TestCountersThatDoNotFitAreTold(t *testing.T) {
 	s := scripted{"one": {1, 2, 3, 4}}
 	n := 0.0

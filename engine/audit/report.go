@@ -86,6 +86,8 @@ func (r *Report) conclude(o Options, told, counted Counters) {
 	switch {
 	case o.Count == nil:
 		r.Counted = "not compared: the server tells no counters"
+	case told.Drafted > 0 && counted == (Counters{}):
+		r.Counted = "not compared: its /metrics counts no drafts"
 	case told.Drafted == counted.Drafted && told.Accepted == counted.Accepted:
 		r.Counted = fmt.Sprintf("equal: %.0f drafted, %.0f accepted", counted.Drafted, counted.Accepted)
 	default:
