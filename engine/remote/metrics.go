@@ -11,23 +11,12 @@ import (
 // Metrics are the counters of a server's own speculation since it started, for all its users together.
 type Metrics struct {
 	Drafts, Drafted, Accepted float64
-	Positions                 []float64 // accepted tokens, by place in the draft
 }
 
 // Since returns what was counted after earlier.
 func (m Metrics) Since(earlier Metrics) Metrics {
-	out := Metrics{Drafts: m.Drafts - earlier.Drafts, Drafted: m.Drafted - earlier.Drafted, Accepted: m.Accepted - earlier.Accepted}
-	for i, n := range m.Positions {
-		if i < len(earlier.Positions) {
-			n -= earlier.Positions[i]
-		}
-		out.Positions = append(out.Positions, n)
-	}
-	return out
+	return Metrics{Drafts: m.Drafts - earlier.Drafts, Drafted: m.Drafted - earlier.Drafted, Accepted: m.Accepted - earlier.Accepted}
 }
-
-// mostPositions are counted of a server.
-const mostPositions = 64
 
 // Metrics reads /metrics. A *Refused error says that the server was not told to have them.
 func (s *Server) Metrics(ctx context.Context) (Metrics, error) {
@@ -47,7 +36,7 @@ func readMetrics(text []byte) (m Metrics) {
 		if !ok || err != nil || strings.HasPrefix(name, "#") {
 			continue
 		}
-		name, labels, _ := strings.Cut(name, "{")
+		name, _, _ = strings.Cut(name, "{")
 		_, name, _ = strings.Cut(name, ":")
 		switch name {
 		case "spec_decode_num_drafts_total":
@@ -56,15 +45,6 @@ func readMetrics(text []byte) (m Metrics) {
 			m.Drafted += number
 		case "spec_decode_num_accepted_tokens_total":
 			m.Accepted += number
-		case "spec_decode_num_accepted_tokens_per_pos_total":
-			_, at, _ := strings.Cut(labels, `position="`)
-			at, _, _ = strings.Cut(at, `"`)
-			if i, err := strconv.Atoi(at); err == nil && i >= 0 && i < mostPositions {
-				for len(m.Positions) <= i {
-					m.Positions = append(m.Positions, 0)
-				}
-				m.Positions[i] += number
-			}
 		}
 	}
 	return m

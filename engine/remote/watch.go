@@ -155,6 +155,8 @@ func (s *Server) open(ctx context.Context, cancel context.CancelCauseFunc, path 
 
 // Next returns the next round of the server. After one that has Ended, the reply is whole.
 func (w *Watch) Next() (Seen, error) {
+	slow := w.server.endIfSlow(w.cancel)
+	defer slow.Stop()
 	seen, err := w.next()
 	if len(w.queue) == 0 { // else the clock is already that of a later piece
 		seen.MS, w.ms = max(0, w.now-w.ms), w.now
@@ -271,16 +273,6 @@ func (w *Watch) Steps() (steps []Step, told, exact bool) {
 	return steps, true, true
 }
 
-// Sums are vLLM's counts of the whole reply.
-func (w *Watch) Sums() (drafted, kept int) {
-	if w.closed != nil {
-		for i := range min(len(w.closed.Drafted), len(w.closed.Accepted)) {
-			drafted, kept = drafted+w.closed.Drafted[i], kept+w.closed.Accepted[i]
-		}
-	}
-	return drafted, kept
-}
-
 // Moved counts the bytes of the network since the last call.
 func (w *Watch) Moved() int64 {
 	n := w.server.moved - w.moved
@@ -304,8 +296,6 @@ func (w *Watch) piece() (piece, error) {
 	if w.ended {
 		return piece{ended: true}, nil
 	}
-	slow := w.server.endIfSlow(w.cancel)
-	defer slow.Stop()
 	data, err := w.events.next()
 	switch {
 	case w.ctx.Err() != nil:
