@@ -3,11 +3,13 @@ package remote
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"specula/engine/sample"
@@ -172,32 +174,42 @@ vllm:spec_decode_num_accepted_tokens_per_pos_total{position="999999999"} 2.0
 	}
 }
 
-// empty is a body of pieces that say nothing, without an end.
-type empty struct{}
+// empty is a body of so many pieces that say nothing, one a second by the clock of the test.
+type empty struct{ left int }
 
-func (empty) Read(p []byte) (int, error) {
+func (e *empty) Read(p []byte) (int, error) {
+	if e.left--; e.left < 0 {
+		return 0, io.EOF
+	}
+	time.Sleep(time.Second)
 	return copy(p, `data: {"model":"demo","choices":[{"token_ids":[]}]}`+"\n\n"), nil
 }
 
-func (empty) Close() error { return nil }
+func (e *empty) Close() error { return nil }
 
-func (empty) RoundTrip(*http.Request) (*http.Response, error) {
-	return &http.Response{StatusCode: http.StatusOK, Body: empty{}}, nil
+func (e *empty) RoundTrip(*http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusOK, Body: e}, nil
 }
 
 // Pieces without tokens do not put off the limit of the next token.
 func TestEmptyPiecesDoNotKeepAWatchedReplyAlive(t *testing.T) {
 	for _, kind := range []Kind{VLLM, Llama} {
-		s := &Server{kind: kind, model: "demo", context: 500, vocab: 4100, base: "http://h", http: &http.Client{Transport: empty{}}, options: Options{Limit: time.Hour}}
-		w, err := s.NewTarget(4100).Watch(t.Context(), 1, sample.Params{TopP: 1}, 100)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.options.Limit = time.Millisecond
-		if _, err := w.Next(); !errors.Is(err, errTooSlow) {
-			t.Errorf("%v: %v", kind, err)
-		}
-		w.Close()
+		synctest.Test(t, func(t *testing.T) {
+			s := &Server{kind: kind, model: "demo", context: 500, vocab: 4100, base: "http://h",
+				http: &http.Client{Transport: &empty{left: 1000}}, options: Options{Limit: 10 * time.Second}}
+			w, err := s.NewTarget(4100).Watch(t.Context(), 1, sample.Params{TopP: 1}, 100)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer w.Close()
+			began := time.Now()
+			if _, err := w.Next(); !errors.Is(err, errTooSlow) {
+				t.Errorf("%v: %v", kind, err)
+			}
+			if took := time.Since(began); took > 12*time.Second {
+				t.Errorf("%v: waited for %v, the limit is 10 s", kind, took)
+			}
+		})
 	}
 }
 
