@@ -13,7 +13,7 @@ import (
 type Backend struct {
 	device  device
 	info    driver.Info
-	library *library
+	modules *library
 
 	stream  driver.Stream // all work except the upload of weights
 	uploads uploader
@@ -46,7 +46,7 @@ func newBackend(d device) (*Backend, error) {
 		return nil, errors.Join(err, d.Close())
 	}
 	b := &Backend{
-		device: d, info: d.Info(), library: newLibrary(d, texts),
+		device: d, info: d.Info(), modules: newLibrary(d, texts),
 		spare: make(chan *tape, tapesInFlight), allocated: map[driver.Pointer]int64{},
 		tables:     map[*float32]driver.Pointer{},
 		recordings: recordings{byHash: map[uint64]*recording{}},
@@ -102,7 +102,7 @@ func (b *Backend) Info() compute.Info {
 func (b *Backend) Close() error {
 	err := b.device.Do(func() error {
 		errs := []error{b.uploads.free(b.device), b.recordings.free(b.device), b.inputs.free(b.device),
-			b.library.free()}
+			b.modules.free()}
 		for p := range b.allocated {
 			errs = append(errs, b.device.Free(p))
 		}

@@ -106,8 +106,8 @@ func (l *library) load(module string) error {
 // ErrNoDevice, unless memory ran out or the device was lost.
 func (b *Backend) compile() error {
 	return b.note(b.device.Do(func() error {
-		for _, module := range slices.Sorted(maps.Keys(b.library.texts)) {
-			err := b.library.load(module)
+		for _, module := range slices.Sorted(maps.Keys(b.modules.texts)) {
+			err := b.modules.load(module)
 			var refused *driver.Error
 			if errors.As(err, &refused) && refused.Unwrap() == nil {
 				return fmt.Errorf("%w that can be used: %s refuses the kernels: %w", ErrNoDevice,

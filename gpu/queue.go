@@ -14,7 +14,7 @@ func (b *Backend) lower(steps []step, operations ...operation) ([]step, error) {
 		s := step{shape: l.shape, values: l.arguments}
 		if l.kernel != "" {
 			var err error
-			if s.kernel, err = b.library.kernel(l.kernel, l.count, l.shape.SharedBytes); err != nil {
+			if s.kernel, err = b.modules.kernel(l.kernel, l.count, l.shape.SharedBytes); err != nil {
 				return steps, b.note(err)
 			}
 			require(l.count == s.kernel.arguments, "a kernel with another number of arguments")
