@@ -5,9 +5,10 @@ import (
 	"specula/kernels/cuda"
 )
 
-// In decoding, a launch costs about as much time as the small work between two products takes.
-// joinEpilogues gives this work to the product before it: the last block of the product does it, or the
-// last of those that compute the same columns (kernels/cuda/src/epilogue.h).
+// In decoding, a launch is estimated to cost about as much time as the small work between two products
+// takes (gap and small in gpu/check/model; no GPU was measured). joinEpilogues gives this work to the
+// product before it: the last block of the product does it, or the last of those that compute the same
+// columns (kernels/cuda/src/epilogue.h).
 
 // epilogue is what a product does with its result: the last parameters of its kernel.
 type epilogue struct {
@@ -30,8 +31,8 @@ type productsThen struct {
 func (o productsThen) launch() launch { return o.then(o.after) }
 
 const (
-	// mostNormed is how many numbers a norm has that one block computes as fast as a launch of its own
-	// would, with a block for each row.
+	// mostNormed bounds the numbers of a norm that one block computes after a product. A launch of its own
+	// has a block for each row. The bound is a guess: above it, that should be faster.
 	mostNormed = 4096
 	// epilogueColumns are the columns of a SwiGLU that are one part of the work.
 	epilogueColumns = 32
@@ -95,6 +96,9 @@ func joinEpilogues(operations []operation, m epilogueMemory) []operation {
 
 // reading are the same products with activations at place, if they were in the usual one.
 func (o products) reading(usual, place driver.Pointer) products {
+	if place == usual {
+		return o
+	}
 	moved := append(products(nil), o...)
 	for i := range moved {
 		if moved[i].activations == usual {
