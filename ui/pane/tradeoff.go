@@ -113,7 +113,9 @@ func (c *column) tradeoffWords() []string {
 	case known && s.Lengths[best].Speedup() <= hardly*s.Lengths[now].Speedup():
 		words = []string{fmt.Sprintf("%s %d, in use, is as good as any: %s expected", g.Gamma, now, times(now))}
 	case known:
-		words = []string{fmt.Sprintf("%s %d would be best: %s expected (%s %d: %s)", g.Gamma, best, times(best), g.Gamma, now, times(now))}
+		rest := fmt.Sprintf("best: %s expected (%s %d: %s)", times(best), g.Gamma, now, times(now))
+		words = []string{longestThatFits(c.w-1, fmt.Sprintf("%s %d would be %s", g.Gamma, best, rest), fmt.Sprintf("%s %d %s", g.Gamma, best, rest),
+			fmt.Sprintf("%s %d best: %s (%s %d: %s)", g.Gamma, best, times(best), g.Gamma, now, times(now)))}
 	default:
 		words = []string{fmt.Sprintf("%s %d would be best: %s expected", g.Gamma, best, times(best))}
 	}
