@@ -1,9 +1,9 @@
 package cpu
 
 const (
-	// KeysPerSplit is the number of keys in a split of attention. Splits start at fixed absolute
-	// positions and are combined in ascending order, so a row's result depends on its own position
-	// alone.
+	// KeysPerSplit is the number of keys that attention handles at once. Splits start at multiples
+	// of it, whatever the row, and are combined in ascending order. So a row's bits do not depend on
+	// the other rows of its pass.
 	KeysPerSplit = 256
 	// MaxKeyDim and MaxValueDim bound the size of a head, so that its key and the sums of a split fit
 	// on the stack. The widest known keys are those of DeepSeek's latent attention, 512 + 64 numbers.
@@ -14,19 +14,18 @@ const (
 	// mostGroups is the largest number of groups of queries that read a split one after the other.
 	// All groups but the first find it in the second-level cache.
 	mostGroups = 8
-	// Conversion: a split in half precision is first converted to float32 if at least leastWidened
-	// groups read it. Otherwise each group converts it again while reading, which takes longer for
-	// so many groups. The head size is at most mostWidened, so that the converted split fits into
-	// the cache.
+	// A split in half precision is converted to float32 before use if at least leastWidened groups
+	// read it; with fewer groups, each converts it while reading. Heads larger than mostWidened are
+	// not converted before use: the converted split would not fit into the cache.
 	leastWidened, mostWidened = 3, 128
-	// itemsPerThread is the least number of items for each thread, so that all end at about the same
-	// time.
+	// itemsPerThread is the least number of items for each thread: with several items each, threads
+	// end at about the same time.
 	itemsPerThread = 4
 )
 
-// Attention computes causal attention as ref.Attention defines it. An item is some rows for one
-// key head. Queries that read the same keys are computed together, but each query has its own
-// arithmetic. So a result does not depend on how rows are divided into items.
+// Attention computes causal attention as ref.Attention defines it. An item is a block of rows with
+// one key head. Queries that read the same keys share the reading, not the arithmetic. So a result
+// does not depend on how rows are divided into items.
 type Attention struct {
 	Dst      []float32 // (M, Heads·ValueDim of KV)
 	Q        []float32 // (M, Heads·KeyDim of KV)
@@ -35,9 +34,9 @@ type Attention struct {
 	Position int // of row 0
 	Heads    int
 	Scale    float32
-	Window   int     // number of keys that a row sees, its own last; 0: all before it
+	Window   int     // number of keys that a row sees, its own included; 0: all up to its own
 	SoftCap  float32 // a score s becomes SoftCap·tanh(s/SoftCap); 0: it stays s
-	// Sinks has the score of one more key for each head, whose value is 0; nil: there is none.
+	// Sinks has a score for each head: that of one more key, whose value is 0. nil: no such key.
 	Sinks   []float32
 	Threads int // that share the items; below 1 counts as 1
 }
@@ -45,9 +44,8 @@ type Attention struct {
 // sharing returns the number of query heads that read one key head (grouped-query attention).
 func (t *Attention) sharing() int { return t.Heads / t.KV.heads }
 
-// rowsPerItem returns the rows of an item. The more rows, the more often a split is used after it
-// was read from memory. An item has at least the rows whose queries fill a group, or one row if a
-// row alone has more queries than that.
+// rowsPerItem returns the number of rows in an item. With more rows, a split is used more often once
+// it was read from memory. The queries of an item fill at least one group.
 func (t *Attention) rowsPerItem() int {
 	group := max(1, queriesAtOnce/t.sharing())
 	most := max(group, mostGroups*queriesAtOnce/t.sharing())
@@ -75,7 +73,7 @@ func (t *Attention) Work() int {
 
 // Do computes the items from … to−1.
 func (t *Attention) Do(from, to int) {
-	// Use the smallest arrays that will do. Go clears them each time.
+	// Use the smallest arrays that suffice, because Go clears them at every call.
 	switch {
 	case t.M*t.sharing() <= smallGroup:
 		var scores [smallGroup*KeysPerSplit + lineFloats]float32
@@ -95,7 +93,7 @@ func (t *Attention) Do(from, to int) {
 	}
 }
 
-// smallGroup is the number of queries up to which Do takes less memory.
+// smallGroup is the largest number of queries for which Do uses its smallest arrays.
 const smallGroup = 4
 
 // widens reports whether items have enough groups, and enough keys, to convert splits.
@@ -107,7 +105,7 @@ func (t *Attention) widens() bool {
 // scratch is the memory of a thread.
 type scratch struct {
 	groups []together
-	scores []float32 // of a group and a split, KeysPerSplit per query; later its weights
+	scores []float32 // KeysPerSplit per query of a group; softenRows turns them into weights
 	wide   *KV       // a converted split of one head; nil: splits are not converted
 }
 
@@ -141,10 +139,9 @@ func (w *together) end() int { return w.seen[w.n-1] }
 // splitValues are the weighted values of a split.
 type splitValues [queriesAtOnce][MaxValueDim]float32
 
-// attend computes n queries, starting at first, counted over the rows and heads that share kvHead.
-// A split gives its largest score, Σ exp(score − largest), and the values weighted by these terms.
-// To combine two splits, both are shifted to the larger maximum (the online softmax of
-// FlashAttention).
+// attend computes n queries of kvHead, starting at query first (see rowAndHead). Each split gives
+// its largest score, the sum of the weights exp(score − largest), and the weighted sum of values. To
+// combine two splits, both are scaled to the larger maximum (the online softmax of FlashAttention).
 func (t *Attention) attend(s *scratch, kvHead, first, n int) {
 	groups := s.groups[:(n+queriesAtOnce-1)/queriesAtOnce]
 	for i := range groups {
@@ -174,14 +171,14 @@ func (t *Attention) begin(w *together, kvHead, first, n int) {
 	}
 }
 
-// rowAndHead returns the row and the head of query i of a key head.
+// rowAndHead returns the row and the head of query i of a key head. Queries are counted row by row.
 func (t *Attention) rowAndHead(kvHead, i int) (row, head int) {
 	sharing := t.sharing()
 	return i / sharing, kvHead*sharing + i%sharing
 }
 
-// finish divides the values of a group, whose first query is first, by the sum of their weights.
-// The sink is a split of one key, which comes last.
+// finish divides the weighted values of a group by the sum of their weights. first is the number of
+// the group's first query. A sink is combined as the last split, with one key and the value 0.
 func (t *Attention) finish(w *together, kvHead, first int) {
 	for j := range w.n {
 		factor := 1 / w.sum[j]
@@ -195,8 +192,7 @@ func (t *Attention) finish(w *together, kvHead, first int) {
 	}
 }
 
-// firstKey returns the first key that a row sees. seen is the number of keys up to and including
-// the row's own.
+// firstKey returns the first key that a row sees. seen is the row's position + 1.
 func (t *Attention) firstKey(seen int) int {
 	if t.Window == 0 {
 		return 0
@@ -207,8 +203,8 @@ func (t *Attention) firstKey(seen int) int {
 // splitOf returns the first key of the split that a key belongs to.
 func splitOf(key int) int { return key / KeysPerSplit * KeysPerSplit }
 
-// later computes the splits from start on. Only a split after a query's first needs separate memory
-// for values, which Go clears at each call.
+// later computes the splits from start on. It is a function of its own because Go clears values at
+// every call, and a query's first split needs no such memory.
 func (t *Attention) later(groups []together, s *scratch, kvHead, start int) {
 	var values splitValues
 	for ; start < groups[len(groups)-1].end(); start += KeysPerSplit {
@@ -216,7 +212,7 @@ func (t *Attention) later(groups []together, s *scratch, kvHead, start int) {
 	}
 }
 
-// over computes the split that begins at start, for all groups that see any of it.
+// over computes the split that begins at start, for all groups that see any of its keys.
 func (t *Attention) over(groups []together, values *splitValues, s *scratch, kvHead, start int) {
 	for groups[0].end() <= start {
 		groups = groups[1:]
@@ -240,9 +236,9 @@ type place struct {
 	head, token int
 }
 
-// split computes the keys from start on, at most KeysPerSplit, for the queries that see any of
-// them: Σ exp(score − largest)·value in ascending order. The sum of the weights alone is taken in
-// the lanes of ref.Dot.
+// split computes the split that begins at start, for the queries that see any of its keys. It adds
+// exp(score − largest)·value in ascending order of keys. The weights alone are summed in the lanes
+// of ref.Dot.
 func (t *Attention) split(w *together, values *splitValues, scores []float32, from place, start int) {
 	first, last := 0, w.n
 	for w.seen[first] <= start {
@@ -278,8 +274,8 @@ func (t *Attention) split(w *together, values *splitValues, scores []float32, fr
 	}
 }
 
-// weigh adds the weighted values: first of the keys that all n queries see, then of those that all
-// except the first see, and so on.
+// weigh adds the weighted values to the sums. It begins with the keys that all n queries see, goes on
+// with the keys that all but the first query see, and so on.
 func (p place) weigh(weights []float32, sums *queries, seen *[queriesAtOnce]int, n int) {
 	p.kv.sum(sums, weights, n, p.head, p.token, seen[0])
 	for j := 1; j < n; j++ {
@@ -290,7 +286,7 @@ func (p place) weigh(weights []float32, sums *queries, seen *[queriesAtOnce]int,
 	}
 }
 
-// combine adds a split to the result of a query so far.
+// combine adds a split to the result that query j has so far.
 func (w *together) combine(j int, largest, sum float32, values []float32, isFirst bool) {
 	if isFirst {
 		w.largest[j], w.sum[j] = largest, sum

@@ -2,10 +2,10 @@
 
 package cpu
 
-// Each function is a switch over all cases. With a function value the pointers would escape to the
-// heap.
+// The functions of this file choose a kernel with a switch over all cases: called through a function
+// value, their pointers would escape to the heap.
 
-// mostTogether returns the largest number of queries that have a kernel.
+// mostTogether returns the largest number of queries that a kernel computes at once.
 func mostTogether() int {
 	if level >= AVX512 {
 		return 8

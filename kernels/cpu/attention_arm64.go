@@ -2,7 +2,7 @@
 
 package cpu
 
-// mostTogether returns the largest number of queries that have a kernel.
+// mostTogether returns the largest number of queries that a kernel computes at once.
 func mostTogether() int { return 4 }
 
 func scoreKeys(dst []float32, q *queries, keys []float32, n, headDim, blocks int, factor float32) {

@@ -11,8 +11,8 @@ type queries [queriesAtOnce]*float32
 // row returns the n numbers of query j.
 func (q *queries) row(j, n int) []float32 { return unsafe.Slice(q[j], n) }
 
-// from returns the queries from index first on. It is a loop, because with copy the compiler would
-// move the arrays that the pointers point to from the callers' stacks to the heap.
+// from returns the queries from index first on. It is a loop: if it used copy, the compiler would
+// move what the pointers point to from the callers' stacks to the heap.
 func (q *queries) from(first int) (rest queries) {
 	for j := first; j < len(q); j++ {
 		rest[j-first] = q[j]
@@ -21,8 +21,8 @@ func (q *queries) from(first int) (rest queries) {
 }
 
 // scoreKeysGeneric writes factor·Σ q[d]·key[d] for blocks·16 keys and n queries, summed over
-// ascending d. The scores of each query start KeysPerSplit after those of the one before. Keys come
-// in blocks of 16; in a block the numbers with equal d are next to each other.
+// ascending d. Query j has its scores from dst[j·KeysPerSplit] on. Keys come in blocks of 16; in a
+// block the numbers with equal d are next to each other.
 func scoreKeysGeneric[N float32 | uint16](dst []float32, q *queries, keys []N, n, headDim, blocks int,
 	factor float32) {
 	for j := range n {
@@ -42,9 +42,9 @@ func scoreKeysGeneric[N float32 | uint16](dst []float32, q *queries, keys []N, n
 	}
 }
 
-// softenRows turns the scores of n queries into weights exp(score − largest). Query j sees the
-// first seen[j] scores. It also returns the largest score and the sum of the weights of each query.
-// Scores that only fill up the last block of 16 get the weight 0.
+// softenRows replaces the scores of n queries by weights exp(score − largest), and sets the largest
+// score and the sum of the weights of each query. Query j sees the first seen[j] scores. Scores that
+// only fill the last block of 16 get the weight 0.
 func softenRows(scores []float32, seen *[queriesAtOnce]int, n int, largests, sums *[queriesAtOnce]float32) {
 	for j := range n {
 		row := scores[j*KeysPerSplit:][:roundUp(seen[j], lanes)]

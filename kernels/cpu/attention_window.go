@@ -2,8 +2,8 @@ package cpu
 
 import "math"
 
-// capAndMask changes the scores of n queries, the first of which is first, in the split from start
-// on: it caps the scores that a query sees, and gives those before its window the weight 0.
+// capAndMask changes the scores of the queries first … first+n−1 in the split that begins at start.
+// It caps the scores that a query sees, and sets those of keys before its window to −∞.
 func (t *Attention) capAndMask(w *together, scores []float32, seen *[queriesAtOnce]int, first, n, start int) {
 	for j := range n {
 		row := scores[j*KeysPerSplit:][:seen[j]]

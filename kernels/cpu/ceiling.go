@@ -24,7 +24,7 @@ func (p *Pool) MeasureCeilings() Ceilings {
 	memory := reading(make([]float32, readBytes/4))
 	inLargePages(memory) // as for weights
 	for i := 0; i < len(memory); i += 1024 {
-		memory[i] = 1 // touch every page, so that each gets memory of its own
+		memory[i] = 1 // without a write, all pages would be one page of zeros
 	}
 	c.ReadBytesPerS = readBytes / p.fastest(memory, readBytes/readPiece)
 	if peakLanes() > 0 {
@@ -35,7 +35,7 @@ func (p *Pool) MeasureCeilings() Ceilings {
 	return c
 }
 
-// fastest returns the least time of a task, in seconds.
+// fastest runs a task ceilingRuns times and returns the least time, in seconds.
 func (p *Pool) fastest(t Task, items int) float64 {
 	least := time.Hour
 	for range ceilingRuns {

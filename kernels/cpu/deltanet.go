@@ -28,19 +28,19 @@ func (s DeltaShape) Width() int { return 2*s.KeyHeads*s.KeyDim + s.Heads*s.Value
 func (s DeltaShape) StateNumbers() int { return s.Heads * s.KeyDim * s.ValueDim }
 
 // DeltaState is what a layer keeps of a sequence: the states of all heads after At tokens, and the
-// inputs of the tokens after that. A pass brings the states to its own first token, and computes
-// its tokens on a copy. So tokens of the last pass can be taken back: their inputs are forgotten,
-// and the states never saw them.
+// inputs of later tokens. A pass adds the kept inputs before its first token to the states, and
+// computes its own tokens on a copy of the states. So the tokens of the last pass can be taken back
+// by forgetting their inputs.
 type DeltaState struct {
 	At     int
 	shape  DeltaShape
-	kept   int       // most inputs that are kept after At
+	kept   int       // largest number of inputs that are kept after At
 	states []float32 // (Heads, KeyDim, ValueDim)
 	// (kept+Kernel−1, Width+2·Heads): inputs, alpha and beta of token t at t mod (kept+Kernel−1)
 	inputs []float32
 }
 
-// NewDeltaState makes a state that has seen nothing. The inputs of kept tokens are kept.
+// NewDeltaState makes a state that has seen no token. Up to kept tokens can be taken back later.
 func NewDeltaState(shape DeltaShape, kept int) *DeltaState {
 	s := &DeltaState{shape: shape, kept: kept, states: make([]float32, shape.StateNumbers())}
 	s.inputs = make([]float32, s.rows()*s.inputWidth())
@@ -92,7 +92,7 @@ func (s *DeltaState) Restore(from *Snapshot) {
 
 // DeltaNet computes a gated delta net as ref.DeltaNet defines it, over the M tokens after Position.
 // An item is a head. The tokens are computed one after the other, so a result does not depend on
-// how many a pass has.
+// the number of tokens in a pass.
 type DeltaNet struct {
 	Dst         []float32 // (M, Heads·ValueDim)
 	X           []float32 // (M, Width)
@@ -103,18 +103,18 @@ type DeltaNet struct {
 	State       *DeltaState
 	From        int // tokens that the states have seen
 	M, Position int
-	Room        []float32  // (Heads, KeyDim, ValueDim), for the states after tokens that can be taken back
-	Store       DeltaStore // the task that must follow
+	Room        []float32  // (Heads, KeyDim, ValueDim): copies of the states
+	Store       DeltaStore // the task that must run after this one
 }
 
-// Begin notes how far the states have come, and how far the task will bring them.
+// Begin sets From to the number of tokens in the states now, and State.At to that after the task.
 func (t *DeltaNet) Begin() {
 	t.Store = DeltaStore{t}
 	t.From = t.State.At
 	t.State.At = max(t.Position, t.Position+t.M-t.State.kept)
 }
 
-// final returns how many tokens the states have seen after the task.
+// final returns how many tokens the states contain after the task.
 func (t *DeltaNet) final() int { return max(t.Position, t.Position+t.M-t.State.kept) }
 
 // Items returns the number of items.

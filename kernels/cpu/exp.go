@@ -3,8 +3,8 @@ package cpu
 import "math"
 
 // exp is eˣ with a relative error below 2⁻²² where the result is a normal float32. Smaller results
-// become 0. It writes x = n·ln2 + r with |r| ≤ ln2/2. eʳ is a Taylor polynomial of degree 7, and
-// the factor 2ⁿ is applied to the exponent.
+// become 0. With x = n·ln2 + r and |r| ≤ ln2/2, it computes eʳ by a Taylor polynomial of degree 7
+// and multiplies it by 2ⁿ.
 func exp(x float32) float32 {
 	const (
 		largest  = 88.72283  // e^x overflows above

@@ -2,23 +2,24 @@ package cpu
 
 import "math"
 
-// fusable is w·x + sum in float64, where the product is exact. Rounded to float32 it has the bits
-// of ref.FMA, unless mayRoundTwice. Because the product is exact, it does not matter whether the
-// compiler fuses this expression.
+// fusable is w·x + sum in float64. Rounded to float32 it has the bits of ref.FMA, unless
+// mayRoundTwice says otherwise. The product is exact in float64, so the bits are the same whether or
+// not the compiler fuses this expression.
 func fusable(w, x, sum float32) float64 { return float64(w)*float64(x) + float64(sum) }
 
-// mayRoundTwice reports whether the rounding to float64 may have moved a sum onto a tie of float32.
-// A float64 has 29 more fraction bits than a float32; at a tie they are a one and then zeros. A sum
-// that is subnormal in float32 has fewer bits there, so every such sum counts.
+// mayRoundTwice reports whether a sum, rounded to float64, may lie halfway between two float32
+// numbers although the exact sum does not. A float64 has 29 more fraction bits than a float32;
+// halfway they are a one and then zeros. It is true for every sum that is subnormal in float32, where
+// a float32 has fewer bits.
 func mayRoundTwice(sum float64) bool {
 	const excessBits = 29
 	u := math.Float64bits(sum)
 	return u<<(64-excessBits) == 1<<63 || u<<1 < math.Float64bits(0x1p-126)<<1
 }
 
-// fma has the bits of ref.FMA. A tie must be decided by what the rounding to float64 lost; making
-// the last bit odd keeps that information. Source: Boldo and Melquiond, Emulation of a FMA and
-// correctly rounded sums, 2008.
+// fma has the bits of ref.FMA. If the sum is inexact in float64, it makes the last bit odd, so that
+// the rounding to float32 goes to the right side. Source: Boldo and Melquiond, Emulation of a FMA
+// and correctly rounded sums, 2008.
 func fma(w, x, sum float32) float32 {
 	product, addend := float64(w)*float64(x), float64(sum)
 	rounded := product + addend

@@ -2,8 +2,8 @@ package cpu
 
 import "unsafe"
 
-// Keep sets *dst to *src, but does not write if *dst has the same bytes already. So what other cores
-// have read stays in their caches.
+// Keep sets *dst to *src, but does not write if *dst has the same bytes already: a write would remove
+// *dst from the caches of other cores.
 func Keep[T any](dst, src *T) {
 	if string(bytesOf(dst)) != string(bytesOf(src)) {
 		*dst = *src

@@ -3,8 +3,8 @@ package cpu
 import "fmt"
 
 // KV holds the keys and values of one layer, separately for each head. Keys are (Heads, tokens/16,
-// KeyDim, 16), so that a register holds the same number of 16 keys. Values are (Heads, tokens,
-// ValueDim). All numbers have one of the types below.
+// KeyDim, 16): a vector register holds number d of 16 keys. Values are (Heads, tokens, ValueDim).
+// All numbers have the type kept.
 type KV struct {
 	kept             KVType
 	heads            int
@@ -23,7 +23,7 @@ type KVType int
 
 // The types that attention supports.
 const (
-	KVF32 KVType = iota // as they are
+	KVF32 KVType = iota // float32, as computed
 	KVF16               // rounded to half precision
 	// One byte per number, and a scale in half precision per 32 numbers of a head. The head size
 	// must be a multiple of 32.
@@ -50,14 +50,14 @@ func roundUp(n, step int) int { return (n + step - 1) / step * step }
 type KVShape struct {
 	Tokens, Heads    int
 	KeyDim, ValueDim int // numbers of a head: at most MaxKeyDim and MaxValueDim
-	// Ring: a token takes the place of the one Tokens before it. Tokens is a multiple of
-	// KeysPerSplit, so that a split lies in one piece.
+	// Ring: token t overwrites token t − Tokens. Tokens is a multiple of KeysPerSplit, so that the
+	// keys of a split follow each other in memory.
 	Ring bool
 }
 
-// RingTokens returns the size of a ring for rows that see window keys, of which the last spare can
-// be overwritten. Each split that a row reads is there as a whole: what lies before its window is
-// masked, as it would be without a ring.
+// RingTokens returns the size of a ring for rows that see window keys. It has room for spare more
+// tokens, which may be taken back, and for whole splits: attention reads the split in which a window
+// begins from its first key on, and masks the keys before the window.
 func RingTokens(window, spare int) int { return roundUp(window+spare+KeysPerSplit-1, KeysPerSplit) }
 
 // FirstRead returns the first token that attention reads for the row at a position.
@@ -84,8 +84,7 @@ func NewKV(s KVShape, kept KVType) *KV {
 	return kv
 }
 
-// at returns where the numbers of a token begin in a head: of its key, whose numbers are 16 apart,
-// and of its value.
+// at returns where a token's key and value begin in a head. The numbers of a key are 16 apart.
 func (kv *KV) at(head, token int) (key, value int) {
 	first := head * kv.tokens
 	if kv.ring {
@@ -151,8 +150,8 @@ func (kv *KV) Load(token int, key, value []float32) {
 	}
 }
 
-// Copy copies the tokens from … from+n−1 of another KV with the same type and heads to the places of
-// the tokens from to on. All three are multiples of KeysPerBlock.
+// Copy copies n tokens of src, starting at from, to the places of the tokens from to on. Both KVs have
+// the same type and heads. to, from and n are multiples of KeysPerBlock.
 func (kv *KV) Copy(to int, src *KV, from, n int) {
 	for done := 0; done < n; done += KeysPerBlock {
 		for h := range kv.heads {
@@ -168,22 +167,22 @@ func (kv *KV) Copy(to int, src *KV, from, n int) {
 	}
 }
 
-// copyNumbers copies n numbers; of a type that is not the KV's there are none.
+// copyNumbers copies n numbers. It does nothing for the slices of types that the KV does not have.
 func copyNumbers[N any](dst, src []N, to, from, n int) {
 	if dst != nil {
 		copy(dst[to:to+n], src[from:from+n])
 	}
 }
 
-// widen converts n keys and values of a head in half precision, starting at token, which is a
-// multiple of 16, to the beginning of a KV in float32.
+// widen converts the keys and values of n tokens of a head from half precision to float32 and writes
+// them to the beginning of to. token, the first one, is a multiple of 16.
 func (kv *KV) widen(to *KV, head, token, n int) {
 	keyAt, valueAt := kv.at(head, token)
 	widenHalf(to.keys[:roundUp(n, lanes)*kv.keyDim], kv.halfKeys[keyAt:])
 	widenHalf(to.values[:n*kv.valueDim], kv.halfValues[valueAt:])
 }
 
-// score writes factor·(q · key) of blocks·16 keys, starting at token, for n queries. token is a
+// score writes factor·(q · key) for n queries and blocks·16 keys, starting at token, which is a
 // multiple of 16.
 func (kv *KV) score(dst []float32, q *queries, n, head, token, blocks int, factor float32) {
 	at, _ := kv.at(head, token)
@@ -202,8 +201,8 @@ func (kv *KV) score(dst []float32, q *queries, n, head, token, blocks int, facto
 	}
 }
 
-// sum adds the weighted values of this many keys, starting at token, for n queries. The weights are
-// laid out as score writes scores.
+// sum adds the weighted values of keys tokens, starting at token, to dst, for n queries. The weights
+// lie where score writes the scores.
 func (kv *KV) sum(dst *queries, weights []float32, n, head, token, keys int) {
 	_, at := kv.at(head, token)
 	for done := 0; done < n; {

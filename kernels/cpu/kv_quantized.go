@@ -3,9 +3,9 @@ package cpu
 import "encoding/binary"
 
 // A KV in Q8_0 has blocks of 32 numbers of a head: a scale in half precision, then one signed byte
-// per number; number = scale·byte. Values are such blocks, as in llama.cpp. For keys, the blocks of
-// 16 keys are interleaved, so that a register holds the same number of 16 keys here too:
-// (KeyDim/32) tiles, each with 16 scales and then quants (32, 16).
+// per number; number = scale·byte. Values are such blocks, as in llama.cpp. The blocks of 16 keys are
+// interleaved as KeyDim/32 tiles, each with 16 scales and then quants (32, 16). So a register holds
+// number d of 16 keys, as in the other types.
 const (
 	scaleBytesQ8_0 = 2
 	blockBytesQ8_0 = scaleBytesQ8_0 + Block
@@ -13,15 +13,14 @@ const (
 	tileBytes      = lanes * blockBytesQ8_0
 )
 
-// quantizedAt returns the offset in bytes of the block that begins with number at; at counts all
-// numbers before it and is a multiple of 32.
+// quantizedAt returns the offset in bytes of the block that begins with number at, a multiple of 32.
 func quantizedAt(at int) int { return at / Block * blockBytesQ8_0 }
 
 // quantizedHead has room for the records of a head's numbers (see Quantized).
 type quantizedHead [MaxKeyDim / Block * recordBytes]byte
 
-// quantize quantises x, whole blocks, by the rule of ref.QuantizeQ8_0. The quants are computed with
-// the scale in float32, which is rounded to half precision afterwards.
+// quantize quantises whole blocks of x by the rule of ref.QuantizeQ8_0: it computes the quants with
+// the scale in float32; block rounds that scale to half precision.
 func (h *quantizedHead) quantize(x []float32) { quantizeRow(h[:], x, recordBytes) }
 
 // block returns the scale and the quants of block i.

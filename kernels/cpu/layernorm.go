@@ -3,8 +3,8 @@ package cpu
 import "math"
 
 // LayerNorm writes (x−mean)·w/√(variance+eps) for each group of numbers; dst may be x. x and w have
-// whole groups. If w has fewer groups than x, w begins anew after its last. Sums are taken in the
-// lanes of ref.Dot, the mean before the squares.
+// whole groups. If w has fewer groups than x, they are used again from the first on. Sums are taken
+// in the lanes of ref.Dot. The mean is subtracted before the squares are summed.
 func LayerNorm(dst, x, w []float32, group int, eps float32) {
 	for at := 0; at < len(x); at += group {
 		row, out := x[at:at+group], dst[at:at+group]

@@ -3,45 +3,44 @@ package cpu
 import "time"
 
 // lostCores says how many threads take part in programs. If another program computes on one of the
-// cores, the system lets it and a thread of the pool take turns. At the end of each phase all other
-// threads wait until that thread has its core back. Then one thread fewer is faster: each that is
-// left has a core of its own.
+// cores, the system lets it and a thread of the pool take turns. At the end of each phase the other
+// threads wait for the thread that has lost its core. Then one thread fewer is faster: each of the
+// rest has a core of its own.
 //
 // The time lost by waiting is measured in windows. After several windows in a row in which too much
 // time was lost, one more thread rests. After the rest all threads take part again, to see whether
-// the other program is gone. One window proves little: any short task of the system costs as much,
-// and a rest after it would halve the speed of a whole reply.
+// the other program is gone. One window is not enough: any short task of the system costs as much,
+// and a rest because of it could halve the speed of a whole reply.
 type lostCores struct {
 	threads int // of the pool
-	resting int // of them
+	resting int // how many of the threads rest
 	now     func() time.Time
 	// waited returns how long threads have waited for a thread that had lost its core, since the
 	// pool was made, summed over all threads.
 	waited func() time.Duration
 
 	runBegun     time.Time
-	ran          time.Duration // inside programs, in this window
-	waitedBefore time.Duration // this window
+	ran          time.Duration // time inside programs in this window
+	waitedBefore time.Duration // what waited returned at the beginning of this window
 	rest         time.Duration // length of the last rest; 0: none lately
 	restEnds     time.Time
-	bad, good    int // windows in a row in which enough was lost to let one more thread rest, and not
+	bad, good    int // windows in a row in which too much time was lost, or not
 }
 
 const (
-	// A window is longer than the system lets a program compute before it is another's turn, which is
-	// 3 to 8 ms on Linux.
+	// A window is longer than a turn of a program on a core, which is 3 to 8 ms on Linux.
 	window = 20 * time.Millisecond
-	// A thread rests after badAtFirst bad windows in a row, and after badAgain of them if one has
-	// rested lately. The first of these may be bad because the system begins a thread that slept on a
-	// core that another one uses, and moves it later.
+	// A thread rests after badAtFirst bad windows in a row, or after badAgain if a thread has rested
+	// lately. The window after a rest may be bad without another program: the system may wake a thread
+	// on a core that is in use, and move it only later.
 	badAtFirst, badAgain = 5, 2
-	// Each rest is twice as long as the one before, up to longestRest. The windows between cost a
-	// fifth of shortestRest at most, and a fiftieth of longestRest.
+	// Each rest is twice as long as the one before, up to longestRest. The badAgain windows between two
+	// rests take a fifth of shortestRest, and a fiftieth of longestRest.
 	shortestRest, longestRest = 200 * time.Millisecond, 2 * time.Second
 	// After forgetAfter good windows the next rest is a short one.
 	forgetAfter = 50
-	// Without one of n threads, a pass takes n/(n−1) as long if it computes, and less if it reads
-	// memory. So a thread rests if more than restGain/n of the time is lost.
+	// With one of n threads less, a pass takes n/(n−1) times as long if arithmetic limits it, and less
+	// if memory does. So a thread rests if more than restGain/n of the time is lost.
 	restGain = 0.8
 )
 

@@ -6,10 +6,10 @@ import (
 	"sync"
 )
 
-// MatMulDequantized computes dst (m, rows) = x (m, cols) · wᵀ with quantised weights and
-// activations that are not: with the bits of ref.MatMulF32 on weights that ref.Dequantize wrote.
-// Each weight becomes a float32 number when it is needed, so the weights take no more memory than
-// for MatMulQuantized.
+// MatMulDequantized computes dst (m, rows) = x (m, cols) · wᵀ with quantised weights and float32
+// activations. Its bits are those of ref.MatMulF32 on weights that ref.Dequantize wrote. Weights
+// are converted to float32 when they are used, so they take no more memory than for
+// MatMulQuantized.
 //
 // Some tiles of a panel are decoded to a buffer that stays in the cache, and multiplied from there
 // with many activation rows. A vector lane is an output row, as in MatMulQuantized.
@@ -21,7 +21,7 @@ type MatMulDequantized struct {
 	Room *Room
 }
 
-// Room keeps what threads need while they compute a MatMulDequantized, for the next one.
+// Room keeps the buffers that threads use in a MatMulDequantized, for the next one.
 type Room struct{ pool sync.Pool }
 
 // room is what one thread needs.
@@ -36,8 +36,8 @@ const (
 	// decodedTiles is the number of tiles that are decoded at once, a divisor of tilesPerSuper. They
 	// stay in the first-level cache, even if two threads share it.
 	decodedTiles = 4
-	// decodedRows is how many activation rows they are multiplied with. The sums of so many rows
-	// stay in the second-level cache.
+	// decodedRows is how many activation rows the decoded tiles are multiplied with. The sums of so
+	// many rows stay in the second-level cache.
 	decodedRows = 64
 	// rowSums is the number of sums of an activation row with a panel.
 	rowSums = lanes * panelRows
@@ -58,7 +58,8 @@ func (t *MatMulDequantized) Items() int { return t.W.Items() }
 // Work returns the number of multiplications. To decode a weight takes as long as several.
 func (t *MatMulDequantized) Work() int { return (t.M + decodeWork) * t.W.Rows * t.W.Cols }
 
-// decodeWork is that of the portable level, where it matters most.
+// decodeWork is the time to decode a weight, in multiplications, on the portable level. The estimate
+// matters most there.
 const decodeWork = 16
 
 // Do computes the columns of Dst that belong to the items from … to−1.

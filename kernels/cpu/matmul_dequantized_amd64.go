@@ -5,8 +5,8 @@ package cpu
 // decodes reports whether this level has decode and multiplyColumns.
 func decodes() bool { return level >= AVX2 }
 
-// decode writes the weights of tiles to dst (32·tiles, 32): the 32 rows of one column, then those of
-// the next. The tiles belong to one super-block, if the format has them.
+// decode writes the weights of tiles to dst (32·tiles, 32): the 32 rows of one column, then the 32
+// rows of the next. The tiles belong to one super-block, if the format has super-blocks.
 func decode(f Format, dst []float32, panel []byte, tile, tiles int) {
 	at, head := f.tileAt(tile)
 	_ = dst[:tiles*Block*panelRows]

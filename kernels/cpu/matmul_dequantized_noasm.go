@@ -2,7 +2,7 @@
 
 package cpu
 
-// decodes reports whether this level has decode and multiplyColumns, which are never called if not.
+// decodes returns false: without assembly, decode and multiplyColumns are never called.
 func decodes() bool { return false }
 
 func decode(Format, []float32, []byte, int, int)       {}

@@ -1,7 +1,8 @@
 package cpu
 
 // ExpertRows are the inputs of experts: the rows of a Routing in the order of its slots, quantised
-// or as they are. It is a task whose items are the slots. Use it after the Routing is grouped.
+// or in float32. It is a task whose items are the slots. Run it after the Routing, as a task, has
+// grouped the choices.
 type ExpertRows struct {
 	routing   *Routing
 	x         []float32
@@ -11,7 +12,7 @@ type ExpertRows struct {
 	memory    *ExpertMemory
 }
 
-// ExpertMemory is where ExpertRows are kept, until those of the next product.
+// ExpertMemory holds ExpertRows until the next product overwrites them.
 type ExpertMemory struct {
 	Quantised *Quantized // others may use it between products
 	floats    []float32  // (slots, cols)
@@ -25,7 +26,7 @@ func (mem *ExpertMemory) NewExpertRows(r *Routing, x []float32, cols int, bySlot
 	case quantises:
 		q := mem.Quantised
 		q.Grow(n, cols)
-		if level == Portable && cap(q.words) < n*cols { // a group begins with a new word
+		if level == Portable && cap(q.words) < n*cols { // the rows of two groups do not share a word
 			q.words = make([]int64, n*cols)
 		}
 	case !rows.asTheyAre() && len(mem.floats) < n*cols:
@@ -34,14 +35,14 @@ func (mem *ExpertMemory) NewExpertRows(r *Routing, x []float32, cols int, bySlot
 	return rows
 }
 
-// asTheyAre reports whether the inputs need no copy: they lie in order already, or there is only
-// one row.
+// asTheyAre reports whether the inputs are used without a copy: they are float32, and lie in the
+// order of slots or are a single row.
 func (t *ExpertRows) asTheyAre() bool { return !t.quantises && (t.bySlot || t.routing.m == 1) }
 
 // one reports whether all slots have the same input.
 func (t *ExpertRows) one() bool { return !t.bySlot && t.routing.m == 1 }
 
-// Of reports whether these are the inputs x, quantised or not.
+// Of reports whether these are the inputs made from x in the wanted form, so that they can be reused.
 func (t *ExpertRows) Of(x []float32, quantises bool) bool {
 	return &t.x[0] == &x[0] && t.quantises == quantises
 }
@@ -92,7 +93,7 @@ func (t *ExpertRows) quantised(g int) Quantized {
 	if !t.one() {
 		q.m, first = int(t.routing.groups[g].count), int(t.routing.groups[g].first)
 	}
-	// A tile reads more records than there are: those of the next group.
+	// An AMX tile reads 16 records, and so records of the next group. Their results are dropped.
 	q.records = all.records[:cap(all.records)][first*t.cols/Block*recordBytes:]
 	if level == Portable {
 		q.words = all.words[:cap(all.words)][first*t.cols:][:(q.m+wordRows-1)/wordRows*t.cols]
@@ -134,7 +135,7 @@ func (p *ExpertPacking) Do(from, to int) {
 	}
 }
 
-// Expert is the matrix of one expert, in one of two forms: panels, or numbers.
+// Expert is the matrix of one expert: Panels if it is quantised, else Data.
 type Expert struct {
 	Panels *Panels
 	Type   Number
@@ -146,7 +147,7 @@ type Expert struct {
 // with the same input.
 type MatMulExperts struct {
 	Dst        []float32 // (slots, Rows)
-	Experts    []Expert  // all of one form
+	Experts    []Expert  // all quantised, or none
 	Rows, Cols int       // of each matrix
 	Near       bool      // see MatMulQuantized
 	WidenFirst bool      // see MatMulFloat
@@ -181,12 +182,12 @@ func (t *MatMulExperts) do(x *ExpertRows, g, from, to int) {
 	}
 }
 
-// ExpertProducts multiplies one input with up to two matrices of each expert, gate and up. It is a
-// task. How many rows an expert has is known only when the task runs, so items are equal shares of
-// the cost of all groups.
+// ExpertProducts is a task that multiplies one input with up to two matrices of each expert, gate and
+// up. The number of an expert's rows is known only when the task runs. So its items are shares of
+// equal cost, and a share may begin in the middle of an expert's matrix.
 type ExpertProducts struct {
 	X        ExpertRows
-	products [2]MatMulExperts // the first n, by Add
+	products [2]MatMulExperts // the first n are used; Add adds one
 	n        int
 }
 
@@ -196,7 +197,7 @@ const readCost = 4
 // Items returns the number of shares.
 func (t *ExpertProducts) Items() int { return t.X.routing.mostGroups() * t.itemsEach() }
 
-// itemsEach returns the number of items of one expert, of all products.
+// itemsEach returns the number of items of one expert, summed over the products.
 func (t *ExpertProducts) itemsEach() (n int) {
 	for i := range t.products[:t.n] {
 		n += t.products[i].items()
@@ -226,7 +227,8 @@ func (t *ExpertProducts) Do(from, to int) {
 	start := 0
 	for g := range groups {
 		cost := int(groups[g].count) + readCost
-		// An item belongs to the share in which its cost begins.
+		// The costs of all items follow each other on one scale. An item belongs to the share in which
+		// its cost begins.
 		first, last := (low-start+cost-1)/cost, (high-start+cost-1)/cost
 		if first, last = max(first, 0), min(last, each); first < last {
 			t.group(g, first, last)
@@ -237,7 +239,8 @@ func (t *ExpertProducts) Do(from, to int) {
 	}
 }
 
-// group computes items of one expert, counted over all products.
+// group computes the items from … to−1 of one expert. Items of the second product follow those of
+// the first.
 func (t *ExpertProducts) group(g, from, to int) {
 	for i := range t.products[:t.n] {
 		p := &t.products[i]

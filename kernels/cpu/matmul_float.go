@@ -6,9 +6,9 @@ const (
 	// floatRows is the number of weight rows that are multiplied together. They are one item of
 	// MatMulFloat.
 	floatRows = 4
-	// floatBlockBytes of weights stay in the second-level cache while they are multiplied with one
-	// group of activation rows after the other. Meanwhile the next block is read, so a thread's
-	// share of a matrix should be several blocks.
+	// floatBlockBytes is the size of a block of weights. It stays in the second-level cache while it
+	// is multiplied with one group of activation rows after the other. Meanwhile the next block is
+	// prefetched. So a thread's share of a matrix should be several blocks.
 	floatBlockBytes = 64 << 10
 )
 
@@ -22,8 +22,7 @@ type MatMulFloat struct {
 	W    []byte // (Rows, Cols) numbers, little-endian, at any address
 	Rows int
 	Cols int
-	// WidenFirst says how to multiply many activation rows; Pool.Ways knows what is faster. The bits
-	// are the same.
+	// WidenFirst: see Ways. It only matters for many activation rows, and changes no bits.
 	WidenFirst bool
 }
 

@@ -6,18 +6,18 @@ const (
 	// mostFew is the largest number of activation rows that one AVX-512 kernel multiplies.
 	mostFew = 9
 	// mostDots is the largest number of activation rows whose sums with four weight rows fit into
-	// the registers. With more, a kernel takes two weight rows and then the other two. It is also
-	// the size of groups if there are several; all groups except the first read the weights from
-	// the second-level cache.
+	// the registers. With more rows, a kernel takes two weight rows and then the other two. With
+	// more than mostFew, rows are divided into groups of at most mostDots, and all groups except
+	// the first read the weights from the second-level cache.
 	mostDots = 6
-	// partBytes of activations, for a part of the columns, stay in the first-level cache while a
-	// block of weights is read.
+	// partBytes is the size of the activations in a part of the columns. They stay in the
+	// first-level cache while a block of weights is read.
 	partBytes = 40 << 10
-	// partItems is the number of items in such a block. With more, their sums would need too much
-	// cache. With fewer, the activations would be read from the second-level cache too often.
+	// partItems is the number of items in that block. The sums of more items would need too much
+	// cache; with fewer, the activations would be read from the second-level cache too often.
 	partItems = 8
-	// leastParts is the number of activation rows from which on it matters where they are read
-	// from, because the arithmetic takes long enough.
+	// leastParts is the least number of activation rows for which columns are divided into parts.
+	// With fewer rows, reading the weights takes longer than reading the activations.
 	leastParts = 4
 	// lineBytes is the size of a cache line.
 	lineBytes = 64
@@ -31,9 +31,9 @@ type piece struct {
 	prefetch
 }
 
-// prefetch says which cache lines a kernel prefetches with each 16 columns. The lines are apart
-// bytes from each other. The first one is ahead bytes after the weights, and then moves on by pace
-// and back bytes in turn.
+// prefetch says which cache lines a kernel prefetches for each 16 columns. They lie apart bytes from
+// each other. The first one is ahead bytes after the weights in use at the beginning; it moves by
+// pace bytes after odd steps and by back bytes after even ones.
 type prefetch struct{ ahead, apart, pace, back int }
 
 // floats computes the columns first … last−1 of Dst.
@@ -77,15 +77,15 @@ func (t *MatMulFloat) byGroups(first, last, groups int) {
 	}
 }
 
-// prefetchInOrder prefetches weights in the order of memory. Memory serves them faster that way
-// than from four places in turn.
+// prefetchInOrder prefetches weights in the order of their addresses, which memory serves faster than
+// four places in turn.
 func (t *MatMulFloat) prefetchInOrder(ahead int) prefetch {
 	pace := floatRows * lanes * t.Type.bytes
 	return prefetch{ahead, lineBytes, pace, pace}
 }
 
-// prefetchNextBlock prefetches a group's share of the next block of rows. Every group reads one
-// block of weights, so memory is read for as long as all groups compute.
+// prefetchNextBlock prefetches group g's share of the next block of weights. Every group prefetches
+// an equal share, so memory is busy for as long as the block is multiplied.
 func (t *MatMulFloat) prefetchNextBlock(rows, g, groups int) prefetch {
 	size := t.Cols * t.Type.bytes
 	p := t.prefetchInOrder(rows*size + g*floatRows*size/groups)
@@ -93,10 +93,10 @@ func (t *MatMulFloat) prefetchNextBlock(rows, g, groups int) prefetch {
 	return p
 }
 
-// prefetchRows prefetches the same columns of the item after the next: one line for each weight row
-// that the kernel for m rows multiplies together. If a line has 32 columns, a kernel with four
-// weight rows prefetches two lines in turn, and one with two weight rows prefetches each line
-// twice. The repetition helps, because the processor drops requests when memory is too busy.
+// prefetchRows prefetches the columns in use two items further on: one line for each weight row that
+// the kernel for m rows multiplies together. If a line has 32 columns, a kernel with four weight rows
+// prefetches two lines in turn; one with two weight rows prefetches each line twice. The second
+// prefetch helps, because the processor drops requests when memory is too busy.
 func (t *MatMulFloat) prefetchRows(m int) prefetch {
 	size := t.Cols * t.Type.bytes
 	p := prefetch{ahead: 2 * floatRows * size, apart: size, pace: lanes * t.Type.bytes,
@@ -107,7 +107,7 @@ func (t *MatMulFloat) prefetchRows(m int) prefetch {
 	return p
 }
 
-// itemSums is the number of float32 that an item keeps between parts of the columns.
+// itemSums is the number of sums that an item keeps between parts of the columns.
 const itemSums = floatRows * mostFew * lanes
 
 // byParts computes the columns first … last−1 of Dst for one group of activation rows. It goes
@@ -135,7 +135,7 @@ func (t *MatMulFloat) item(r, last int, p piece) {
 		dotGroup(t.Type, p, &t.Dst[p.i*t.Rows+r], &t.W[(r*t.Cols+p.k)*t.Type.bytes], x, t.Cols, 4*t.Rows)
 		return
 	}
-	// Fewer than four rows are left. Compute the last four, and drop the results of those that were
+	// Fewer than four rows are left. Compute the last four rows of W, and drop the results that were
 	// computed before.
 	var results [mostFew * floatRows]float32
 	start := t.Rows - floatRows
@@ -146,7 +146,8 @@ func (t *MatMulFloat) item(r, last int, p piece) {
 	}
 }
 
-// dotGroup is a switch over all cases. With a function value the results would escape to the heap.
+// dotGroup calls the kernel by a switch over all cases. Called through a function value, the results
+// would escape to the heap.
 func dotGroup(n Number, p piece, dst *float32, w *byte, x *float32, rowCols, dstBytes int) {
 	switch {
 	case level == AVX2:

@@ -33,7 +33,7 @@ func (t *MatMulFloat) group(r, last, i, m int) {
 		dotGroup(t.Type, m, &t.Dst[i*t.Rows+r], &t.W[r*t.Cols*t.Type.bytes], &t.X[i*t.Cols], t.Cols, 4*t.Rows)
 		return
 	}
-	// Fewer than four rows are left. Compute the last four, and drop the results of those that were
+	// Fewer than four rows are left. Compute the last four rows of W, and drop the results that were
 	// computed before.
 	var results [mostDots * floatRows]float32
 	start := t.Rows - floatRows
@@ -47,7 +47,8 @@ func (t *MatMulFloat) group(r, last, i, m int) {
 func (t *MatMulFloat) hasManyRows() bool            { return false }
 func (t *MatMulFloat) multiplyMany(first, last int) {}
 
-// dotGroup is a switch over all cases. With a function value the results would escape to the heap.
+// dotGroup calls the kernel by a switch over all cases. Called through a function value, the results
+// would escape to the heap.
 func dotGroup(n Number, m int, dst *float32, w *byte, x *float32, cols, stride int) {
 	switch n {
 	case F32:

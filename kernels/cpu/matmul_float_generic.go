@@ -26,9 +26,9 @@ func (t *MatMulFloat) portable(first, last int) {
 	}
 }
 
-// addProducts adds w[k]·x[k] to lane k mod 16, with product and sum rounded once. Most processors
-// have too few registers for sixteen sums, so it reads the numbers twice and sums eight lanes each
-// time.
+// addProducts adds w[k]·x[k] to lane k mod 16, and rounds once, after the addition. It reads the
+// numbers twice and sums eight lanes each time, because most processors have too few registers for
+// sixteen sums.
 func addProducts(sums *[lanes]float32, w, x []float32) {
 	whole := len(w) / lanes * lanes
 	addEightLanes((*[lanes / 2]float32)(sums[:]), w[:whole], x[:whole], 0)
@@ -38,9 +38,9 @@ func addProducts(sums *[lanes]float32, w, x []float32) {
 	}
 }
 
-// addEightLanes adds the products of two rows to the lanes first … first+7; their length is a
-// multiple of 16. Sums in float64 nearly always round to the fused result. If one of the eight
-// might not, all eight are computed again by fma.
+// addEightLanes adds w[k]·x[k] to the lanes first … first+7; the length of w is a multiple of 16. A
+// sum in float64 nearly always rounds to the fused result. If one of the eight might not, all eight
+// are computed again by fma.
 func addEightLanes(sums *[lanes / 2]float32, w, x []float32, first int) {
 	a, b, c, d, e, f, g, h := sums[0], sums[1], sums[2], sums[3], sums[4], sums[5], sums[6], sums[7]
 	for len(w) >= lanes && len(x) >= lanes {

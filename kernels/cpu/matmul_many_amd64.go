@@ -2,19 +2,19 @@
 
 package cpu
 
-// With many activation rows the arithmetic takes most of the time, so all operands should come from
-// the caches. There are two ways with the same bits. Near (this file) multiplies weights as the
-// file has them and converts them for each group of activation rows. Wide (matmul_wide_amd64.go)
-// converts them once for a batch of groups, and reads twice the bytes from the second-level cache.
-// Which is faster depends on whether the processor converts and multiplies at the same time:
-// measureWays finds out.
+// With many activation rows the arithmetic takes most of the time, if all operands come from the
+// caches. There are two ways with the same bits. Near (this file) keeps 16-bit weights in the cache
+// and converts them again for each group of activation rows. Wide (matmul_wide_amd64.go) converts
+// them once for a batch of groups, and reads twice the bytes from the second-level cache. Near is
+// faster if the processor converts and multiplies at the same time: measureWays finds out.
 
 const (
-	// manyRows is the number of activation rows from which these ways are faster. This many rows
+	// manyRows is the least number of activation rows for which these ways are faster. So many rows
 	// can always be divided into groups of 5 or 6.
 	manyRows = 8 * mostDots
-	// A batch has nearGroups groups of activation rows. nearRows weight rows of nearCols columns
-	// stay in the second-level cache meanwhile, and those of a group in the first-level cache.
+	// A batch has nearGroups groups of activation rows. While it is multiplied, nearRows weight rows
+	// of nearCols columns stay in the second-level cache, and a group's activation rows in the
+	// first-level cache.
 	nearRows   = 64
 	nearCols   = 1024
 	nearGroups = 4
@@ -40,10 +40,9 @@ func (t *MatMulFloat) multiplyMany(first, last int) {
 	}
 }
 
-// multiplyNear multiplies a block of nearRows weight rows at a time, each with a batch of nearGroups
-// groups of activation rows at a time, and each of these with nearCols columns at a time. If there
-// are more columns than that, sums holds the sums so far between two parts of the columns. Otherwise
-// sums is nil.
+// multiplyNear has three loops: over blocks of nearRows weight rows, over batches of nearGroups groups
+// of activation rows, and over parts of nearCols columns. With more than one part, sums keeps the
+// sums from part to part; otherwise it is nil.
 func (t *MatMulFloat) multiplyNear(sums []float32, first, last int) {
 	groups := (t.M + mostDots - 1) / mostDots
 	for ; first < last; first += nearRows {
@@ -75,8 +74,8 @@ func (t *MatMulFloat) nearBatch(sums []float32, first, last, k, fromGroup, toGro
 }
 
 // prefetchNear prefetches the four weight rows that are multiplied next into the first-level cache:
-// those after r, then the first ones of the block again, or after the last group of a batch of the
-// next part or of the next block.
+// those after r; after the last of the block, its first ones again; and after the last group of a
+// batch, those of the next part or block.
 func (t *MatMulFloat) prefetchNear(p piece, r, first, last int, lastGroup bool) prefetch {
 	next := t.prefetchRows(p.m)
 	next.ahead = floatRows * t.Cols * t.Type.bytes

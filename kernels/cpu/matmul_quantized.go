@@ -12,19 +12,19 @@ type MatMulQuantized struct {
 	X   *Quantized // (m, W.Cols)
 	W   *Panels
 
-	// Near says that all weights are in the last-level cache. Only the distance of prefetching
-	// depends on it.
+	// Near says that all weights are in the last-level cache. It only changes how far ahead weights
+	// are prefetched.
 	Near bool
 }
 
-// batchRows is how many activation rows a panel is multiplied with while their sums stay in the
-// first-level cache. It is a multiple of wordRows and of the rows of an AMX tile.
+// batchRows is the largest number of activation rows whose sums with a panel stay in the first-level
+// cache. It is a multiple of wordRows and of the rows of an AMX tile.
 const batchRows = 96
 
 // Items returns the number of panels.
 func (t *MatMulQuantized) Items() int { return t.W.Items() }
 
-// ColumnParts returns the number of items if each has equally many columns of Dst, else 1.
+// ColumnParts returns the number of items if all compute equally many columns of Dst, else 1.
 func (t *MatMulQuantized) ColumnParts() int {
 	if t.W.Rows%panelRows != 0 {
 		return 1
@@ -37,8 +37,8 @@ func (t *MatMulQuantized) Work() int { return t.X.m * t.W.Rows * t.W.Cols }
 
 // Do computes the columns of Dst that belong to the panels from … to−1.
 func (t *MatMulQuantized) Do(from, to int) {
-	// Use the smallest array that will do. Go clears it each time, which costs visible time in
-	// small products.
+	// Use the smallest array that suffices: Go clears it at every call, which slows small products
+	// down.
 	switch {
 	case t.X.m == 1:
 		var sums [panelRows + lineFloats]float32
@@ -62,14 +62,15 @@ func aligned(sums []float32) []float32 {
 	return sums[first:][:len(sums)-lineFloats]
 }
 
-// fewRows is the number of rows up to which a product counts as a verification.
+// fewRows is the largest number of rows for which the results are not prefetched and Do takes less
+// memory: about the rows of a verification.
 const fewRows = 9
 
-// groupBytes is the size of the weight panels that are multiplied with all batches of rows before
-// the next panels. Panels of this size stay in the second-level cache meanwhile.
+// groupBytes is the size of a group of panels, which is multiplied with all batches of rows before
+// the next group is read. A group of this size stays in the second-level cache.
 const groupBytes = 512 << 10
 
-// multiply needs sums that are all zero, as multiplyPanel does.
+// multiply computes panels group by group. All sums must be zero (see multiplyPanel).
 func (t *MatMulQuantized) multiply(sums []float32, from, to int) {
 	most := len(sums) / panelRows
 	group := max(1, groupBytes/t.W.each)
@@ -97,7 +98,7 @@ func (t *MatMulQuantized) panel(sums []float32, p, first int) {
 	multiplyPanel(dst, t.W.Rows, sums, t.W.Format, t.W.panel(p), t.X, first, t.Near)
 }
 
-// lastPanel multiplies a panel in which only n rows are weights.
+// lastPanel multiplies the last panel, of which only n rows are weights and the rest are zeros.
 func (t *MatMulQuantized) lastPanel(dst, sums []float32, p, first, n int) {
 	var all [batchRows * panelRows]float32
 	multiplyPanel(all[:], panelRows, sums, t.W.Format, t.W.panel(p), t.X, first, t.Near)

@@ -26,7 +26,7 @@ func multiplyPanel(dst []float32, stride int, sums []float32, f Format, panel []
 			productAVX512(f, &dst[0], 4*stride, &sums[0], &panel[0], record, tiles, rows, xStride)
 		}
 		if level == AMX {
-			clear(sums) // the tile product needs zeros, this one does not
+			clear(sums) // a later tile product needs zeros; this product does not leave any
 		}
 		return
 	case level == AVX2:
@@ -37,12 +37,12 @@ func multiplyPanel(dst []float32, stride int, sums []float32, f Format, panel []
 	moveSums(dst, sums, stride)
 }
 
-// From leastFewRows to mostFewRows activation rows, each row prefetches a part of the weights
-// ahead.
+// With leastFewRows to mostFewRows activation rows, the loop over the rows prefetches a part of the
+// next weights in each step.
 const leastFewRows, mostFewRows = 3, 16
 
-// leastTileRows is the number of rows from which AMX tiles are faster than vectors. With fewer rows
-// the tile unit and memory wait for each other.
+// leastTileRows is the least number of rows for which AMX tiles are faster than vectors. With fewer
+// rows the tile unit and memory wait for each other.
 const leastTileRows = 32
 
 // moveSums copies sums (m, 32) to rows of dst that are stride numbers apart, and then clears them.
@@ -56,15 +56,15 @@ func moveSums(dst, sums []float32, stride int) {
 	moveSumsAVX2(&dst[0], &sums[0], m, 4*stride)
 }
 
-// askForRows prefetches the parts of dst's rows that sums (m, 32) will be copied to; the rows are
-// stride numbers apart.
+// askForRows prefetches the first 32 numbers of m rows of dst, which moveSums will write. The rows
+// are stride numbers apart.
 func askForRows(dst []float32, m, stride int) {
 	if level != Portable {
 		askForRowsAVX2(&dst[0], m, 4*stride)
 	}
 }
 
-// quantizeRow writes the records of x; they are stride bytes apart.
+// quantizeRow quantises x and writes its records, which are stride bytes apart.
 func quantizeRow(records []byte, x []float32, stride int) {
 	if level == Portable {
 		quantizeRowGeneric(records, x, stride)
@@ -77,7 +77,7 @@ func quantizeRow(records []byte, x []float32, stride int) {
 	}
 	for first := 0; first < tiles; {
 		first += quantizeAVX512(&records[first*stride], &x[first*Block], tiles-first, stride)
-		// too few tiles are left, or one of the next four is not finite
+		// Fewer than four tiles are left, or one of the next four has a number that is not finite.
 		if rest := min(tiles-first, 4); rest > 0 {
 			quantizeAVX2(&records[first*stride], &x[first*Block], rest, stride)
 			first += rest

@@ -16,7 +16,7 @@ func multiplyPanel(dst []float32, stride int, sums []float32, f Format, panel []
 	moveSumsGeneric(dst, sums, stride)
 }
 
-// quantizeRow writes the records of x; they are stride bytes apart.
+// quantizeRow quantises x and writes its records, which are stride bytes apart.
 func quantizeRow(records []byte, x []float32, stride int) {
 	if level == Portable {
 		quantizeRowGeneric(records, x, stride)

@@ -6,7 +6,7 @@ import (
 	"specula/kernels/format"
 )
 
-// wordRows is the number of activation rows that share a 64-bit multiplication; see Packing.
+// wordRows is the number of activation rows that share a 64-bit multiplication; see Packing.Do.
 const wordRows = 3
 
 // fieldBits is the number of bits per row in a word. The integer dot product of half a tile has a
@@ -83,9 +83,9 @@ func multiplyPanelGeneric(sums []float32, f Format, panel []byte, x *Quantized, 
 	}
 }
 
-// multiplyBytesGeneric is multiplyPanelGeneric for quants of one byte. They are not unpacked: they
-// are multiplied with their bias of 128, and the bias's share of the sum is subtracted. This share
-// is the same for all weight rows.
+// multiplyBytesGeneric is multiplyPanelGeneric for quants of one byte, which it does not unpack. It
+// multiplies them with their bias of 128 included, and then subtracts the bias's share of the sum,
+// which is the same for all weight rows.
 func multiplyBytesGeneric(sums []float32, panel []byte, x *Quantized, first int) {
 	const tileBytes = (2 + Block) * panelRows
 	rows := len(sums) / panelRows
@@ -118,8 +118,7 @@ func multiplyBytesGeneric(sums []float32, panel []byte, x *Quantized, first int)
 }
 
 // dotBytes sums quant·word over a tile for one lane of a panel; q begins with the lane's first four
-// columns. It is unrolled, because constant indices need no bounds check and no address
-// computation.
+// columns. It is unrolled: constant indices need no bounds checks and no address computation.
 func dotBytes(q *[4*panelRows*(groups-1) + 4]byte, w *[Block]int64) int64 {
 	const g = 4 * panelRows
 	a := int64(q[0*g])*w[0] + int64(q[0*g+1])*w[1] + int64(q[0*g+2])*w[2] + int64(q[0*g+3])*w[3]
@@ -133,9 +132,9 @@ func dotBytes(q *[4*panelRows*(groups-1) + 4]byte, w *[Block]int64) int64 {
 	return (a + b) + (c + d)
 }
 
-// signed makes the quants of a share the numbers that they stand for. Without a table, it does so
-// eight at a time. Quants are below 128, so setting the highest bit keeps the subtraction from
-// borrowing across bytes.
+// signed converts the quants of a share to the numbers that they stand for. Without a table of
+// values, it subtracts the bias from eight quants at a time. Quants are below 128; setting the
+// highest bit of each byte keeps the subtraction from borrowing from the next byte.
 func (f Format) signed(signed, quants *[Block]uint8) {
 	if f.Values != nil {
 		for k, q := range quants {
@@ -151,16 +150,16 @@ func (f Format) signed(signed, quants *[Block]uint8) {
 	}
 }
 
-// nextField returns the lowest sum in a word, and the other sums. Subtracting the lowest sum also
-// undoes its borrow from the next one.
+// nextField returns the lowest sum in a word, and the word with the other sums. A negative lowest sum
+// has borrowed from the next one; subtracting it undoes that.
 func nextField(packed int64) (sum int32, above int64) {
 	const other = 64 - fieldBits
 	low := packed << other >> other
 	return int32(low), (packed - low) >> fieldBits
 }
 
-// dotHalves sums quant·word over each half of a tile, with signed quants. It is unrolled, because
-// constant indices need no bounds check and no address computation.
+// dotHalves sums quant·word over each half of a tile, with signed quants. It is unrolled: constant
+// indices need no bounds checks and no address computation.
 func dotHalves(q *[Block]uint8, w *[Block]int64) (low, high int64) {
 	a := int64(int8(q[0]))*w[0] + int64(int8(q[1]))*w[1] + int64(int8(q[2]))*w[2] + int64(int8(q[3]))*w[3]
 	b := int64(int8(q[4]))*w[4] + int64(int8(q[5]))*w[5] + int64(int8(q[6]))*w[6] + int64(int8(q[7]))*w[7]

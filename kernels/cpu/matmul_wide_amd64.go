@@ -2,9 +2,9 @@
 
 package cpu
 
-// Weights are converted to float32 once for dozens of activation rows. 4 weight rows and 6
-// activation rows of wideCols columns come from the first-level cache, the block and the batch from
-// the second-level cache. To convert a row takes about as long as multiplying it with six rows.
+// Weights are converted to float32 once for a batch of activation rows, because converting a row takes
+// about as long as multiplying it with six rows. The sizes below keep 4 weight rows and 6 activation
+// rows of wideCols columns in the first-level cache, the block and the batch in the second-level cache.
 const (
 	wideRows   = 16   // weight rows in a block
 	wideCols   = 1024 // columns in a part; between parts the sums are kept in memory
@@ -54,9 +54,9 @@ func (t *MatMulFloat) batch(w *wide, first, last, fromGroup, toGroup, groups int
 	}
 }
 
-// after returns the weights that are converted next after a part of row r, and how many bytes of
-// them to prefetch per 16 columns. If no row follows, the number is 0. Of four groups in a row each
-// prefetches another of the four rows.
+// after returns the weights that are converted after columns k … k+cols−1 of row r, and how many bytes
+// of them to prefetch per 16 columns; 0 if nothing follows. The caller lets each of four successive
+// groups prefetch another of the four rows.
 func (t *MatMulFloat) after(r, k, cols int) (next *byte, pace int) {
 	k += cols
 	if k == t.Cols {

@@ -9,5 +9,5 @@ import (
 // long.
 func sleepThread(d time.Duration) {
 	t := syscall.NsecToTimespec(int64(d))
-	_ = syscall.Nanosleep(&t, nil) // woken early, the caller looks again
+	_ = syscall.Nanosleep(&t, nil) // a signal may end it early, which the caller tolerates
 }

@@ -12,12 +12,12 @@ const (
 )
 
 // inLargePages asks for pages of 2 MiB for weights, before they are written. For every token the
-// weights are read from start to end, and the processor prefetches no further than the end of a
+// weights are read from start to end, and the processor's own prefetching stops at the end of each
 // page. On systems without such pages nothing changes.
 //
-// The request includes all of the first and the last page, with whatever else is in them. Matrices
-// that are allocated one after the other share these two pages. If requests left them out, the
-// system would divide them into small pages.
+// The request includes the whole first and last page, whatever else lies in them: matrices that are
+// allocated one after the other share these pages, and the system would divide pages that no request
+// covers into small ones.
 func inLargePages[N any](data []N) {
 	bytes := uintptr(len(data)) * unsafe.Sizeof(*new(N))
 	if bytes < leastInLargePages {

@@ -27,8 +27,8 @@ const (
 // formats with super-blocks, d and min come before eight tiles, and a tile begins with its two
 // integer scales.
 //
-// Rows after the last are zeros. Repacking changes no number. For Q8_0 it also does not change the
-// size, apart from those rows.
+// Missing rows of the last panel are zeros. Repacking changes no number. It keeps the size of Q8_0,
+// apart from those rows.
 type Panels struct {
 	Format Format
 	Rows   int
@@ -50,8 +50,8 @@ func (f Format) panelBytes(cols int) int {
 	return tiles * f.TileBytes()
 }
 
-// tileAt returns the offsets in a panel of a tile (at) and of the half-precision numbers that
-// belong to it (head).
+// tileAt returns two offsets in a panel: at, where a tile begins, and head, where its half-precision
+// scales begin. In formats with super-blocks, head lies before the super-block's first tile.
 func (f Format) tileAt(tile int) (at, head int) {
 	if !f.Super() {
 		at = tile * f.TileBytes()
@@ -73,7 +73,7 @@ type Repack struct {
 // BlockElements.
 func NewPanels(f Format, rows, cols int) *Panels { return NewPanelsOfEach(f, 1, rows, cols)[0] }
 
-// NewPanelsOfEach is NewPanels for n matrices, whose panels lie side by side in memory.
+// NewPanelsOfEach is NewPanels for n matrices of one size, which lie one after the other in memory.
 func NewPanelsOfEach(f Format, n, rows, cols int) (all []*Panels) {
 	size := f.PanelBytes(rows, cols)
 	data := make([]byte, int64(n)*size)
@@ -90,7 +90,7 @@ func (w *Panels) Items() int { return (w.Rows + panelRows - 1) / panelRows }
 // BytesEach returns the size of a panel.
 func (w *Panels) BytesEach() int { return w.each }
 
-// SourceBytes returns the size in the file of the rows of the first panels.
+// SourceBytes returns how many bytes the rows of the first panels take in the file.
 func (w *Panels) SourceBytes(panels int) int {
 	return min(panels*panelRows, w.Rows) * (w.Cols / w.Format.BlockElements * w.Format.BlockBytes)
 }
@@ -112,7 +112,7 @@ func (t *Repack) Do(from, to int) {
 	t.clearBeyond(to)
 }
 
-// repackRow stores a row of the file in its lane.
+// repackRow stores a row of the file in the row's lane of a panel.
 func (f Format) repackRow(panel, row []byte, lane int) {
 	var s format.Share
 	tiles := f.BlockElements / Block // in a block
@@ -125,7 +125,7 @@ func (f Format) repackRow(panel, row []byte, lane int) {
 	}
 }
 
-// repackQ8_0 is repackRow for the format that is used most and needs no splitting.
+// repackQ8_0 is repackRow for Q8_0. It is faster, because a quant of Q8_0 is one whole byte.
 func repackQ8_0(panel, row []byte, lane int) {
 	const tileBytes = 2*panelRows + Block*panelRows
 	le := binary.LittleEndian
@@ -139,8 +139,8 @@ func repackQ8_0(panel, row []byte, lane int) {
 	}
 }
 
-// clearBeyond fills up the last panel with rows of quants that count as zero. Their scales are zero
-// already.
+// clearBeyond fills the missing rows of the last panel with quants that stand for zero. Their scales
+// are zero already.
 func (t *Repack) clearBeyond(to int) {
 	w := t.Panels
 	if to < w.Items() || w.Rows%panelRows == 0 {
@@ -215,7 +215,7 @@ func getBits(vectors []byte, bits, first int, quants *[Block]uint8) {
 	switch {
 	case bits == 0:
 		return
-	case bits == 8: // all there is, as in Q8_0: nothing to divide
+	case bits == 8: // whole quants, as in Q8_0
 		for g := range groups {
 			le.PutUint32(quants[4*g:], le.Uint32(vectors[vectorBytes*g:]))
 		}
@@ -249,7 +249,7 @@ func (w *Panels) Row(dst []float32, r int) {
 	}
 }
 
-// decode writes the 32 weights of a share. What is the same for 16 of them is decided before the loop.
+// decode writes the 32 weights of a share. Scale and minimum are computed once for each half.
 func (f Format) decode(dst []float32, s *format.Share) {
 	scale, min := f.scaleAndMin(s)
 	factors, mins := f.factors(s)

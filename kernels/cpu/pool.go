@@ -21,18 +21,17 @@ type Phase struct {
 const MostPhases = 128
 
 const (
-	// At the end of a phase a thread waits for one chunk at most. With this many chunks per thread
-	// that is a small part of the phase.
+	// chunksPerThread is the number of chunks per thread in a phase. At its end a thread waits for
+	// another one's last chunk at most, which is a small part of the phase.
 	chunksPerThread = 8
-	// leastChunkWork is the least work of a chunk, in multiplications. Taking a smaller chunk would
-	// cost a noticeable part of computing it.
+	// leastChunkWork is the least work of a chunk, in multiplications. To take a smaller chunk would
+	// cost a noticeable part of the time to compute it.
 	leastChunkWork = 32 << 10
 )
 
 // Pool runs programs, phase after phase, on a fixed number of threads: the caller's goroutine and
-// persistent workers. A phase begins when the one before is done. Every thread goes through the
-// program and takes the next chunk of items as soon as it is free. So the caller never waits for a
-// worker that is still asleep.
+// persistent workers. A phase begins when the one before is done. In each phase, a thread that is
+// free takes the next chunk of items. So the caller never waits for a worker that is still asleep.
 //
 // Threads poll inside a program and for a while after it (worker.go), because waking a thread takes
 // longer than most phases. A Pool serves one caller at a time.
@@ -44,7 +43,7 @@ type Pool struct {
 	polling polling
 	lost    lostCores
 
-	taking   atomic.Int32  // threads that take part in programs: the first ones
+	taking   atomic.Int32  // number of threads that take part in programs: the first of threads
 	program  atomic.Uint64 // number of the run << 16 | its phases
 	phases   [MostPhases]sharedPhase
 	panicked atomic.Pointer[panicked]
@@ -58,7 +57,7 @@ type sharedPhase struct {
 	chunks int           // the items are divided into this many, as evenly as possible
 	ticket atomic.Uint64 // number of the run << 32 | first chunk not taken << 16 | end of the chunks not taken
 	left   atomic.Int64  // chunks that are not finished
-	first  atomic.Int32  // chunks in a thread's first grab; 0: there is only one chunk, and it is the caller's
+	first  atomic.Int32  // chunks that a thread takes at first; 0: the caller takes the only chunk
 	_      [12]byte
 }
 
@@ -99,9 +98,9 @@ func (p *Pool) Close() {
 	}
 }
 
-// Run computes items 0 ≤ i < items of t and returns when all are done. All threads take part if the
-// work is enough to share. It is for tasks that write memory for the first time: a thread may wait
-// there because the system clears a page for another one. That is no sign of a lost core.
+// Run computes the items of t and returns when all are done. All threads take part if there is enough
+// work to share. It is for tasks that write memory for the first time. There, threads may wait
+// because the system clears pages; unlike RunAll, Run does not count that as a lost core.
 func (p *Pool) Run(t Task, items, work int) {
 	program := []Phase{{t, items, work}}
 	if len(p.threads) == 1 || items < 2 || work < p.cost.MinWork {
@@ -115,8 +114,8 @@ func (p *Pool) Run(t Task, items, work int) {
 // RunAll computes a program of at most MostPhases phases and returns when all are done. Work only
 // decides whether the items are shared between threads, and how finely. A program runs on the
 // caller's thread alone if its work is too small to share, or if that was measured to be faster. If
-// a task panics on the caller's thread alone, RunAll panics with the task's value; if it panics in
-// a shared program, with a text of value and stack, after the program.
+// a task panics, so does RunAll: on the caller's thread alone with the task's value; in a shared
+// program, when it has ended, with a text of value and stack.
 func (p *Pool) RunAll(program []Phase) {
 	work, together := 0, 0 // multiplications; phases that can be shared
 	for _, t := range program {
@@ -155,8 +154,8 @@ func runAlone(program []Phase) {
 	}
 }
 
-// runOnFreeCores runs a program on as many threads as have cores to themselves (see lostCores). Which
-// core each of them gets is up to the system.
+// runOnFreeCores runs a program on as many threads as seem to have a core of their own (see
+// lostCores). The system decides which core each of them gets.
 func (p *Pool) runOnFreeCores(program []Phase) {
 	threads := p.lost.begin()
 	defer p.lost.end()
@@ -204,14 +203,14 @@ func (p *Pool) share(phases int) {
 
 // walk goes through the phases of a program. A worker leaves early when the next program has begun.
 // In each phase the caller takes chunks from the end and workers take them from the front. So a
-// thread tends to get the same chunks in each pass of the model, and more of their weights are still
-// in its core's cache.
+// thread tends to get the same chunks in each pass of the model, and finds more of their weights in
+// its core's cache.
 func (p *Pool) walk(program uint64, t *thread) {
 	caller := t == &p.threads[0]
 	run := program >> 16 << 32
 	for i := range p.phases[:program&0xffff] {
 		s := &p.phases[i]
-		// A phase of one chunk is the caller's: if the system stopped a worker in it, all would wait.
+		// The caller computes a phase of one chunk: had the system stopped a worker in it, all would wait.
 		first := s.first.Load()
 		for most := max(1, int(first)); (caller || first > 0) && p.step(s, run, caller, most); most = 1 {
 		}
@@ -249,9 +248,9 @@ func (p *Pool) await(s *sharedPhase, program uint64, caller bool, t *thread) boo
 	return caller || p.program.Load() == program
 }
 
-// firstChunks returns the number of chunks in a thread's first grab: three quarters of its share.
-// Taking chunks makes other threads wait, and usually all threads begin a phase at the same time.
-// It returns 0 if there is only one chunk.
+// firstChunks returns the number of chunks that a thread takes at first: three quarters of its share,
+// or 0 if there is only one chunk. Taking them at once is cheaper, because threads that take chunks at
+// the same time wait for each other, and usually all begin a phase at the same time.
 func (p *Pool) firstChunks(chunks int) int32 {
 	if chunks < 2 {
 		return 0
@@ -265,8 +264,8 @@ func (p *Pool) step(s *sharedPhase, run uint64, last bool, most int) bool {
 	for {
 		ticket := s.ticket.Load()
 		first, end := ticket>>16&0xffff, ticket&0xffff
-		// The ticket holds the number of the run, so that a late worker cannot take a chunk of a
-		// later run. Once a chunk is taken the run cannot end, so the phase's fields can be read.
+		// The ticket holds the number of the run, so that a late worker cannot take a chunk of a later
+		// run. The run cannot end while a taken chunk is unfinished, so the phase's fields are valid.
 		if ticket>>32<<32 != run || first == end {
 			return false
 		}

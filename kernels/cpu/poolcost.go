@@ -6,7 +6,7 @@ import "time"
 // work is divided and never changes a result.
 type StepCost struct {
 	Step    time.Duration // duration of a parallel step, without its work
-	MinWork int           // multiplications in a step; with fewer of them one thread is faster
+	MinWork int           // least multiplications in a step that is shared; with fewer one thread is faster
 }
 
 const (
@@ -16,10 +16,10 @@ const (
 	// costTime is how long a measurement is repeated. The shortest result counts, because other
 	// programs can only add time.
 	costTime = 3 * time.Millisecond
-	// costPhases is the number of phases in the measured program. They are so many that starting and
-	// ending the program count little.
+	// costPhases is the number of phases in the measured program: so many that starting and ending
+	// the program count little.
 	costPhases = 16
-	// Passing costPasses times over costRow numbers takes as long as an item of a small product.
+	// To sum costRow squares costPasses times takes as long as an item of a small product.
 	costRow    = 4096
 	costPasses = 8
 )
@@ -37,13 +37,13 @@ func measureStep(p *Pool) StepCost {
 		}
 		p.share(costPhases)
 	})/costPhases - alone
-	// Two threads save half of the time and pay for the step. Integer products are about four times
-	// as fast as this sum of squares.
+	// Two threads take half of the time, and the step in addition: so they are faster if one thread
+	// takes more than two steps. Integer products are about four times as fast as this sum of squares.
 	even := 2 * 4 * float64(step) / float64(max(alone, 1)) * costRow * costPasses
 	return StepCost{Step: max(step, 0), MinWork: int(min(max(even, leastWork), mostWork))}
 }
 
-// least calls run again and again for the duration long, and returns the time of the fastest call.
+// least repeats run until the duration long has passed, and returns the time of the fastest call.
 func least(long time.Duration, run func()) time.Duration {
 	least := time.Hour
 	for begun := time.Now(); time.Since(begun) < long; {
@@ -54,7 +54,7 @@ func least(long time.Duration, run func()) time.Duration {
 	return least
 }
 
-// passing is a task; each item passes costPasses times over the numbers.
+// passing is a task. Each item sums the squares of the numbers costPasses times.
 type passing []float32
 
 func (t passing) Do(from, to int) {

@@ -20,7 +20,7 @@ const (
 // Quantized holds activations (m, cols) as integers, quantised by the rule of ref.QuantizeRow.
 type Quantized struct {
 	m, cols int
-	// (cols/32, m) records: those of all rows for a tile are next to each other
+	// (cols/32, m) records: for each tile of 32 columns, one record of every row
 	records []byte
 	words   []int64 // (⌈m/3⌉, cols), only on the portable level: three rows in a word
 
@@ -29,7 +29,7 @@ type Quantized struct {
 
 // Grow makes room for m rows of cols numbers, so that Quantize does not allocate.
 func (q *Quantized) Grow(m, cols int) {
-	// A tile reads 16 records even if there are fewer rows; the results for the others are dropped.
+	// An AMX tile reads 16 records even if there are fewer rows; the surplus results are dropped.
 	if need := (m*cols/Block + recordsAtOnce - 1) * recordBytes; need > cap(q.records) {
 		q.records = make([]byte, need)
 	}
@@ -72,7 +72,7 @@ func (q *Quantized) Tiles(row, from, to int) {
 // Packing is the task that must follow Quantized on the portable level.
 type Packing Quantized
 
-// Pack returns the receiver as a Packing task of Packs items.
+// Pack returns the receiver as a Packing task, which has Packs items.
 func (q *Quantized) Pack() *Packing { return (*Packing)(q) }
 
 // Packs returns the number of items of Pack; 0 on other levels than the portable one.
@@ -95,12 +95,12 @@ func getFloat(b []byte) float32 { return math.Float32frombits(binary.LittleEndia
 // smallestMagnitude is ref.SmallestMagnitude.
 const smallestMagnitude = 0x1p-118
 
-// roundingBias, added to a float32 of magnitude below 2²², gives a number in a range where
-// neighbours are 1 apart. So the addition rounds to the nearest integer, ties to even, and leaves
-// that integer in the low bits.
+// roundingBias rounds a float32 of magnitude below 2²² when it is added: around the sum, float32
+// numbers are 1 apart. So the sum is rounded to the nearest integer, ties to even, and its low bits
+// are that integer.
 const roundingBias = 0x1.8p23
 
-// quantizeRowGeneric writes the records of x; they are stride bytes apart.
+// quantizeRowGeneric quantises x and writes its records, which are stride bytes apart.
 func quantizeRowGeneric(records []byte, x []float32, stride int) {
 	for len(x) > 0 {
 		record := (*[recordBytes]byte)(records)
@@ -125,7 +125,7 @@ func quantizeRowGeneric(records []byte, x []float32, stride int) {
 func quantizeTile(quants *[Block]uint8, x *[Block]float32) float32 {
 	const magnitude, infinity = 1<<31 - 1, 0xff << 23
 	clear(quants[:])
-	var largest uint32 // bit patterns of magnitudes have the order of the magnitudes, with NaN above all
+	var largest uint32 // bits of magnitudes compare like the magnitudes; NaN is above all
 	for _, v := range x {
 		largest = max(largest, math.Float32bits(v)&magnitude)
 	}

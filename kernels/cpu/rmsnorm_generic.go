@@ -1,8 +1,8 @@
 package cpu
 
 // squaresGeneric is Σ x², summed and folded in the lanes of ref.Dot. Unlike ref.Dot it rounds each
-// square before adding it, because portable code has no fast way to fuse. Most processors have too
-// few registers for sixteen sums, so it reads the row twice and sums eight lanes each time.
+// square before adding it, because portable code has no fast fused operation. It reads the row twice
+// and sums eight lanes each time, because most processors have too few registers for sixteen sums.
 func squaresGeneric(x []float32) float32 {
 	whole := x[:len(x)/lanes*lanes]
 	var sums [lanes]float32

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Router says how a mixture of experts chooses. See ref.Router.
+// Router says how a mixture chooses the experts of a row. See ref.Router.
 type Router struct {
 	Experts int
 	Used    int // experts of a row, at most MostUsed
@@ -20,10 +20,9 @@ const MostUsed = 64
 // Routing holds which experts the rows of a pass chose, and their shares. A choice is a row with
 // one of its experts.
 //
-// The choices are grouped: slot after slot, first those of the lowest expert that any row chose.
-// Within an expert the rows ascend. So an expert's matrix is read once for all its rows, whose
-// activations lie side by side. Which slot a choice gets depends on the other rows, but what is
-// computed for it does not.
+// Slots are sorted by expert, and by row within an expert. So an expert's matrix is read once for all
+// its rows, whose activations lie side by side. The slot of a choice depends on the other rows of the
+// pass; what is computed for the choice does not.
 type Routing struct {
 	Router
 	m      int
@@ -37,7 +36,7 @@ type Routing struct {
 	counts []int32 // (Experts): choices of each expert
 }
 
-// group is an expert with its slots.
+// group is an expert with its slots first … first+count−1.
 type group struct{ expert, first, count int32 }
 
 // NewRouting makes room for this many rows.
@@ -64,10 +63,10 @@ func (r *Routing) Choices(row int) (experts []int32, shares []float32) {
 // Begin says that m rows will be routed.
 func (r *Routing) Begin(m int) { r.m = m }
 
-// mostGroups returns a bound of the number of groups that is known before the choice.
+// mostGroups returns an upper bound of the number of groups, known before the experts are chosen.
 func (r *Routing) mostGroups() int { return min(r.Experts, r.Slots()) }
 
-// Choose chooses the experts of a row, to the bit independent of the other rows. bias may be nil.
+// Choose chooses the experts of a row. No bit depends on the other rows. bias may be nil.
 func (r *Routing) Choose(row int, scores, bias []float32) {
 	chosen, shares := r.Choices(row)
 	peak, finite := math.Inf(-1), true
@@ -78,7 +77,7 @@ func (r *Routing) Choose(row int, scores, bias []float32) {
 	if finite = finite && !math.IsInf(peak, 1); !finite {
 		peak = 0
 	}
-	total := 1.0 // if only ratios of shares matter
+	total := 1.0 // stays 1 if only ratios of shares matter
 	if !r.Sigmoid && (bias != nil || !r.Normed) {
 		total = 0
 		for _, s := range scores {
@@ -103,12 +102,12 @@ func (r *Routing) Choose(row int, scores, bias []float32) {
 	for i := range shares {
 		shares[i] = float32(all[i] / (sum + 1e-20) * float64(r.Scale))
 		if !finite {
-			shares[i] = float32(math.NaN()) // a fault stays visible
+			shares[i] = float32(math.NaN()) // so that a fault in the scores stays visible
 		}
 	}
 }
 
-// share returns the share of an expert before shares are normed. total is the sum of
+// share returns the share of an expert before the shares of the row are normed. total is the sum of
 // exp(score − peak).
 func (r *Routing) share(score float32, peak, total float64) float64 {
 	if r.Sigmoid {
@@ -117,8 +116,8 @@ func (r *Routing) share(score float32, peak, total float64) float64 {
 	return exp64(float64(score)-peak) / total
 }
 
-// rankExperts fills chosen with the experts of the highest ranks, the best first; among equal ones,
-// the lowest number is better.
+// rankExperts fills chosen with the experts that rank gives the highest values, the best first. Of
+// equal ones, the lowest number comes first.
 func rankExperts(chosen []int32, experts int, rank func(expert int) float64) {
 	var best [MostUsed]float64
 	n := 0
@@ -136,7 +135,7 @@ func rankExperts(chosen []int32, experts int, rank func(expert int) float64) {
 	}
 }
 
-// Do groups the choices. It is a task of one item, after all rows have chosen.
+// Do groups the choices. It is a task of one item, to run when all rows have chosen.
 func (r *Routing) Do(from, to int) {
 	if from == to {
 		return
@@ -170,11 +169,11 @@ func (r *Routing) RowOf(slot int) int { return int(r.rows[slot]) }
 // SlotOf returns the slot of a row's choice of this rank.
 func (r *Routing) SlotOf(row, rank int) int { return int(r.slots[row*r.Used+rank]) }
 
-// Touched returns how many experts the rows chose together.
+// Touched returns the number of experts that at least one row chose.
 func (r *Routing) Touched() int { return len(r.groups) }
 
-// Mix writes to dst, the columns from … of row, the sum of what its experts computed, times their
-// shares: ref.Mix. x (slots, cols) is overwritten.
+// Mix computes ref.Mix for some columns of a row, starting at column from: it writes the sum of its
+// experts' outputs times their shares to dst. x (slots, cols) holds the outputs and is overwritten.
 func (r *Routing) Mix(dst, x []float32, row, from, cols int) {
 	_, shares := r.Choices(row)
 	for rank, slot := range r.slots[row*r.Used:][:r.Used] {

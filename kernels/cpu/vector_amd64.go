@@ -52,7 +52,7 @@ func squares(x []float32) float32 {
 	return fold(&sums)
 }
 
-// normGroups normalises the groups and returns how many it has done: all, or none.
+// normGroups normalises the groups and returns how many it has normalised: all, or none.
 func normGroups(dst, x, w []float32, groups int, eps float64) int {
 	n := len(w)
 	if level < AVX512 || n%lanes != 0 || groups == 0 {

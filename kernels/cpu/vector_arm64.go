@@ -50,7 +50,7 @@ func squares(x []float32) float32 {
 	return fold(&sums)
 }
 
-// normGroups does nothing, so that the caller normalises all groups.
+// normGroups returns 0: the caller normalises all groups.
 func normGroups(dst, x, w []float32, groups int, eps float64) int { return 0 }
 
 func largest(x []float32) float32 {

@@ -31,7 +31,7 @@ func scaleGeneric(dst, x, w []float32, factor float32) {
 	}
 }
 
-// largestGeneric returns the largest number, -Inf if there is none, or NaN if there is one.
+// largestGeneric returns the largest number of x, −Inf if x is empty, or NaN if x has a NaN.
 func largestGeneric(x []float32) float32 {
 	largest := float32(math.Inf(-1))
 	for _, v := range x {
@@ -126,8 +126,8 @@ func deltaRecallGeneric(recalled, s, key []float32, decay float32) {
 	}
 }
 
-// deltaStepGeneric writes s·decay + key ⊗ change to dst, and its sum weighted by query to out. dst
-// may be s. If dst is nil, only out is written; if out is nil, only dst.
+// deltaStepGeneric writes the new state s·decay + key ⊗ change to dst, and the sum of its rows weighted
+// by query to out. dst may be s. If dst is nil, only out is written; if out is nil, only dst.
 func deltaStepGeneric(dst, out, s, key, change, query []float32, decay float32) {
 	n := len(change)
 	clear(out)

@@ -2,15 +2,15 @@ package cpu
 
 import "time"
 
-// Ways are the faster ones, on this machine, of ways to compute the same bits.
+// Ways says which of several ways to compute the same bits is faster on this machine.
 type Ways struct {
 	// WidenFirst: products with many activation rows convert 16-bit float weights to float32 once for
-	// a batch of rows, before they multiply. Otherwise they convert them again for each group of rows.
+	// a batch of rows, before they multiply. If it is false, they convert them again for each group.
 	WidenFirst bool
 	measured   bool // false where there is only one way
 }
 
-// String says which ways were chosen. It is empty where there was no choice.
+// String says which ways were chosen. It is empty if there was only one way.
 func (w Ways) String() string {
 	switch {
 	case !w.measured:
@@ -24,7 +24,7 @@ func (w Ways) String() string {
 const (
 	// waysTime is how long measureWays takes for each choice.
 	waysTime = 2 * time.Millisecond
-	// The product that is measured is that of a chunk of a small matrix.
+	// The measured product is as large as a chunk of a small matrix with a long prompt.
 	waysRows, waysCols, waysM = 64, 1024, 96
 )
 
@@ -38,8 +38,8 @@ func measureWays() (w Ways) {
 	w.measured = true
 	t.Dst, t.X, t.W = make([]float32, t.M*t.Rows), make([]float32, t.M*t.Cols), make([]byte,
 		t.Rows*t.Cols*t.Type.bytes)
-	// Write all of it: memory that was never written is one page in all places, which stays in the
-	// first-level cache.
+	// Write all of it: memory that was never written is the same page of zeros everywhere, which
+	// stays in the first-level cache.
 	for i := range t.X {
 		t.X[i] = 1
 	}

@@ -2,7 +2,7 @@
 
 package cpu
 
-// whole returns how many of n numbers the assembly processes, in steps of step. Portable code
+// whole returns how many of n numbers the assembly processes: a multiple of step. Portable code
 // processes the rest.
 func whole(n, step int) int {
 	if level == Portable {

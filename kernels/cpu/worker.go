@@ -7,9 +7,9 @@ import (
 )
 
 // thread is what belongs to one thread of a Pool. The first one belongs to the goroutine that calls
-// Run. No goroutine is locked to a thread of the system, and no such thread to a core: on two cores
-// of AMD EPYC Zen 5 (family 26, model 2) decoding was 0 to 10 % slower with either lock. Go stops a
-// goroutine every 10 ms, and a locked one then has to be woken.
+// Run. Goroutines are not locked to threads of the system, nor these to cores: on two cores of AMD
+// EPYC Zen 5 (family 26, model 2) decoding was 0 to 10 % slower with either. Go stops a goroutine
+// every 10 ms, and a locked one then has to be woken.
 type thread struct {
 	pauses atomic.Int64  // short waits inside a program
 	naps   atomic.Int64  // waits inside a program for a thread that had lost its core
@@ -53,17 +53,17 @@ func (p *Pool) Waited() time.Duration {
 const DefaultPoll = 5 * time.Millisecond
 
 const (
-	// Chunks are small: a running thread ends its last chunk at most lostCoreAfter later than the
-	// others. A thread that waits longer waits for one that the system has stopped. It naps, so
+	// Chunks are small, so running threads end their last chunks within lostCoreAfter of each other.
+	// A thread that has waited longer assumes that the system has stopped another one. It naps, so
 	// that the system can move the stopped thread to its core.
 	lostCoreAfter = 200 * time.Microsecond
 	nap           = 50 * time.Microsecond
 	// pauseTime is how long the measurement of a pause is repeated. The shortest result counts.
 	pauseTime = 500 * time.Microsecond
-	// pausesPerYield is how often a thread polls before it lets other goroutines run
+	// pausesPerYield is how many times a thread polls before it lets other goroutines run
 	// (polling.yields).
 	pausesPerYield = 64
-	// pausesPerClock is how often an idle worker polls before it reads the clock.
+	// pausesPerClock is how many times an idle worker polls before it reads the clock.
 	pausesPerClock = 256
 )
 
@@ -74,8 +74,7 @@ type polling struct {
 	pauseNS  float64       // measured length of a pause, in nanoseconds
 	patience int           // pauses in lostCoreAfter
 	// yields makes a polling thread let other goroutines run, once in pausesPerYield. It is set if
-	// Go runs no more goroutines at once than the pool has threads. Otherwise the screen would have
-	// to wait.
+	// Go runs no more goroutines at once than the pool has threads: the screen would have to wait.
 	yields bool
 }
 
@@ -126,7 +125,7 @@ func (p *Pool) work(i int) {
 		}
 		t.sleeps.Add(1)
 		t.asleep.Store(true)
-		// A program that began before this worker was seen asleep sent no wake-up. So check again.
+		// Check again: a program that began before asleep was set has sent no wake-up.
 		if p.program.Load() == seen || i >= int(p.taking.Load()) {
 			if _, open := <-t.wake; !open {
 				return
@@ -148,8 +147,8 @@ func (p *Pool) wakeUp() {
 	}
 }
 
-// poll waits for a program other than seen, and returns it. After the budget is spent it returns
-// seen.
+// poll waits for a program other than seen, and returns it. When the polling budget is spent, it
+// returns seen.
 func (p *Pool) poll(seen uint64) uint64 {
 	begun := time.Now()
 	for spin := 1; ; spin++ {
