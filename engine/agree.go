@@ -10,10 +10,10 @@ import (
 	"specula/engine/config"
 )
 
-// Agreement measures α of the engine's pair on dialogues; see package agreement. Only the tokens of
-// the assistant's turns count, with the token that ends each turn. progress may be nil; it gets the
-// number of dialogues done. Agreement returns an error if there is no draft model, or if its
-// vocabulary is not the target's.
+// Agreement measures α of the engine's pair on dialogues; see package agreement. It counts only the
+// tokens of the assistant's turns, with the token that ends each turn. progress gets the number of
+// dialogues done, and may be nil. Agreement returns an error if there is no draft model, or if its
+// vocabulary differs from the target's.
 func (e *Engine) Agreement(ctx context.Context, talks []agreement.Talk, temperatures []float64, progress func(done, total int)) (*agreement.Report, error) {
 	switch {
 	case e.target == nil:
@@ -39,10 +39,9 @@ func (e *Engine) Agreement(ctx context.Context, talks []agreement.Talk, temperat
 	return agreement.Measure(ctx, pair, list, temperatures, progress)
 }
 
-// markReplies returns the tokens of a dialogue as a chat has them, and marks those that the
-// assistant wrote: from the end of each generation prompt up to and including the next stop token.
-// It returns an error if the template writes the turns before a reply differently once the dialogue
-// goes on.
+// markReplies returns the tokens of a dialogue as a chat has them. Judged marks the tokens that the
+// assistant wrote: from each generation prompt up to and including the next stop token. It returns an
+// error if the template writes earlier turns differently once the dialogue goes on.
 func (e *Engine) markReplies(turns []Message) (agreement.Dialogue, error) {
 	segments, err := e.template.Render(turns, false)
 	if err != nil {
@@ -71,8 +70,8 @@ func (e *Engine) markReplies(turns []Message) (agreement.Dialogue, error) {
 	return d, nil
 }
 
-// Answer empties the session's caches, writes a reply to a conversation and returns its text.
-// settings lists names and values in turn; they hold for this reply only.
+// Answer empties the session's caches, writes a reply to a conversation and returns its text. settings
+// alternates names and values; they hold for this reply only.
 func (s *Session) Answer(ctx context.Context, conversation []Message, settings ...string) (string, error) {
 	ended, err := s.answer(ctx, conversation, settings...)
 	return ended.Text, err

@@ -12,15 +12,15 @@ import (
 	"specula/engine/spec"
 )
 
-// The setting speculation.proposer = "auto" stands for the first proposer of autoOrder that can
-// draft. When a reply takes its settings, it replaces auto by the name of that proposer (resolve).
-// All code after that sees only such names.
+// The value "auto" of speculation.proposer means the first proposer of autoOrder that can draft. When
+// a reply takes its settings, resolve replaces auto by the name of that proposer. Later code sees only
+// names of proposers.
 
 const auto = "auto"
 
-// autoOrder lists the proposers that auto tries, those that usually gain most first: the draft
-// model, then trained heads of the target, then a lookup, which needs no model. No engine refuses
-// the last one.
+// autoOrder lists the proposers that auto tries. Those that usually gain most come first: the draft
+// model, then trained heads of the target, then a lookup. The lookup needs no model, so it always
+// works.
 func autoOrder() []drafter {
 	list := slices.DeleteFunc(drafters(), func(d drafter) bool { return d.AutoRank == 0 })
 	slices.SortFunc(list, func(a, b drafter) int { return a.AutoRank - b.AutoRank })
@@ -33,10 +33,10 @@ const autoPatience = 4
 // setback is the reason why a proposer was given up, and the length of the context at that time.
 type setback struct {
 	why    string
-	tokens int // 0: it could not be made
+	tokens int // 0: the proposer could not be made
 }
 
-// auto says which proposer auto stands for. Setbacks may be nil.
+// auto returns the proposer that auto chooses now, and why. setbacks may be nil.
 func (e *Engine) auto(setbacks map[string]setback) event.Auto {
 	var because []string
 	order := autoOrder()
@@ -56,7 +56,7 @@ func (e *Engine) auto(setbacks map[string]setback) event.Auto {
 	return event.Auto{Proposer: order[len(order)-1].Name, Why: strings.Join(because, "; ")}
 }
 
-// missing says what a proposer lacks.
+// missing says what a proposer would need.
 func (e *Engine) missing(d *drafter, refused string) string {
 	switch {
 	case d.From == spec.FromDraft && !e.options.Draft.none():
@@ -69,7 +69,7 @@ func (e *Engine) missing(d *drafter, refused string) string {
 	return refused
 }
 
-// resolve puts the proposer that auto stands for in its place.
+// resolve replaces auto by the proposer that it stands for now.
 func (s *Session) resolve(c config.Config) config.Config {
 	if c.Speculation.Proposer == auto {
 		c.Speculation.Proposer = s.engine.auto(s.setbacks).Proposer
@@ -77,10 +77,9 @@ func (s *Session) resolve(c config.Config) config.Config {
 	return c
 }
 
-// forgive lets auto try proposers again that were given up. tokens is the length of the new
-// context. A setback in a longer context is forgotten, because a draft model may be able to read
-// this shorter one. A reply that must be repeatable forgets all setbacks, because it must not
-// depend on the replies before it.
+// forgive lets auto try again the proposers that were given up in a longer context than tokens, the
+// length of the new one: a draft model may be able to read the shorter context. A repeatable reply
+// must not depend on the replies before it, so for it all proposers are tried again.
 func (s *Session) forgive(tokens int, c config.Config) {
 	for name, b := range s.setbacks {
 		if tokens < b.tokens || repeatable(c) {
@@ -89,10 +88,9 @@ func (s *Session) forgive(tokens int, c config.Config) {
 	}
 }
 
-// giveUp notes why the proposer in force cannot draft, puts the next one that auto stands for in
-// its place, and tells the user. It changes nothing and returns false if the user chose the
-// proposer by name, or if it is a lookup: auto has none after that. An error means that nobody
-// reads the reply any more.
+// giveUp notes why the current proposer cannot draft, switches to the next choice of auto, and tells
+// the user. If the user chose the proposer by name, or if it is a lookup, giveUp changes nothing and
+// returns false. It returns an error if the reader stopped reading.
 func (r *reply) giveUp(why string, tokens int) (bool, error) {
 	s, before := r.session, r.config.Speculation.Proposer
 	if d := drafterNamed(before); !r.auto || d.Lookup() {
@@ -105,9 +103,8 @@ func (r *reply) giveUp(why string, tokens int) (bool, error) {
 	return true, r.out.emit(event.Notice{Level: "warning", Text: fmt.Sprintf("%s cannot draft: %s; %s drafts in its place", before, why, next.Proposer)})
 }
 
-// countFailures counts the drafts in a row for which a proposer with a model gave no token. After
-// autoPatience of them it gives the proposer up. A lookup is never given up: it often finds
-// nothing.
+// countFailures gives a proposer up when autoPatience drafts in a row gave no token. It never gives up
+// a lookup, because a lookup often finds nothing.
 func (r *reply) countFailures(did *round.Result) error {
 	if r.traits.Lookup() || did.Proposed > 0 {
 		r.failures = 0
@@ -125,8 +122,8 @@ func (r *reply) countFailures(did *round.Result) error {
 	return failed
 }
 
-// goOnWithout drops a draft model whose own device failed, if auto chose the
-// proposer. Otherwise it returns cause.
+// goOnWithout gives the draft model up if the device of its own failed and auto chose the proposer.
+// Otherwise it returns cause.
 func (r *reply) goOnWithout(p spec.Proposer, cause error) error {
 	s := r.session
 	if r.traits.From != spec.FromDraft || s.engine.options.DraftBackend == nil || !deviceFailed(cause) {
@@ -137,6 +134,6 @@ func (r *reply) goOnWithout(p spec.Proposer, cause error) error {
 		return errors.Join(cause, err)
 	}
 	delete(s.proposers, p.Name())
-	_ = p.Close() // the failure of its device has been told
+	_ = p.Close() // the failure of its device was reported already
 	return nil
 }

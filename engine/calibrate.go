@@ -13,28 +13,27 @@ import (
 )
 
 const (
-	// calibrationTime bounds the measuring before the first reply. The demo pair needs a small part
-	// of it. After this time no further round is measured. One plain round per path is measured in
-	// any case: until replies have had plain rounds, the speed-up is estimated against it. With a
-	// large model nothing else may be measured; gamma's controller then learns the other costs from
-	// replies.
+	// calibrationTime limits the measuring before the first reply; no further round begins after it. One
+	// plain round per path is measured in any case, because the speed-up is estimated against it until
+	// replies have plain rounds. With a large model nothing else may be measured. Then gamma's controller
+	// learns the other costs from replies.
 	calibrationTime = 250 * time.Millisecond
-	// calibrationRuns is how often each number of rows is measured on each path. A disturbance only
-	// adds time, so the least of three times is close to the undisturbed one.
+	// calibrationRuns is how often each number of rows is measured on each path. Disturbances only add
+	// time, so the least of three times is close to the undisturbed time.
 	calibrationRuns = 3
-	// calibrationContext is the number of tokens that a draft model reads before a rehearsed draft, to
-	// measure what reading costs.
+	// calibrationContext is how many tokens a draft model reads before a rehearsed draft, so that the
+	// cost of reading is measured, too.
 	calibrationContext = 16
 )
 
-// calibrationText is what measured passes read. It is a text, because in a mixture of experts equal
-// rows choose equal experts: a pass over one word over and over would read fewer weights than the
-// same pass in a reply.
+// calibrationText is what measured passes read. It is real text because of mixtures of experts: equal
+// rows choose equal experts, so a pass over one repeated word would read fewer weights than a pass in
+// a reply.
 const calibrationText = "Before noon 27 ships left the harbour; their crews, tired but cheerful, sang about rivers of glass. " +
 	"Why does bread rise? Yeast eats sugar and breathes out gas. In 1893 a clockmaker from Prague sold his tools, bought a map " +
 	"and walked south. def area(r): return 3.14 * r ** 2  # a circle. Nobody had painted the door green on purpose."
 
-// textTokens returns n tokens of calibrationText, each time the next ones.
+// textTokens returns the next n tokens of calibrationText; after its end it starts again.
 func (s *Session) textTokens(n int) []int32 {
 	if s.practice.text == nil {
 		if s.practice.text = s.engine.tokens.Encode(calibrationText); len(s.practice.text) == 0 {
@@ -49,11 +48,11 @@ func (s *Session) textTokens(n int) []int32 {
 	return ids
 }
 
-// calibrationRows are the rows of the passes that are measured, the most important first.
+// calibrationRows are the numbers of rows that are measured, the most important first.
 func calibrationRows() []int { return []int{1, 5, 2, 9, 3, 4, 7, 6, 8} }
 
-// calibrate measures what rounds of the paths greedy and stochastic cost, for several numbers of
-// rows, and adds the costs to s.costs. The caches are empty afterwards.
+// calibrate measures what rounds of the paths greedy and stochastic cost with several numbers of rows,
+// and stores the costs in s.costs. It leaves the caches empty.
 func (s *Session) calibrate(ctx context.Context) (err error) {
 	deadline := s.engine.options.Now().Add(calibrationTime)
 	c := s.resolve(s.engine.options.Config).Speculation
@@ -71,12 +70,12 @@ func (s *Session) calibrate(ctx context.Context) (err error) {
 		}
 		defer func() { err = errors.Join(err, proposer.Reset()) }()
 	}
-	temperatures := []float64{0, 1} // for the paths greedy and stochastic
+	temperatures := []float64{0, 1} // the path greedy, then the path stochastic
 	if s.engine.target == nil {
 		temperatures = temperatures[:1] // at a server, a round is one request on either path
 	}
-	// Measure all lengths once before any is repeated. The first rounds run with cold processor caches.
-	// If all plain rounds were among them, drafts would look cheap.
+	// Measure all numbers of rows once before repeating any. The first rounds run with cold processor
+	// caches. If they were all plain, drafts would look too cheap.
 	for run := range calibrationRuns {
 		for _, rows := range calibrationRows() {
 			for _, temperature := range temperatures {
@@ -96,15 +95,15 @@ func (s *Session) calibrate(ctx context.Context) (err error) {
 	return nil
 }
 
-// rehearse runs one round over tokens of a text and notes what it cost. Its verdicts mean nothing,
-// so no token counts as tested.
+// rehearse runs one round over calibrationText and notes its cost. The verdicts mean nothing, so it
+// counts no token as tested.
 func (s *Session) rehearse(ctx context.Context, p spec.Proposer, traits spec.Traits, in *round.Input) error {
 	var did round.Result
 	in.Last = s.textTokens(1)[0]
 	driver := &s.driver
 	if p != nil && in.Ask.Gamma > 0 {
 		if traits.ReadsAlone() {
-			// It reads some tokens first, because a draft in a reply may have to read, too.
+			// It reads some tokens first, because a draft in a reply often has to read, too.
 			err := p.Reset()
 			if err == nil {
 				_, err = p.Begin(s.textTokens(calibrationContext + 1))
@@ -119,7 +118,7 @@ func (s *Session) rehearse(ctx context.Context, p spec.Proposer, traits spec.Tra
 			return err
 		}
 	}
-	if did.Pass.Scores == nil { // without a proposer, or with a draft that ended early
+	if did.Pass.Scores == nil { // no proposer, or its draft ended early
 		for _, id := range s.textTokens(in.Ask.Gamma - len(did.Draft.Tokens)) {
 			did.Draft.Tokens, did.Draft.Q = append(did.Draft.Tokens, id), append(did.Draft.Q, sample.OneHot(id))
 		}
@@ -140,11 +139,11 @@ func (s *Session) rehearse(ctx context.Context, p spec.Proposer, traits spec.Tra
 	return s.target.Truncate(0)
 }
 
-// rehearsedStream is how many more tokens of a server's stream are rehearsed.
+// rehearsedStream is how many more tokens of a server's stream are timed.
 const rehearsedStream = 3
 
-// rehearseStream runs more rounds, without a draft. The first token of a server's stream waits for
-// the request. The pace of the tokens after it is what speculation has to beat (round.Pass.PriceMS).
+// rehearseStream times more tokens without a draft. The first token of a stream waits for the request.
+// Speculation has to beat the time between the later tokens (round.Pass.PriceMS).
 func (s *Session) rehearseStream(ctx context.Context, in round.Input, did *round.Result) error {
 	for range rehearsedStream {
 		if s.isStop(did.Outcome.Commit.ID) {

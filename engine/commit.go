@@ -10,8 +10,8 @@ import (
 )
 
 // commit adds a round's tokens to the reply, and their texts to ev. It returns why the reply ends
-// with them, or "" if it goes on. Tokens after a stop token or a stop string are not part of the
-// reply: draft tokens become discarded, and ev.Commit nil.
+// with these tokens, or "" if it goes on. Tokens after a stop token or a stop string are not part of
+// the reply: commit marks such draft tokens as discarded, and sets ev.Commit to nil.
 func (r *reply) commit(outcome *spec.Outcome, ev *event.Round) (reason string) {
 	ended := func(t *event.Token) bool {
 		r.context = append(r.context, t.ID)
@@ -26,7 +26,7 @@ func (r *reply) commit(outcome *spec.Outcome, ev *event.Round) (reason string) {
 		if t.Text, stopped = r.text.next(t.ID); stopped {
 			reason = endStopString
 		}
-		t.Thought = before || r.text.thought // the marks count as thought, too
+		t.Thought = before || r.text.thought // the marks around a thought count as part of it
 		return stopped
 	}
 	for i := range outcome.Accepted {
@@ -69,8 +69,8 @@ func (r *reply) rollBack(c *choice, ev *event.Round) error {
 	return nil
 }
 
-// learn updates gamma's controller and the totals after a round. A round whose drafting failed is
-// no plain round, although it has no draft: it paid for one. It counts as one rejected token.
+// learn updates gamma's controller and the totals after a round. If drafting failed, the round still
+// paid for a draft, so it counts as one rejected token and not as a plain round.
 func (r *reply) learn(c *choice, did *round.Result, ev *event.Round) {
 	o := gamma.Observation{
 		Off: !r.config.Speculation.Enabled, Asked: c.asked,
@@ -82,8 +82,8 @@ func (r *reply) learn(c *choice, did *round.Result, ev *event.Round) {
 	case did.Failed != nil:
 		o.Tested = 1
 	case o.Accepted > 0 && ev.Commit == nil:
-		// The token that ended the reply was drafted. It saved no pass: what the target would have
-		// added after it is not wanted.
+		// The token that ended the reply was a draft token. It saved no pass of the target, because the
+		// token that the target would have added after it is not wanted.
 		o.Accepted--
 		if o.Accepted < len(o.Chances) {
 			o.Chances[o.Accepted] = 0
@@ -99,7 +99,7 @@ func (r *reply) learn(c *choice, did *round.Result, ev *event.Round) {
 	r.totals.add(ev, did.Failed != nil)
 }
 
-// lengthsEvery is the number of rounds after which the expected speed of each draft length is told anew.
+// lengthsEvery: every so many rounds, an event tells the expected speed of each draft length.
 const lengthsEvery = 4
 
 func tellLengths(in []gamma.Length) []event.Length {
@@ -110,11 +110,11 @@ func tellLengths(in []gamma.Length) []event.Length {
 	return out
 }
 
-// hindsightEvery is the number of rounds between two calls that compute the best fixed gamma; one takes
-// some microseconds.
+// hindsightEvery: every so many rounds, the best fixed gamma is computed, which takes some
+// microseconds.
 const hindsightEvery = 8
 
-// hindsight is what Controller.Hindsight said last.
+// hindsight is the last answer of Controller.Hindsight.
 type hindsight struct {
 	best   *int     // the fixed gamma that would have been best
 	regret *float64 // the share of the time that it would have saved

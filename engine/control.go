@@ -49,14 +49,14 @@ func (c *control) ask(values []config.Value, check func(from, to config.Config) 
 	}
 }
 
-// soFar returns the settings with all pending changes, and the number of changes so far.
+// soFar returns the settings with all pending changes, and how many changes were asked for so far.
 func (c *control) soFar() (config.Config, int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.asked, c.asks
 }
 
-// valid returns the settings after changes, and the changes together with those that they imply.
+// valid applies changes to from. It returns the new settings, and the changes with those that follow from them.
 func valid(
 	from config.Config, values []config.Value, check func(from, to config.Config) error,
 ) (config.Config, []config.Value, error) {
@@ -65,21 +65,21 @@ func valid(
 		return next, nil, err
 	}
 	for _, v := range values {
-		if s, _ := config.Lookup(v.Name); s.Applies == config.NextStart { // SetAll has found it
+		if s, _ := config.Lookup(v.Name); s.Applies == config.NextStart { // SetAll has checked the name
 			return next, nil, fmt.Errorf("changing %s: it holds from the next start on; set it in config.toml or by --%s", s.Name, s.Flag)
 		}
 	}
 	if err := check(from, next); err != nil {
 		return next, nil, err
 	}
-	if lowered := next.Speculation.Gamma; lowered != from.Speculation.Gamma { // by a ceiling that was asked for
+	if lowered := next.Speculation.Gamma; lowered != from.Speculation.Gamma { // lowering gamma_max lowers gamma, too
 		values = append(values[:len(values):len(values)], config.Value{Name: "speculation.gamma", Text: strconv.Itoa(lowered)})
 	}
 	return next, values, nil
 }
 
-// queue adds changes, after which the settings are next. It does nothing if others were queued since
-// asks was read.
+// queue adds changes. next are the settings with these changes. If other changes were queued since
+// asks was read, queue does nothing and returns false.
 func (c *control) queue(values []config.Value, next config.Config, asks int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -105,15 +105,15 @@ func (c *control) settings() config.Config {
 	return c.asked.Clone()
 }
 
-// apply puts pending changes into force. With round −1, before a reply, it applies all of them;
-// between rounds, only those of settings that may change in mid-reply. It returns the settings in
-// force, and an event for each setting that now has another value. If nothing waits between rounds,
-// it returns an empty Config and no events. If the changes to apply are not valid without one that
-// waits for the next reply, it applies none.
+// apply puts pending changes into force. With round −1, which is before a reply, it applies all of
+// them. Between rounds it applies only those of settings that may change in mid-reply. If these are
+// valid only together with a change that waits for the next reply, it applies none. It returns the
+// settings in force, and an event for each setting that has a new value. If nothing waits between
+// rounds, it returns an empty Config and no events.
 func (c *control) apply(round int) (config.Config, []event.SettingChanged) {
 	pending := c.waiting()
 	if round >= 0 && len(pending) == 0 {
-		return config.Config{}, nil // nothing to do in nearly every round, and a copy takes as long as a fiftieth of a fast one
+		return config.Config{}, nil // true in nearly every round; a copy of the settings takes a fiftieth of a fast round
 	}
 	before := c.inForce.Clone() // only this goroutine writes inForce
 	var taken []change
@@ -125,7 +125,7 @@ func (c *control) apply(round int) (config.Config, []event.SettingChanged) {
 		}
 	}
 	if err := c.inForce.SetAll(values...); err != nil {
-		// A setting may be valid only together with one that waits for the next reply. Then it waits, too.
+		// A change may be valid only together with one that waits for the next reply. Then both wait.
 		return c.inForce.Clone(), nil
 	}
 	c.remove(taken)

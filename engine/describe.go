@@ -7,7 +7,7 @@ import (
 	"specula/engine/weights"
 )
 
-// describe tells what a loaded model is.
+// describe fills the event's description of a loaded model.
 func describe(s Source, file *weights.File, m *model.Model) event.Model {
 	c := m.Config()
 	path := s.Path
@@ -25,9 +25,9 @@ func describe(s Source, file *weights.File, m *model.Model) event.Model {
 	}
 }
 
-// recipe returns the settings to write this reply again with, by their names; seed is the seed in
-// use. If auto stands for another proposer than in a new session, because one was given up, the
-// recipe names that proposer in place of auto.
+// recipe returns the settings, by name, that write this reply again; seed is the seed in use. If auto
+// gave up a proposer in this session, a new session might choose another one. Then the recipe names
+// the proposer in use in place of auto.
 func (r *reply) recipe(c config.Config, seed int64) map[string]string {
 	c.Sampling.Seed = seed
 	if chosen := r.config.Speculation.Proposer; r.auto && chosen != r.session.engine.auto(nil).Proposer {

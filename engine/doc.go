@@ -5,7 +5,7 @@
 // Session.Generate writes one reply and yields events (package event). When the reader of the events
 // stops reading, the reply ends.
 //
-// The way of a prompt, and the file of each step:
+// What happens to a prompt, and the file of each step:
 //
 //	messages → chat template → tokens                            prompt.go
 //	the longest prefix already in the KV caches is kept;
@@ -17,9 +17,10 @@
 //	    accepted tokens become part of the reply                 commit.go
 //	    both caches are cut back to these tokens                 commit.go
 //	    the event of the round                                   narrate.go
-//	text, held back while it may be part of a stop string        text.go
 //
-// One rule holds for the caches. Between rounds, and on every way out, the target's cache holds all
-// committed tokens but the last one. The last token is the first row of the next pass. So the first
-// round, a round after a rejection and a round after a cancelled pass need no code of their own.
+// text; what may be the start of a stop string waits           text.go
+//
+// One rule holds for the caches. Between rounds, and after an error or a cancelled pass, the target's
+// cache holds all committed tokens but the last one. The last token is the first row of the next pass.
+// So the first round and a round after a rejection or a cancelled pass need no code of their own.
 package engine

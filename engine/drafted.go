@@ -14,13 +14,13 @@ import (
 // temperature and what a lookup finds depend on the clock and on earlier replies.
 type drafted struct {
 	done  []config.Draft
-	plan  []config.Draft // for the rounds to come; empty: the rule chooses
-	given *config.Draft  // for this round; nil: the rule chose
+	plan  []config.Draft // for the coming rounds; empty: the rule of γ chooses
+	given *config.Draft  // the draft of this round; nil: the rule of γ chose
 	at    int            // the round that given is for
 }
 
-// next takes the draft of a round from the plan. A round that starts again on another device gets the
-// same draft.
+// next takes the draft of a round from the plan. If the round is run again after its device failed, it
+// gets the same draft again.
 func (d *drafted) next(index int) {
 	if d.given != nil && d.at == index {
 		return
@@ -36,7 +36,7 @@ func (d *drafted) next(index int) {
 	}
 }
 
-// note records the draft of a round. The draft was drawn at sharpen times the target's temperature.
+// note records the draft of a round. sharpen: the draft temperature divided by the target's.
 func (d *drafted) note(draft *spec.Draft, sharpen float64) {
 	now := config.Draft{Rounds: 1, Length: len(draft.Tokens), Sharpen: 1}
 	switch {
@@ -56,7 +56,7 @@ func (d *drafted) note(draft *spec.Draft, sharpen float64) {
 	d.done = append(d.done, now)
 }
 
-// follow takes a plan. It refuses a plan with tokens of another vocabulary.
+// follow takes over a plan for the reply. It returns an error if the plan has a token that is not in the vocabulary.
 func (d *drafted) follow(plan string, vocab int) (err error) {
 	d.plan, err = config.ParseDrafts(plan)
 	for _, draft := range d.plan {
@@ -69,10 +69,10 @@ func (d *drafted) follow(plan string, vocab int) (err error) {
 	return err
 }
 
-// noCopy is a trust that no lookup of the combined proposer reaches, so that its draft model drafts.
+// noCopy is a value of Ask.Trust that no lookup reaches. With it, the proposer combined uses its draft model.
 const noCopy = 2
 
-// again changes what a round starts from so that it has the draft of the plan.
+// again changes the input of a round so that the round gets the draft of the plan.
 func (d *drafted) again(in *round.Input) {
 	in.Ask.Continue, in.Ask.Sharpen, in.Given = nil, d.given.Sharpen, d.given.IDs
 	if d.given.IDs == nil {

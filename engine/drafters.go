@@ -13,18 +13,18 @@ import (
 	"specula/engine/spec"
 )
 
-// drafter is one way to draft: a value of the setting speculation.proposer.
+// drafter is one row in the register of proposers: a value of the setting speculation.proposer.
 type drafter struct {
 	spec.Traits
 	// build makes the proposer of a session when it is chosen for the first time.
 	build func(s *Session, c config.Speculation) (spec.Proposer, error)
-	// made returns the settings that build uses, as text. When they change, the next reply builds a
-	// new proposer. nil: it uses none.
+	// made returns the settings that build uses, as text. When this text changes, the next reply
+	// builds a new proposer. nil: build uses no settings.
 	made func(c config.Speculation) string
 }
 
-// drafters is the register of proposers, in the order in which a key steps through them. Nothing
-// else knows a proposer by its name.
+// drafters is the register of proposers. A key steps through them in this order. No other code
+// decides by the name of a proposer.
 func drafters() []drafter {
 	return []drafter{
 		{Traits: spec.Traits{Name: "draft", From: spec.FromDraft, AutoRank: 1, AutoWhy: "there is a draft model",
@@ -59,7 +59,7 @@ func drafterNamed(name string) drafter {
 	return list[i]
 }
 
-// why says in words why e cannot draft in this way, and what to do about it; "" if it can.
+// why says why e cannot draft with this proposer, and what to do about it; "" if it can.
 func (d *drafter) why(e *Engine) string {
 	switch d.From {
 	case spec.FromDraft, spec.FromEither:
@@ -101,7 +101,7 @@ func (e *Engine) describeProposers() []event.Proposer {
 	return list
 }
 
-// WithWords adds the words of proposers to what a trace of an older program tells, which lacks them.
+// WithWords adds the texts of proposers (Words) to the Ready event of an old trace, which lacks them.
 func WithWords(r event.Ready) event.Ready {
 	r.Proposers = slices.Clone(r.Proposers)
 	for _, d := range drafters() {
@@ -114,8 +114,8 @@ func WithWords(r event.Ready) event.Ready {
 	return r
 }
 
-// proposer returns the session's proposer of a name and makes it if there is none yet. If it cannot
-// be made, refused says why.
+// proposer returns the session's proposer of this name, and makes it at first use. refused says why it
+// cannot be made; "" if it can.
 func (s *Session) proposer(name string, c config.Speculation) (p spec.Proposer, refused string) {
 	if p := s.proposers[name]; p != nil {
 		return p, ""
@@ -139,8 +139,8 @@ func (s *Session) proposer(name string, c config.Speculation) (p spec.Proposer, 
 	return p, ""
 }
 
-// renew drops the proposers that were built from other settings. It lets those that could not be
-// made be tried again.
+// renew drops the proposers that were built from other settings. It also forgets which proposers could
+// not be made, so that they are tried again.
 func (s *Session) renew(c config.Speculation) error {
 	clear(s.failed)
 	for name, p := range s.proposers {
@@ -158,8 +158,8 @@ func (s *Session) renew(c config.Speculation) error {
 }
 
 // prepareProposers renews the proposers under the settings of a new reply. A repeatable reply must
-// not be drafted from the text of earlier replies: for it, the corpus is hidden and the proposers
-// that keep such text are reset.
+// not be drafted from the text of earlier replies. So prepareProposers hides the corpus from it, and
+// resets the proposers that keep such text.
 func (s *Session) prepareProposers(c config.Config) error {
 	err := s.renew(c.Speculation)
 	alone := repeatable(c)
@@ -185,7 +185,7 @@ func buildNgram(s *Session, c config.Speculation) (spec.Proposer, error) {
 	return spec.NewNgram(c.NgramMax, c.NgramMin).Recalling(s.corpus), nil
 }
 
-// buildCombined joins the session's suffix and draft proposers. The session still closes them.
+// buildCombined joins the session's suffix and draft proposers. The session closes these two, not the result.
 func buildCombined(s *Session, c config.Speculation) (spec.Proposer, error) {
 	suffix, _ := s.proposer("suffix", c) // nothing can refuse it
 	draft, refused := s.proposer("draft", c)

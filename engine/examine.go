@@ -36,7 +36,7 @@ func (s *Session) Examine(ctx context.Context, o doctor.Options, progress func(w
 	return doctor.Run(ctx, subject, o, progress)
 }
 
-// answer writes a reply to a conversation with other settings, and from empty caches.
+// answer empties the caches and writes a reply to a conversation. The given settings hold for this reply only.
 func (s *Session) answer(ctx context.Context, conversation []chat.Message, settings ...string) (ended event.ReplyEnded, err error) {
 	before := s.Settings()
 	var now, then []config.Value

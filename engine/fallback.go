@@ -20,12 +20,12 @@ type fallback struct {
 	err    error
 }
 
-// deviceFailed reports whether an error comes from a device, so that another device may do better.
+// deviceFailed reports whether an error comes from a device. Then another device may work.
 func deviceFailed(err error) bool {
 	return errors.Is(err, compute.ErrDevice) || errors.Is(err, compute.ErrDeviceLost)
 }
 
-// successor loads all models again, on the device that Options.Fallback opens.
+// successor loads all models again, on the device that Options.Fallback opens. It does so only once.
 func (e *Engine) successor(ctx context.Context) (*Engine, error) {
 	e.next.once.Do(func() {
 		o := e.options
@@ -35,10 +35,10 @@ func (e *Engine) successor(ctx context.Context) (*Engine, error) {
 	return e.next.engine, e.next.err
 }
 
-// fallBack loads the models on another device and continues the reply there after its last
-// committed token. It returns nil if the reply can go on. It returns cause unchanged if cause does
-// not come from a device, if there is no other device, or if the context does not have exactly
-// written tokens. A failed round commits nothing, so the context is as before the round.
+// fallBack loads the models on another device, and continues the reply there after its last committed
+// token. It returns nil if the reply can go on. It returns cause if cause does not come from a device,
+// if there is no other device, or if the context does not have written tokens. (The failed round has
+// committed nothing.)
 func (r *reply) fallBack(ctx context.Context, cause error, written int) error {
 	s := r.session
 	if !deviceFailed(cause) || s.engine.options.Fallback == nil || r.context == nil || len(r.context) != written {
@@ -67,8 +67,8 @@ func (r *reply) fallBack(ctx context.Context, cause error, written int) error {
 	return r.out.emit(event.Notice{Level: "warning", Text: "the reply goes on on " + next.ready.Device})
 }
 
-// moveTo takes the models of another engine. It frees what the session holds on the failed device, as
-// far as that is possible.
+// moveTo makes the session use the models of another engine. It closes what the session holds on the
+// failed device, as far as the device still allows.
 func (s *Session) moveTo(e *Engine) error {
 	target, err := e.newTarget()
 	if err != nil {
@@ -78,6 +78,6 @@ func (s *Session) moveTo(e *Engine) error {
 	s.engine, s.target, s.cached, s.companion = e, target, nil, nil
 	s.proposers, s.made, s.failed = map[string]spec.Proposer{}, map[string]string{}, map[string]string{}
 	clear(s.setbacks)
-	s.lessons, s.costs = map[kind]*lessons{}, map[bool][]gamma.Observation{} // everything costs something else here
+	s.lessons, s.costs = map[kind]*lessons{}, map[bool][]gamma.Observation{} // measured on the failed device
 	return nil
 }

@@ -8,26 +8,26 @@ import (
 	"specula/engine/spec"
 )
 
-// follower is the reply's proposer, and what it knows of the reply.
+// follower is the proposer of a reply, and how much of the reply it has seen.
 type follower struct {
-	following string            // name of the proposer that follows this context; "" if none does. The others learn of the context when they are chosen
-	proposer  spec.Proposer     // that one, or one that will
-	heads     spec.HiddenReader // the same, if it reads hidden states
+	following string            // name of the proposer that has been told this context; "": none
+	proposer  spec.Proposer     // the proposer of that name, or the one to tell the context next
+	heads     spec.HiddenReader // proposer, if it reads hidden states; else nil
 	traits    spec.Traits
-	large     bool // it reads much for a token
-	told      int  // tokens of the context that it was told of
-	cached    int  // tokens in its cache when it was told last
-	failures  int  // drafts in a row that it failed to make
-	auto      bool // it is the one that the setting auto stands for
+	large     bool // it has so many weights that a softmax costs little beside it (isLarge)
+	told      int  // tokens of the context that proposer has been told
+	cached    int  // tokens in its cache after the last call of tell
+	failures  int  // drafts in a row that gave no token
+	auto      bool // the setting is auto, which chose this proposer
 }
 
 func (f *follower) follows(name string) bool { return f.following == name }
 
-// leave means that the proposer will not see what comes.
+// leave notes that no proposer follows the reply: none is told the coming tokens.
 func (f *follower) leave() { f.following = "" }
 
-// set makes p the proposer of the reply; it does not follow the context yet. A nil p is made when
-// it is needed.
+// set makes p the proposer of the reply, before it is told the context. p may be nil; then it is made
+// when it is first needed.
 func (f *follower) set(p spec.Proposer, t spec.Traits, large bool) {
 	f.proposer, f.traits, f.large, f.heads = p, t, large, nil
 	if p != nil && t.Hidden() {
@@ -44,16 +44,15 @@ func (f *follower) tell(p spec.Proposer, context []int32) error {
 	return nil
 }
 
-// take makes p the reply's proposer. p is the one that the settings name, or nil if it was not made
-// yet.
+// take makes p the reply's proposer. p is the proposer that the settings name, or nil if it was not
+// made yet.
 func (r *reply) take(p spec.Proposer) {
 	c := r.config.Speculation
 	r.follower.set(p, drafterNamed(c.Proposer).Traits, r.session.engine.isLarge(r.session.engine.draftParameters(c)))
 }
 
-// follow makes p the proposer that follows this reply, and tells it the tokens of the reply that it
-// has not been told yet. A draft model reads them when it is first asked for a draft. If it is
-// never asked, it never reads them.
+// follow makes p the proposer of this reply, and tells it the tokens that it has not been told yet.
+// A draft model does not read them now, but when it is first asked for a draft.
 func (r *reply) follow(ctx context.Context, p spec.Proposer) error {
 	if r.follows(p.Name()) {
 		if r.told == len(r.context) {
@@ -64,14 +63,14 @@ func (r *reply) follow(ctx context.Context, p spec.Proposer) error {
 	r.take(p)
 	known, err := r.open(p, r.context)
 	if err == nil && r.heads != nil {
-		// The target reads again, with a tap, what it has read without one, and what lies between there
-		// and where its cache can go back to.
+		// Heads need the hidden states of the whole context. The target reads again, with a tap, all
+		// tokens whose states p does not know. Reach is where the cache can be cut.
 		err = r.prefill(ctx, compute.Reach(r.session.cache(), min(known, r.session.target.Len())))
 	}
 	return err
 }
 
-// open opens the reply for its proposer.
+// open tells the proposer the whole context. known: tokens that it has read already.
 func (f *follower) open(p spec.Proposer, context []int32) (known int, err error) {
 	if known, err = p.Begin(context); err != nil {
 		return 0, fmt.Errorf("telling proposer %s the context: %w", p.Name(), err)

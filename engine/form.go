@@ -9,10 +9,10 @@ import (
 	"specula/engine/constrain"
 )
 
-// form is the constraint on a session's replies. The session keeps it, with the masks computed so far,
-// for later replies.
+// form is the constraint on a session's replies. The session keeps it for later replies, because the
+// masks that it has computed stay valid.
 type form struct {
-	of     config.Constraint // with the contents of files
+	of     config.Constraint // the constraint that shaper was compiled from, with the contents of files
 	shaper *constrain.Shaper // nil: replies may have any form
 }
 
@@ -25,12 +25,12 @@ func (e *Engine) newForm(ctx context.Context, c config.Constraint) (*constrain.S
 	return constrain.NewShaper(ctx, compiled, e.spelling())
 }
 
-// newSpelling reads the vocabulary as what it can spell.
+// newSpelling returns the texts of the vocabulary's tokens, which constraints compare with.
 func (e *Engine) newSpelling() *constrain.Vocabulary {
 	return constrain.NewVocabulary(e.tokens.VocabSize(), e.tokens.Bytes, e.tokens.StopTokens(), e.tokens.DropsFirstSpace())
 }
 
-// takeForm puts a constraint in force for the next reply. Files are read again, since they may have changed.
+// takeForm puts a constraint into force for the next reply. It reads files again, since they may have changed.
 func (s *Session) takeForm(ctx context.Context, c config.Constraint) error {
 	read, err := c.Read()
 	if err == nil && !reflect.DeepEqual(read, s.form.of) {
@@ -45,21 +45,21 @@ func (s *Session) takeForm(ctx context.Context, c config.Constraint) error {
 	return nil
 }
 
-// bound tells the constraint how long the reply may become, and the context that ends its work.
+// bound tells the constraint how many tokens the reply may get, and gives it the context that can cancel its work.
 func (r *reply) bound(ctx context.Context) {
 	if f := r.session.form.shaper; f != nil {
 		f.Bound(ctx, min(r.config.Sampling.MaxTokens, r.written()+r.roomInContext()))
 	}
 }
 
-// roomInContext is how many more tokens every cache can take.
+// roomInContext is how many more tokens fit into every cache.
 func (r *reply) roomInContext() int {
 	return r.session.target.Cap() - max(len(r.context), r.companionLen())
 }
 
-// checkRoom returns an error if the shortest reply that fits the constraint has more tokens than
-// the reply may have. First it compares a lower bound that takes no work (AtLeast). Only if there
-// is room for that, it searches for the shortest reply.
+// checkRoom returns an error if the shortest reply that fits the constraint has more tokens than the
+// reply may have. It first checks a lower bound that costs nothing (AtLeast). Only if that bound fits,
+// it searches for the shortest reply.
 func (r *reply) checkRoom() error {
 	f := r.session.form.shaper
 	if f == nil {
@@ -85,7 +85,7 @@ func (r *reply) checkRoom() error {
 	return nil
 }
 
-// expected says in words what the constraint expects next.
+// expected says what the constraint allows next, as text for people.
 func (r *reply) expected() string {
 	if f := r.session.form.shaper; f != nil {
 		return f.Expects()

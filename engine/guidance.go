@@ -16,10 +16,10 @@ func guided(c config.Config) bool { return c.Guidance.Scale != 1 }
 
 var errGuidanceRemote = errors.New("guidance reads the reply twice in one pass, which needs the target on this machine: set guidance.scale to 1")
 
-// guidedGamma is the longest draft under guidance, because a guided pass has two rows for each token.
+// guidedGamma is the longest draft under guidance. A guided pass needs two rows for each token.
 const guidedGamma = (config.MaxGamma+1)/2 - 1
 
-// companionLen is the length of the companion's context; 0 without guidance.
+// companionLen is the length of the companion's context: negative prompt and reply; 0 without guidance.
 func (r *reply) companionLen() int {
 	if r.negative == nil || !guided(r.config) {
 		return 0
@@ -27,8 +27,8 @@ func (r *reply) companionLen() int {
 	return len(r.negative) + r.written()
 }
 
-// followNegative lets the companion read its context up to the last token, so that its cache is in the
-// same state as the target's.
+// followNegative lets the companion read its context without the last token, as the target's cache
+// holds its own.
 func (r *reply) followNegative(ctx context.Context) error {
 	if !guided(r.config) {
 		return nil

@@ -19,9 +19,9 @@ import (
 // a tap, at no extra cost.
 
 // loadHeads loads the heads that the setting model.heads names, and built-in heads of the kinds
-// that are not loaded yet. It returns an error that wraps ErrModel for a file that cannot be read.
-// Heads that do not fit the target are no error: the proposers eagle and medusa say why they cannot
-// be chosen. If heads that the setting names do not fit, no built-in heads take their place.
+// that are not loaded yet. If a file cannot be read, the error wraps ErrModel. Heads that do not fit
+// the target are no error: then the proposers eagle and medusa say why they cannot be chosen, and no
+// built-in heads take the place of heads that the setting names.
 func (e *Engine) loadHeads(ctx context.Context, emit func(event.Event)) error {
 	e.heads, e.headsRefused = map[string]*model.Head{}, map[string]string{}
 	if e.target == nil {
@@ -39,7 +39,7 @@ func (e *Engine) loadHeads(ctx context.Context, emit func(event.Event)) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil: // an error, so that built-in heads do not silently take the place of the file's
-			e.headsRefused["eagle"], e.headsRefused["medusa"] = err.Error(), err.Error()
+			e.headsRefused["eagle"], e.headsRefused["medusa"] = err.Error(), err.Error() // an error: built-in heads must not silently replace heads of a file
 		default:
 			e.heads[head.Name] = head
 		}
@@ -58,7 +58,7 @@ func (e *Engine) loadHeads(ctx context.Context, emit func(event.Event)) error {
 	return nil
 }
 
-// loadOwnHead makes the head in the target's file ready. One that cannot be used is no error.
+// loadOwnHead prepares the MTP head in the target's own file. A head that cannot be used is no error.
 func (e *Engine) loadOwnHead() error {
 	head, why, err := e.target.Head()
 	if err != nil {
@@ -97,7 +97,7 @@ func headsError(name string, err error) error {
 	return fmt.Errorf("loading the heads %q: %w: %w", name, ErrModel, err)
 }
 
-// describeHeads says which heads there are, in the order of the proposers; "" for none.
+// describeHeads lists the loaded heads, in the order of the proposers; "" for none.
 func (e *Engine) describeHeads() string {
 	var list []string
 	for _, d := range drafters() {
@@ -154,7 +154,7 @@ func buildHeads(s *Session, name string) (spec.Proposer, error) {
 	return spec.NewHeads(name, state, e.tokens.VocabSize())
 }
 
-// rehearseHeads lets the target read a token with a tap, so that heads can draft in a rehearsal.
+// rehearseHeads lets the target read one token with a tap: heads need hidden states to draft in a rehearsal.
 func (s *Session) rehearseHeads(ctx context.Context, heads spec.HiddenReader) error {
 	target := s.engine.target
 	target.Attach(heads.Tap())
@@ -169,9 +169,8 @@ func (s *Session) rehearseHeads(ctx context.Context, heads spec.HiddenReader) er
 	return errors.Join(heads.Take(ctx, 0, 1), s.target.Truncate(0))
 }
 
-// reusable returns how many tokens of a new context need not be read again because the target's
-// cache holds them. If heads are to draft, it opens the reply for them, and counts only tokens
-// whose hidden states they know.
+// reusable returns how many tokens of a new context the target's cache already holds. If heads are to
+// draft, it tells them the context, and counts only tokens whose hidden states they know.
 func (r *reply) reusable(tokens []int32) (int, error) {
 	s := r.session
 	n := min(commonPrefix(s.cached, tokens), max(len(tokens)-1, 0))
@@ -188,7 +187,7 @@ func (r *reply) reusable(tokens []int32) (int, error) {
 	return compute.Reach(s.cache(), min(n, known)), err
 }
 
-// read lets the target read the context from token at on, without the last token.
+// read lets the target read the context from index at to the token before the last.
 func (r *reply) read(ctx context.Context, at int, progress func(done, total int)) error {
 	rest := r.context[at : len(r.context)-1]
 	return compute.ReadWithCheckpoint(r.session.cache(), rest, func(part []int32, before int) error {
@@ -219,7 +218,7 @@ func (r *reply) readPart(ctx context.Context, at int, rest []int32, progress fun
 	return nil
 }
 
-// attach sets a tap for a round's proposer if it reads hidden states. The returned function removes it.
+// attach sets a tap on the target if the proposer reads hidden states. The returned function removes the tap.
 func (r *reply) attach(p spec.Proposer) (detach func()) {
 	target := r.session.engine.target
 	if target == nil {

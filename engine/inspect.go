@@ -8,10 +8,10 @@ import (
 	"specula/engine/spec"
 )
 
-// candidates is how many of each model's best tokens an inspected round keeps.
+// candidates is how many of the best tokens of each model an inspected round reports per row.
 const candidates = 6
 
-// inspectShare is the largest share of the session's time that a sparing inspection may take.
+// inspectShare is the part of the session's time that inspection may take if the request is Sparing.
 const inspectShare = 1.0 / 100
 
 // inspect adds the best candidates of both models to the tokens of a round, if the request asks for
@@ -42,15 +42,15 @@ func (r *reply) inspect(in *round.Input, did *round.Result, ev *event.Round) err
 		t.P, t.Q = exactly(t.P, seen.P[i]), exactly(t.Q, seen.Q[i])
 	}
 	if ev.Commit != nil {
-		// The committed token takes the place of the first rejected draft token, or comes after all
-		// draft tokens.
+		// The committed token has the row after the accepted draft tokens: that of the first rejected
+		// draft token, or the one after the draft.
 		ev.Commit.Target = r.session.engine.named(seen.Target[ev.Accepted])
 		ev.Commit.Draft = r.session.engine.named(seen.Draft[ev.Accepted])
 	}
 	return nil
 }
 
-// exactly returns seen, which has more digits than told. If told or seen is not known, it returns told.
+// exactly returns seen, the more exact figure. If told or seen is not known, it returns told.
 func exactly(told *float64, seen float64) *float64 {
 	if told == nil || seen == spec.Unknown {
 		return told

@@ -13,7 +13,7 @@ import (
 	"specula/tokenizer/chat"
 )
 
-// language is how a model reads and writes: the vocabulary of its file, and the chat template.
+// language is what turns text into tokens: the vocabulary of a model's file, and its chat template.
 type language struct {
 	spec     tokenizer.Spec
 	tokens   *tokenizer.Tokenizer
@@ -33,8 +33,8 @@ func readLanguage(file *weights.File, prefer string) (l language, err error) {
 	return l, err
 }
 
-// tell notes in r how a chat is written as text, and what was assumed because the file does not say
-// it.
+// tell notes in r how a chat becomes text. It adds a warning for everything that was assumed because
+// the file does not say it.
 func (l language) tell(r *event.Ready) {
 	r.Template, r.Unspelled = l.template.Name(), listBytes(l.tokens.Unspelled())
 	if l.template.Guessed() {
@@ -58,9 +58,9 @@ func assumedPre(what string, s tokenizer.Spec) []event.Warning {
 	}}
 }
 
-// Study returns what Load would say about the text of a model, from the header of its file alone:
-// template, bytes without a token and warnings. It returns an error if the header alone makes Load
-// refuse the file.
+// Study returns what Load would say about the text of a model: template, bytes without a token and
+// warnings. It reads the header of the file only. If the header makes Load refuse the file, Study
+// returns that error.
 func Study(file *weights.File) (event.Ready, error) {
 	var ready event.Ready
 	if err := model.Recognise(file); err != nil {
@@ -73,7 +73,7 @@ func Study(file *weights.File) (event.Ready, error) {
 	return ready, err
 }
 
-// tellLost emits, once in a session, which bytes of the conversation the model cannot read.
+// tellLost emits, once in a session, which bytes of the conversation have no token.
 func (r *reply) tellLost() error {
 	s, c := r.session, r.config
 	if s.toldLost {
@@ -95,8 +95,8 @@ func (r *reply) tellLost() error {
 	return r.out.emit(event.Notice{Level: "warning", Text: text + ": " + listBytes(slices.Compact(lost))})
 }
 
-// mostListed is the largest number of bytes that listBytes writes out. A vocabulary rarely lacks
-// tokens for more.
+// mostListed is the largest number of bytes that listBytes writes out. Few vocabularies lack more
+// than four.
 const mostListed = 4
 
 // listBytes writes bytes as text. It writes out the first mostListed of them and only counts the

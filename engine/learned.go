@@ -6,10 +6,10 @@ import (
 	"specula/engine/spec"
 )
 
-// lessons hold what replies of one kind have shown about gamma and speed. Sampled rounds cost more
-// time than greedy ones and accept fewer tokens, so each kind has lessons of its own.
+// lessons hold what rounds of one kind have shown about gamma and speed. Each kind has its own lessons:
+// sampled rounds, for example, cost more time than greedy ones and accept fewer tokens.
 type lessons struct {
-	kind      kind // of the rounds
+	kind      kind // of the rounds that taught these lessons
 	gamma     *gamma.Controller
 	sharpness sharpness
 }
@@ -17,7 +17,7 @@ type lessons struct {
 // kind identifies rounds that cost about the same and accept about the same.
 type kind struct {
 	path     spec.Path
-	greedy   bool // which the fallback path may be or not
+	greedy   bool // temperature 0; on the path fallback it can be either
 	guided   bool
 	proposer string
 }
@@ -26,9 +26,9 @@ func (s *Session) kindOf(c config.Config) kind {
 	return kind{path: s.path(c), greedy: c.Sampling.Temperature == 0, guided: guided(c), proposer: c.Speculation.Proposer}
 }
 
-// turnTo selects the lessons for rounds under c, if these are of another kind than the rounds so
-// far. A reply that was and stays repeatable keeps its lessons, unless another proposer drafts or
-// guidance was turned on or off, which changes the rows of each pass.
+// turnTo selects the lessons for rounds under c, if these rounds are of another kind. A reply that was
+// and stays repeatable keeps its lessons. It gets new ones only if another proposer drafts, or if
+// guidance was turned on or off, because guidance changes the rows of each pass.
 func (r *reply) turnTo(c config.Config) {
 	k, now := r.session.kindOf(c), r.learned.kind
 	switch {
@@ -42,8 +42,8 @@ func (r *reply) turnTo(c config.Config) {
 }
 
 // rehearsed returns the costs that were measured before the first reply for rounds of a kind. The path
-// fallback gets those of the path greedy or stochastic, because shaping adds little to a pass. It
-// returns nil for guided rounds and for what was not measured.
+// fallback gets the costs of path greedy or stochastic, because shaping adds little to a pass. Guided
+// rounds, and kinds that were not measured, get nil.
 func (s *Session) rehearsed(k kind) []gamma.Observation {
 	if k.guided {
 		return nil
@@ -52,8 +52,8 @@ func (s *Session) rehearsed(k kind) []gamma.Observation {
 }
 
 // learned returns the lessons for a reply under c: those of earlier replies of the same kind, or
-// new ones that know only the rehearsed costs. A repeatable reply must not depend on what was
-// written before it, so it always gets new lessons, and they are not kept for later replies.
+// new ones that know only the rehearsed costs. A repeatable reply must not depend on earlier replies,
+// so it always gets new lessons, and they are not kept for later replies.
 func (s *Session) learned(c config.Config) *lessons {
 	key := s.kindOf(c)
 	l := s.lessons[key]
@@ -61,7 +61,7 @@ func (s *Session) learned(c config.Config) *lessons {
 		l = &lessons{kind: key, gamma: gamma.New(s.gammaOptions(c))}
 		for _, o := range s.rehearsed(key) {
 			if key.proposer != s.rehearser {
-				o.DraftMS, o.Read = 0, 0 // its drafts are not measured
+				o.DraftMS, o.Read = 0, 0 // the drafts of this proposer were not measured
 			}
 			l.gamma.Rehearse(o)
 		}
@@ -73,10 +73,10 @@ func (s *Session) learned(c config.Config) *lessons {
 	return l
 }
 
-// repeatable reports whether gamma must be chosen without the clock, so that the same settings give
-// the same text again: when sampling with given drafts, or with a seed unless costs are measured.
-// Then gamma decides which uniform number tests which token. At temperature 0 gamma does not change
-// the text.
+// repeatable reports whether the same settings must give the same text again, so that gamma must not
+// depend on the clock. This holds for sampling with given drafts, or with a seed unless costs are
+// measured: there gamma decides which uniform number tests which token. At temperature 0 gamma does
+// not change the text.
 func repeatable(c config.Config) bool {
 	asked := c.Speculation.Drafts != "" || c.Speculation.Costs != "measured" && c.Sampling.Seed >= 0
 	return asked && c.Sampling.Temperature > 0
@@ -95,11 +95,11 @@ func (s *Session) gammaOptions(c config.Config) gamma.Options {
 }
 
 const (
-	nominalVerifyRow = 0.15 // cost of one more row of a target pass, in passes of one row; a mixture may need more
-	nominalRows      = 5    // rows of the pass from which the cost of one more row of a mixture is computed: new experts are read
-	nominalRead      = 0.15 // cost of reading a token that the draft model missed, in draft steps: many are read at once
+	nominalVerifyRow = 0.15 // cost of one more row of a target pass, divided by that of a pass of one row; a mixture may need more
+	nominalRows      = 5    // for mixtures the cost of a row is computed from a pass of 5 rows, because new rows choose new experts
+	nominalRead      = 0.15 // cost of reading one unread token in the draft model, in draft steps: it reads many at once
 	nominalLookup    = 0.001
-	nominalUnknown   = 0.1 // cost of a draft step in target passes, if the size of the target is not known
+	nominalUnknown   = 0.1 // cost of a draft step in target passes, if the target's size is not known
 )
 
 // nominalCosts estimates costs from the sizes of the models, in target passes of one row.
@@ -119,8 +119,8 @@ func (e *Engine) nominalCosts(c config.Speculation) *gamma.NominalCosts {
 	return n
 }
 
-// draftParameters returns how many weights the draft of one token reads; 0 for a lookup, or if
-// there can be no draft.
+// draftParameters returns how many weights are read to draft one token; 0 for a lookup, or if the
+// proposer cannot draft.
 func (e *Engine) draftParameters(c config.Speculation) int64 {
 	d := drafterNamed(c.Proposer)
 	if d.why(e) != "" {

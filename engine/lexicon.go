@@ -10,22 +10,22 @@ import (
 	"specula/tokenizer"
 )
 
-// lexicon maps between different vocabularies of target and draft model: which tokens have the same
-// text, and how to spell the other ones. It implements both ways to translate, spec.Lexicon and
-// spec.Texts.
+// lexicon maps between the vocabularies of target and draft model. It knows which tokens have the same
+// text, and spells the other tokens by their text. It implements spec.Lexicon and spec.Texts, the two
+// ways to translate a draft.
 type lexicon struct {
 	target, draft *tokenizer.Tokenizer
-	toDraft       []int32         // (target vocab) the draft token that says the same, -1 for none
-	stops         map[int32]int32 // (draft's stop tokens) the target's stop token with the same meaning; −1 for none
-	common, texts int             // texts: number of the target's text tokens; common: how many of them the draft model has, too
+	toDraft       []int32         // by target token: the draft token with the same text, -1 for none
+	stops         map[int32]int32 // by stop token of the draft: the target's stop token with the same meaning; −1 for none
+	common, texts int             // texts: number of the target's text tokens; common: how many of them the draft model has
 }
 
-// newLexicon compares two vocabularies. Text tokens are the same if their bytes are, control tokens if
-// their names are; stop tokens of different names are paired in their order.
+// newLexicon compares two vocabularies. Text tokens are the same if their bytes are equal, control
+// tokens if their names are. matchStops pairs stop tokens of different names.
 func newLexicon(target, draft *tokenizer.Tokenizer) *lexicon {
 	l := &lexicon{target: target, draft: draft, toDraft: make([]int32, target.VocabSize()), stops: map[int32]int32{}}
 	byBytes, byName := map[string]int32{}, map[string]int32{}
-	for id := int32(draft.VocabSize()) - 1; id >= 0; id-- { // downwards, so that the lowest of several wins
+	for id := int32(draft.VocabSize()) - 1; id >= 0; id-- { // downwards, so that of several equal tokens the lowest id stays
 		if draft.IsControl(id) {
 			byName[draft.Token(id)] = id
 		} else if b := draft.Bytes(id); len(b) > 0 {
@@ -50,8 +50,8 @@ func newLexicon(target, draft *tokenizer.Tokenizer) *lexicon {
 	return l
 }
 
-// matchStops pairs the stop tokens of both models: first those with the same name, then the rest in
-// their order.
+// matchStops pairs the stop tokens of both models: first by name, then the remaining ones in their
+// order.
 func (l *lexicon) matchStops() {
 	mine, theirs := l.target.StopTokens(), l.draft.StopTokens()
 	for _, own := range theirs {
@@ -84,11 +84,11 @@ func (e *Engine) newDraftProposer() (spec.Proposer, error) {
 	return spec.NewRetold(e.draft, own, e.lexicon)
 }
 
-// byTokensShare is the smallest share of the target's text tokens that a draft model must have,
-// too, to draft with common tokens only.
+// byTokensShare: if the draft model has at least this share of the target's text tokens, it drafts
+// with the common tokens only.
 const byTokensShare = 0.5
 
-// way decides how to translate ("tokens" or "text") under a setting, and says why.
+// way returns how drafts are translated under a setting ("tokens" or "text"), and why.
 func (l *lexicon) way(setting string) (way, why string) {
 	share := float64(l.common) / float64(max(l.texts, 1))
 	why = fmt.Sprintf("%d of the target's %d text tokens are in the draft model's vocabulary, too", l.common, l.texts)
@@ -104,8 +104,7 @@ func (l *lexicon) way(setting string) (way, why string) {
 	return way, "by text: " + why
 }
 
-// Spell appends draft tokens for target tokens: the same token where there is one, otherwise the text
-// of the tokens between.
+// Spell appends draft tokens for target tokens. A token that the draft lacks is spelled by its text.
 func (l *lexicon) Spell(dst, target []int32) []int32 {
 	var text []byte
 	for _, id := range target {
@@ -123,7 +122,7 @@ func (l *lexicon) Spell(dst, target []int32) []int32 {
 	return l.SpellText(dst, text)
 }
 
-// bytes is the text of a target token; a control token that the draft lacks is written out by its name.
+// bytes returns the text of a target token. For a control token, that is its name.
 func (l *lexicon) bytes(id int32) []byte {
 	if l.target.IsControl(id) {
 		return []byte(l.target.Token(id))
@@ -131,7 +130,7 @@ func (l *lexicon) bytes(id int32) []byte {
 	return l.target.Bytes(id)
 }
 
-// SpellText appends draft tokens that say text.
+// SpellText appends the draft tokens of a text.
 func (l *lexicon) SpellText(dst []int32, text []byte) []int32 {
 	if len(text) == 0 {
 		return dst
@@ -139,7 +138,7 @@ func (l *lexicon) SpellText(dst []int32, text []byte) []int32 {
 	return append(dst, l.draft.EncodeNext(string(text))...)
 }
 
-// Rescore brings scores of the draft into the target's vocabulary.
+// Rescore copies scores of the draft model to the ids of the target. Tokens that the draft lacks get −Inf.
 func (l *lexicon) Rescore(dst, draft []float32) {
 	masked := float32(math.Inf(-1))
 	for id := range dst {
@@ -152,9 +151,9 @@ func (l *lexicon) Rescore(dst, draft []float32) {
 	}
 }
 
-// Retell appends target tokens that spell the text of draft tokens, up to the first control token
-// and without an unfinished character at the end. If the control token is a stop token that stands
-// for one of the target's, it appends that one.
+// Retell appends target tokens that spell the text of draft tokens. It stops at the first control
+// token, and leaves out an unfinished character at the end. If the control token is a stop token with
+// a counterpart in the target, Retell appends the counterpart.
 func (l *lexicon) Retell(dst, draft []int32) []int32 {
 	var text []byte
 	for _, id := range draft {
@@ -174,10 +173,10 @@ func (l *lexicon) retellText(text []byte) []int32 {
 	return l.target.EncodeNext(string(wholeCharacters(text)))
 }
 
-// TargetBytes is the text of a target token, nil for a control token.
+// TargetBytes returns the text of a target token, nil for a control token.
 func (l *lexicon) TargetBytes(id int32) []byte { return l.target.Bytes(id) }
 
-// DraftBytes is the text of a draft token, nil for a control token.
+// DraftBytes returns the text of a draft token, nil for a control token.
 func (l *lexicon) DraftBytes(id int32) []byte { return l.draft.Bytes(id) }
 
 // DraftStop reports whether a draft token ends a reply.

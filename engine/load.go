@@ -22,8 +22,8 @@ import (
 // ErrModel is wrapped by every error that says a model could not be loaded.
 var ErrModel = errors.New("the model could not be loaded")
 
-// prefillRows is the number of prompt tokens in one pass, unless the device asks for another: many, so
-// that each weight is read rarely; few, so that a cancelled prefill ends soon.
+// prefillRows is the number of prompt tokens in one pass, unless the device asks for another number.
+// With many rows each weight is read rarely; with few rows a cancelled prefill ends soon.
 const prefillRows = 128
 
 // Source is where a model comes from: a GGUF file, or bytes inside the program. The zero Source is no model.
@@ -33,7 +33,7 @@ type Source struct {
 	Name     string // of an embedded model
 }
 
-// name is the file's path, or the name of the embedded bytes.
+// name is the path of the file, or the name of the embedded bytes.
 func (s Source) name() string { return cmp.Or(s.Path, s.Name) }
 
 func (s Source) none() bool { return s.Path == "" && s.Embedded == nil }
@@ -51,46 +51,46 @@ type Options struct {
 	Config    config.Config
 	Target    Source
 	Draft     Source       // none: no draft model
-	Heads     []HeadSource // made for Target; those that the settings name come before them
-	Remote    Remote       // the server that the target is on; nil: Target is loaded here, else only its vocabulary is read
+	Heads     []HeadSource // heads made for Target; heads that the settings name take precedence
+	Remote    Remote       // the server that runs the target; nil: the target runs here
 	Backend   compute.Backend
 	DeviceWhy string // why this device was chosen, in words
-	// DraftBackend is where the draft model computes; nil: where the target does.
+	// DraftBackend is where the draft model computes; nil: on Backend.
 	DraftBackend compute.Backend
-	// Fallback opens a device on which replies continue when the device of Target fails; nil: they
-	// end with an error. The caller closes the device that Fallback opened.
+	// Fallback opens a device on which replies continue when the device of Target fails. nil: such
+	// replies end with an error. The caller closes the device.
 	Fallback func() compute.Backend
 	Now      func() time.Time // the clock of every measurement
 	NewSeed  func() int64     // a fresh seed ≥ 0 for each reply that asks for seed -1
 }
 
-// Engine is a loaded pair of models. It does not change once it is loaded. Its sessions must take
-// turns: two must not use it at the same time. If its device fails, a second engine on another
-// device can take its place (next).
+// Engine is a loaded pair of models. It does not change after loading. Two of its sessions must not
+// use it at the same time. If its device fails, a second engine on another device takes its place
+// (next).
 type Engine struct {
 	options   Options
 	target    *model.Model // nil: it is on a server
-	shape     model.Config // of the target; if that is on a server, only what is known of it
+	shape     model.Config // of the target; for a server, only what is known of it
 	draft     *model.Model // nil: none, or refused
 	lexicon   *lexicon     // nil: target and draft model have the same vocabulary
 	translate string       // how a draft of another vocabulary is used: "tokens" or "text"
 	tokens    *tokenizer.Tokenizer
 	template  *chat.Template
 	stops     map[int32]bool
-	words     func() *shape.Vocabulary     // read when a setting first names a token
-	spelling  func() *constrain.Vocabulary // read when a constraint is first set
+	words     func() *shape.Vocabulary     // reads the vocabulary when a setting first names a token
+	spelling  func() *constrain.Vocabulary // reads the vocabulary when a constraint is first set
 	ready     event.Ready
 
-	next fallback // the engine in place of this one, once its device failed
+	next fallback // the engine that takes over after this one's device has failed
 
 	heads        map[string]*model.Head // by the name of their proposer
-	headsRefused map[string]string      // why there are none that were asked for, in words
+	headsRefused map[string]string      // by the name of their proposer: why heads that were asked for cannot be used
 }
 
-// Load reads the models, tells the progress by Loading events and the result by one Ready event. If
+// Load reads the models. It emits Loading events for the progress and one Ready event for the result. If
 // the target, the draft or the heads cannot be loaded, the error wraps ErrModel. A draft model with
-// another vocabulary is no error: its drafts are translated, or with model.translate off Ready says
-// why it is not used.
+// another vocabulary is no error: its drafts are translated. If model.translate is off, Ready says
+// why the draft model is not used.
 func Load(ctx context.Context, o Options, emit func(event.Event)) (*Engine, error) {
 	began := o.Now()
 	e := &Engine{options: o}
@@ -149,7 +149,7 @@ func (e *Engine) loadTarget(ctx context.Context, file *weights.File) (err error)
 	return nil
 }
 
-// loadDraft loads the draft model, or notes why none is used.
+// loadDraft loads the draft model, or notes in ready why there is none.
 func (e *Engine) loadDraft(ctx context.Context, emit func(event.Event)) error {
 	o := e.options
 	if o.Draft.none() {
@@ -173,14 +173,14 @@ func (e *Engine) loadDraft(ctx context.Context, emit func(event.Event)) error {
 			e.ready.DraftRefused = "the vocabularies of draft model and target differ, " + why + "; model.translate would bring them together"
 			return nil
 		}
-		e.ready.Warnings = append(e.ready.Warnings, assumedPre("draft", vocab)...) // whose tokenizer is needed only here
+		e.ready.Warnings = append(e.ready.Warnings, assumedPre("draft", vocab)...) // the draft's tokenizer is needed only here
 		e.lexicon = newLexicon(e.tokens, tokens)
 		e.translate, e.ready.DraftTranslated = e.lexicon.way(o.Config.Model.Translate)
 	}
 	backend := o.draftBackend()
 	options := e.modelOptions(backend, shorter(e.shape.MaxTokens, file))
 	if backend == o.Backend && e.target != nil {
-		options.Reserved = e.shape.CacheBytes // which a session reserves when both are loaded
+		options.Reserved = e.shape.CacheBytes // memory that a session takes after both models are loaded
 	}
 	if e.draft, err = model.Load(ctx, backend, file, options, nil); err != nil {
 		return loadError("draft", o.Draft, err)
@@ -191,7 +191,7 @@ func (e *Engine) loadDraft(ctx context.Context, emit func(event.Event)) error {
 }
 
 // shorter returns the context length of the draft model: contextTokens, or less if the draft's file
-// allows less. Text beyond it gets no draft.
+// allows less. Beyond this length the draft model proposes nothing.
 func shorter(contextTokens int, draft *weights.File) int {
 	allowed, found, err := draft.Uint(draft.Architecture() + ".context_length")
 	if err != nil || !found || allowed > uint64(contextTokens) {
@@ -219,7 +219,7 @@ func (o Options) describeDevices() string {
 	return text
 }
 
-// modelOptions bounds a model to contextTokens (0: what it allows) and to the largest batch a session makes.
+// modelOptions limits a model to contextTokens (0: what its file allows) and to the largest pass of a session.
 func (e *Engine) modelOptions(backend compute.Backend, contextTokens int) model.Options {
 	device := backend.Info()
 	return model.Options{
@@ -229,7 +229,7 @@ func (e *Engine) modelOptions(backend compute.Backend, contextTokens int) model.
 }
 
 // cacheType returns the type that the setting context.cache names. For auto it returns the type for a
-// GPU; on the CPU CacheBySize then lets the size of the model decide.
+// GPU; on a CPU, CacheBySize lets the model's size decide instead.
 func cacheType(name string) compute.DType {
 	switch name {
 	case "q8_0":
@@ -240,7 +240,7 @@ func cacheType(name string) compute.DType {
 	return compute.F16
 }
 
-// open reads one model's file, if its header says that it can be a model.
+// open reads a model's file, if its header looks like that of a model.
 func open(ctx context.Context, what string, s Source, emit func(event.Event)) (*weights.File, error) {
 	name := s.Path
 	if name == "" {
@@ -257,7 +257,7 @@ func open(ctx context.Context, what string, s Source, emit func(event.Event)) (*
 		file, err = model.OpenHeader(ctx, s.Path)
 	}
 	if err == nil {
-		err = model.Recognise(file) // before a file that is no model is read for minutes, or refused for its size
+		err = model.Recognise(file) // checked first, because reading a whole file can take minutes
 	}
 	if err == nil && s.Embedded == nil {
 		file, err = model.Open(ctx, s.Path, progress)

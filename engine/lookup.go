@@ -5,7 +5,7 @@ import (
 	"specula/engine/spec"
 )
 
-// trim leaves out of a looked-up draft what is not worth verifying.
+// trim cuts a looked-up draft to the tokens that are worth verifying.
 func (r *reply) trim(c *choice, draft *spec.Draft) {
 	if !r.traits.Lookup() || r.drafted.given != nil || r.config.Speculation.Rule != string(gamma.CostAware) {
 		return
@@ -19,6 +19,6 @@ func (r *reply) trim(c *choice, draft *spec.Draft) {
 				c.Off = why
 			}
 		}
-	}
+	} // a lookup is asked for the longest draft; γ is what it found and trim kept
 	c.Gamma = len(draft.Tokens) // what was asked for says nothing here
 }

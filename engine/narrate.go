@@ -10,9 +10,9 @@ import (
 	"specula/engine/spec"
 )
 
-// What the screen and traces are told of a round: events from results, and the sentences in them.
+// Events for the screen and for traces are made here from the results of a round, with all sentences in them.
 
-// narrateDraft tells the draft before the target has judged it.
+// narrateDraft makes the event of a draft that the target has not judged yet.
 func (r *reply) narrateDraft(c *choice, in *round.Input, did *round.Result) event.Drafted {
 	e := event.Drafted{Round: r.rounds, Gamma: in.Ask.Gamma, Probe: c.Probe, Proposer: whoDrafted(c, did), DraftMS: did.Times.Draft}
 	for i, id := range did.Draft.Tokens {
@@ -38,8 +38,8 @@ func whoDrafted(c *choice, did *round.Result) string {
 	return c.proposer.Name()
 }
 
-// narrate fills ev with the verdict. Texts of committed tokens, lengths of caches and times are
-// added later.
+// narrate fills ev with the verdicts. Other functions add the texts of committed tokens, the lengths of
+// caches and the times.
 func (r *reply) narrate(c *choice, in *round.Input, did *round.Result, ev *event.Round) {
 	e, terms, outcome := r.session.engine, &in.Terms, &did.Outcome
 	*ev = event.Round{
@@ -51,7 +51,7 @@ func (r *reply) narrate(c *choice, in *round.Input, did *round.Result, ev *event
 		Accepted: outcome.Accepted, Tested: outcome.Tested, BytesMoved: did.BytesMoved, Syncs: did.Syncs,
 	}
 	if outcome.Path == spec.Drawn {
-		ev.Rule, ev.Lossy = string(spec.ExactMatch), false // whatever rule the settings name, the draws of the server decide
+		ev.Rule, ev.Lossy = string(spec.ExactMatch), false // the server has drawn the tokens, so no rule of the settings applies
 	}
 	if did.Pass.Host != round.NoReason {
 		ev.Path = string(spec.Fallback)
@@ -102,7 +102,7 @@ func draftWhy(c *choice, did *round.Result) string {
 	return c.refused
 }
 
-// pathWhy says why a round is verified as it is.
+// pathWhy says why the round took its path of verification.
 func (r *reply) pathWhy(t *spec.Terms, did *round.Result) string {
 	if did.Pass.Why != "" {
 		return did.Pass.Why
@@ -135,7 +135,7 @@ func (r *reply) pathWhy(t *spec.Terms, did *round.Result) string {
 	return fmt.Sprintf("temperature %g, and no filter depends on earlier tokens", t.Params.Temperature)
 }
 
-// token describes a token that is not part of the reply, or not yet.
+// token describes a token outside the reply, or before it is committed.
 func (e *Engine) token(id int32) event.Token {
 	return event.Token{ID: id, Raw: e.tokens.Bytes(id), Text: e.tokens.Readable(id)}
 }
@@ -147,7 +147,7 @@ func (e *Engine) judged(j spec.Judged) event.Token {
 	return t
 }
 
-// named adds the text to each candidate.
+// named adds the text of its token to each candidate.
 func (e *Engine) named(list []sample.Candidate) []event.Candidate {
 	out := make([]event.Candidate, len(list))
 	for i, c := range list {

@@ -8,13 +8,13 @@ import (
 	"specula/engine/sample"
 )
 
-// weightsDamaged reports whether an error means that the target's weights are damaged: its scores
-// are not finite, and this is not because the settings forbid every token.
+// weightsDamaged reports whether an error means that the target's weights are damaged. That is so if
+// its scores are not finite, unless the settings forbid every token.
 func weightsDamaged(err error) bool {
 	return errors.Is(err, compute.ErrNotFinite) && !errors.Is(err, sample.ErrNothingLeft)
 }
 
-// blame names the target's file in an error of its weights. Other errors stay as they are.
+// blame adds the name of the target's file to an error about damaged weights. It returns other errors as they are.
 func (e *Engine) blame(err error) error {
 	if !weightsDamaged(err) {
 		return err

@@ -13,8 +13,8 @@ import (
 	"specula/tokenizer/chat"
 )
 
-// replyShare is the divisor that gives the part of the context kept free for the reply when old
-// turns are dropped: a quarter, or less if fewer tokens were asked for.
+// replyShare: when old turns are dropped, 1/replyShare of the context is kept free for the reply, or
+// less if fewer tokens were asked for.
 const replyShare = 4
 
 // newTemplate chooses the chat template of a model with this vocabulary.
@@ -36,8 +36,8 @@ func newTemplate(source string, vocab tokenizer.Spec, t *tokenizer.Tokenizer, pr
 	})
 }
 
-// encode renders a conversation and turns it into tokens. Only what the template itself wrote can
-// become a control token.
+// encode renders a conversation and turns it into tokens. Text of messages never becomes a control
+// token; text of the template can.
 func (e *Engine) encode(template *chat.Template, messages []chat.Message) ([]int32, error) {
 	segments, err := template.Render(messages, true)
 	if err != nil {
@@ -54,9 +54,9 @@ func (e *Engine) control(id int32) string {
 	return e.tokens.Token(id)
 }
 
-// spelled returns the text at the end of a prompt, control tokens included.
+// spelled returns the text of the last tokens of a prompt, with the names of control tokens.
 func (e *Engine) spelled(tokens []int32) string {
-	const last = 16 // tokens; no mark of a thought is longer
+	const last = 16 // tokens; each mark of a thought is shorter
 	var s strings.Builder
 	for _, id := range tokens[max(len(tokens)-last, 0):] {
 		s.WriteString(e.control(id))
@@ -68,9 +68,9 @@ func (e *Engine) spelled(tokens []int32) string {
 }
 
 // fit returns the tokens of a conversation after the system prompt of c, fewer than contextTokens,
-// and how many of the oldest turns it dropped for that. It drops turns only if context.overflow is
-// drop-oldest. If the shortest prompt is still too long, fit returns its tokens and an
-// error with the figures.
+// and how many of the oldest turns it dropped to get there. It drops turns only if context.overflow
+// is drop-oldest. If even the shortest prompt is too long, fit returns its tokens and an error with
+// the figures.
 func (e *Engine) fit(ctx context.Context, messages []chat.Message, c config.Config, contextTokens int) (tokens []int32, dropped int, err error) {
 	template, err := e.template.Think(c.Model.Think)
 	if err != nil {
@@ -93,9 +93,9 @@ func (e *Engine) fit(ctx context.Context, messages []chat.Message, c config.Conf
 	return tokens, dropped, err
 }
 
-// dropOldest drops the fewest of the oldest turns that leave at most most tokens. If no number of
-// turns is enough, it drops all but the last turn. It searches by halving, because a long chat
-// takes a while to encode.
+// dropOldest drops as few of the oldest turns as possible to get at most most tokens. If that is not
+// possible, it drops all but the last turn. It finds the number by binary search, because encoding a
+// long chat takes a while.
 func (e *Engine) dropOldest(ctx context.Context, template *chat.Template, system, messages []chat.Message, most int) (tokens []int32, dropped int, err error) {
 	turns := turnStarts(messages)
 	encode := func(n int) []int32 {
@@ -114,8 +114,8 @@ func (e *Engine) dropOldest(ctx context.Context, template *chat.Template, system
 	return encode(dropped), dropped, err
 }
 
-// turnStarts returns the places of the user's messages. Dropping n turns keeps the messages from
-// the n-th place on.
+// turnStarts returns the indices of the user's messages. To drop n turns, keep the messages from the
+// n-th of these indices on.
 func turnStarts(messages []chat.Message) []int {
 	var starts []int
 	for i, m := range messages {

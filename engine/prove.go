@@ -15,17 +15,17 @@ import (
 	"specula/tokenizer/chat"
 )
 
-// ProofOptions say what VerifyDist puts on trial.
+// ProofOptions say which combinations VerifyDist tests, and on which prompt.
 type ProofOptions struct {
 	proof.Options
 	Prompt    string
 	Proposers []string    // names; nil: all
-	Rules     []spec.Rule // nil: every exact one, and that in force
+	Rules     []spec.Rule // nil: every exact rule, and the rule in force
 }
 
-// VerifyDist shows whether the replies of this session have the target's distribution under the
-// settings in force; see package proof. Afterwards the settings are as before. If there is no
-// error, the session has forgotten the conversation.
+// VerifyDist tests whether the replies of this session have the target's distribution under the
+// settings in force; see package proof. It restores the settings afterwards. After success the
+// session has forgotten the conversation.
 func (s *Session) VerifyDist(ctx context.Context, o ProofOptions, progress func(done, total int)) (*proof.Report, error) {
 	if s.engine.target == nil {
 		return nil, errOnServer
@@ -51,12 +51,12 @@ func (s *Session) VerifyDist(ctx context.Context, o ProofOptions, progress func(
 	return r, s.Reset()
 }
 
-// changedSettings names the settings that have an effect on replies and are not at their default.
+// changedSettings names the settings that affect replies and do not have their default value.
 func changedSettings(c config.Config) []string {
 	var list []string
 	for _, s := range config.Settings() {
 		says := slices.Contains([]string{"sampling", "penalties", "tokens", "constraint", "guidance", "speculation"}, s.Section())
-		own := s.Name == "sampling.seed" || s.Name == "speculation.proposer" || s.Name == "speculation.acceptance" // each case has its own
+		own := s.Name == "sampling.seed" || s.Name == "speculation.proposer" || s.Name == "speculation.acceptance" // each contestant sets these three itself
 		if value, err := c.Get(s.Name); says && !own && err == nil && value != s.Default {
 			list = append(list, s.Name+" = "+value)
 		}
@@ -64,12 +64,12 @@ func changedSettings(c config.Config) []string {
 	return list
 }
 
-// prover writes replies with a session, and computes the probabilities of their tokens in other
-// ways.
+// prover writes replies with a session. It then computes the probabilities of their tokens anew, without
+// speculation.
 type prover struct {
 	session *Session
-	before  config.Config // of the session
-	config  config.Config // the same with the proposer that it means
+	before  config.Config // the session's settings before the proof
+	config  config.Config // before, with auto replaced by the proposer that it stands for
 	request Request
 	plain   oracle.Sampling
 
@@ -77,7 +77,7 @@ type prover struct {
 	target, beside, draft reader
 }
 
-// open computes what does not change between replies.
+// open computes what is the same for all replies.
 func (p *prover) open(ctx context.Context) (err error) {
 	s, c := p.session, p.config
 	e := s.engine
@@ -118,23 +118,23 @@ func (p *prover) close() {
 	p.session.seed = nil
 	for _, name := range tried() {
 		if value, err := p.before.Get(name); err == nil {
-			_ = p.session.Change(name, value) // it was in force before
+			_ = p.session.Change(name, value) // cannot fail: the value was in force before
 		}
 	}
 	for _, r := range []*reader{&p.target, &p.beside, &p.draft} {
 		if r.cache != nil {
-			_ = r.cache.Close() // nothing of it is needed any more
+			_ = r.cache.Close() // its contents are not needed any more
 		}
 	}
 }
 
-// tried are the settings that differ from case to case.
+// tried are the settings that differ between contestants.
 func tried() []string {
 	return []string{"speculation.proposer", "speculation.acceptance", "speculation.gamma_rule"}
 }
 
-// contestants are all proposers with all rules on trial. What this chat does comes first, and has half
-// of the time.
+// contestants are all combinations of proposers and rules on trial. The combination in force comes first
+// and gets half of the time.
 func (p *prover) contestants(o ProofOptions) []proof.Contestant {
 	own := p.config.Speculation
 	if slices.Contains(o.Proposers, auto) {
@@ -171,10 +171,10 @@ func (p *prover) contestants(o ProofOptions) []proof.Contestant {
 	return append(first, list...)
 }
 
-// write lets the session write one reply by a proposer and a rule of acceptance. It returns the
-// reply with its rounds and the distributions at its tokens. The proposer and rule that this chat
-// uses keep the chat's rule of γ. Other combinations use a fixed γ in replies of odd seed, so that
-// drafts are tested even where they do not pay.
+// write lets the session write one reply with a proposer and a rule of acceptance. It returns the
+// reply, its rounds and the distribution at each token. The combination in force keeps its rule of γ.
+// Other combinations use a fixed γ in replies of odd seed, so that drafts are tested even where they
+// do not pay.
 func (p *prover) write(ctx context.Context, proposer string, rule spec.Rule, seed uint64) (*proof.Reply, error) {
 	s, own := p.session, p.config.Speculation
 	values := []string{proposer, string(rule), own.Rule}
@@ -188,7 +188,7 @@ func (p *prover) write(ctx context.Context, proposer string, rule spec.Rule, see
 	}
 	s.seed = func() int64 { return int64(seed &^ (1 << 63)) }
 	out := &proof.Reply{Most: p.config.Sampling.MaxTokens, Form: p.plain.Form != nil}
-	var drafts []event.Drafted // of the rounds; a round without a draft repeats that of the round before
+	var drafts []event.Drafted // one for each round; a round that emitted no Drafted event repeats the entry before it
 	var drafted event.Drafted
 	for ev := range s.Generate(ctx, p.request) {
 		switch ev := ev.(type) {

@@ -17,21 +17,21 @@ import (
 	"specula/engine/sample"
 )
 
-// What a proof compares with: the distributions at the tokens of a finished reply, by passes of
-// their own and by definition.
+// The distributions that a proof compares replies with. They are computed from the finished reply, by
+// passes without speculation and by the definition of each filter (package oracle).
 
-// places computes, for each token of a reply, the distribution that the token was chosen from, a
-// pass at a time. drafts are those of the reply's rounds.
+// places computes the distribution that each token of a reply was chosen from. It runs a pass of the
+// target whenever the places of the last pass are used up. drafts are the drafts of the reply's rounds.
 func (p *prover) places(ctx context.Context, r *proof.Reply, drafts []event.Drafted) iter.Seq2[proof.Place, error] {
 	return func(yield func(proof.Place, error) bool) {
 		ids := r.Ended.IDs
-		var places []proof.Place // of one pass
+		var places []proof.Place // the rest of what the last pass gave
 		var err error
 		at := 0
 		for i, round := range r.Rounds {
 			for k := range round.Committed() {
 				if at == len(ids) {
-					return // the rounds wrote more than the reply has, which the judge will say
+					return // the rounds have more tokens than the reply; the judge reports that
 				}
 				if len(places) == 0 {
 					if places, err = p.pass(ctx, ids, at); err != nil {
@@ -53,7 +53,7 @@ func (p *prover) places(ctx context.Context, r *proof.Reply, drafts []event.Draf
 	}
 }
 
-// pass computes the places from place at on, as many as one pass of the target has rows.
+// pass computes the places of ids from index at on, as many as one pass of the target has rows.
 func (p *prover) pass(ctx context.Context, ids []int32, at int) ([]proof.Place, error) {
 	to := min(at+config.MaxGamma+1, len(ids))
 	scores, err := p.target.rows(ctx, p.prompt, ids, at, to)
@@ -88,7 +88,7 @@ func (p *prover) pass(ctx context.Context, ids []int32, at int) ([]proof.Place, 
 	return places, nil
 }
 
-// drafts reports whether the draft model can read the reply.
+// drafts reports whether the draft model's vocabulary and context can hold the reply.
 func (p *prover) drafts(ids []int32) bool {
 	if p.draft.model == nil {
 		return false
@@ -98,7 +98,7 @@ func (p *prover) drafts(ids []int32) bool {
 	return len(p.prompt)+len(ids) <= c.MaxTokens && !slices.ContainsFunc(p.prompt, stranger) && !slices.ContainsFunc(ids, stranger)
 }
 
-// guide turns the scores after the prompt into guided ones, by the definition.
+// guide sets row to without + scale·(row − without), the definition of guidance.
 func guide(row, without []float32, scale float64) {
 	masked := func(score float32) bool { return math.IsInf(float64(score), -1) }
 	for id := range row {
@@ -115,7 +115,7 @@ type reader struct {
 	cached []int32
 }
 
-// rows are the scores at the places from … to−1 of a reply.
+// rows returns the scores that decide the tokens from … to−1 of a reply.
 func (r *reader) rows(ctx context.Context, prompt, ids []int32, from, to int) (rows [][]float32, err error) {
 	if r.cache == nil {
 		if r.cache, err = r.model.NewCache(); err != nil {
@@ -148,7 +148,7 @@ func (r *reader) rows(ctx context.Context, prompt, ids []int32, from, to int) (r
 	return rows, nil
 }
 
-// permitted is oracle.Sampling's Form by a shaper of its own, which reads every reply from its beginning.
+// permitted makes oracle.Sampling's Form from a shaper that reads each reply from its start.
 func permitted(form *constrain.Shaper, vocab int) func(reply []int32) func(id int32) bool {
 	row := make([]float32, vocab)
 	return func(reply []int32) func(id int32) bool {

@@ -17,10 +17,10 @@ import (
 
 // Race writes the same reply in two lanes, each a session with settings of its own on one engine.
 //
-// The lanes take turns, a round each: the lane that has used less of the engine's time goes next.
-// So at any moment both have had the same time within one round, and the lane with more text is the
+// The lanes take turns, one round each: the lane that has used less of the engine's time goes next.
+// So at any moment both have had the same time, up to one round, and the lane with more text is the
 // faster one. Reading the prompt does not count. A lane slows the other down only through the
-// processor's caches. With after set, the second lane starts when the first has ended.
+// processor's caches. If after is true, the second lane starts when the first has ended.
 type Race struct {
 	lanes    [2]*Session
 	settings [2]config.Config
@@ -37,7 +37,7 @@ func (e *Engine) NewRace(ctx context.Context, base config.Config, lanes [2][]con
 		if err := base.Set("sampling.seed", seed); err != nil {
 			return nil, err
 		}
-		if base.Speculation.Costs == "auto" { // as in a reply: a seed that nobody chose must not switch γ to nominal costs
+		if base.Speculation.Costs == "auto" { // as in a reply: the user did not choose this seed, so γ keeps measured costs
 			base.Speculation.Costs = "measured"
 		}
 	}
@@ -77,8 +77,7 @@ func sameStart(base, lane config.Config) error {
 	return nil
 }
 
-// Run writes both replies and yields the events of each lane, 0 or 1. The events of a lane are those of
-// a session, in order.
+// Run writes both replies. It yields the number of a lane, 0 or 1, with each event of that lane's session.
 func (r *Race) Run(ctx context.Context, messages []chat.Message) iter.Seq2[int, event.Event] {
 	return func(yield func(int, event.Event) bool) {
 		r.ended = [2]*event.ReplyEnded{}
@@ -105,11 +104,11 @@ func (r *Race) Run(ctx context.Context, messages []chat.Message) iter.Seq2[int, 
 // lane is one reply that is being written.
 type lane struct {
 	next func() (event.Event, bool)
-	ms   float64 // of the engine's time
+	ms   float64 // time of the engine that the lane has used
 	over bool
 }
 
-// turn returns the lane that goes next. It returns a lane that is over only when both are.
+// turn returns the lane that goes next. If one lane is over, it is the other lane.
 func (r *Race) turn(lanes [2]*lane) int {
 	switch {
 	case lanes[0].over:
@@ -120,7 +119,7 @@ func (r *Race) turn(lanes [2]*lane) int {
 	return 1
 }
 
-// step lets a lane run until a round is over.
+// step runs a lane until the end of its next round.
 func (r *Race) step(i int, l *lane, yield func(int, event.Event) bool) bool {
 	for {
 		e, ok := l.next()
@@ -146,7 +145,7 @@ func (r *Race) step(i int, l *lane, yield func(int, event.Event) bool) bool {
 	}
 }
 
-// Outcome compares the texts, if they must be the same. It holds after Run.
+// Outcome compares the two texts, if the settings require that they are equal. Call it after Run.
 func (r *Race) Outcome() event.RaceOutcome {
 	o := event.RaceOutcome{Position: -1}
 	var must bool

@@ -15,16 +15,16 @@ import (
 	"specula/tokenizer"
 )
 
-// Remote is a server that has the target: a *remote.Server. The model's vocabulary and chat template
-// are read here, so that the conversation travels as ids.
+// Remote is a server that runs the target: a *remote.Server. This program has the model's vocabulary and
+// chat template, so the conversation is sent as token ids.
 type Remote interface {
-	// Agree returns an error if the server's vocabulary is another one.
+	// Agree returns an error if the server's vocabulary differs from that of t.
 	Agree(ctx context.Context, t *tokenizer.Tokenizer) error
 	Describe() remote.Description
 	NewTarget(vocab int) *remote.Target
 }
 
-// errOnServer says that something needs the weights of the target.
+// errOnServer refuses what needs the target's weights on this machine.
 var errOnServer = errors.New("the target is on a server: this needs one on this machine, so leave remote.url empty")
 
 // openTarget opens the target's file. If the target is on a server, it reads only the header, for
@@ -41,7 +41,7 @@ func (e *Engine) openTarget(ctx context.Context, emit func(event.Event)) (*weigh
 	return file, nil
 }
 
-// describeRemote checks that the server's vocabulary is the one that was read, and describes its model.
+// describeRemote checks that the server's vocabulary equals the one in the file, and describes its model.
 func (e *Engine) describeRemote(ctx context.Context) error {
 	o := e.options
 	if err := o.Remote.Agree(ctx, e.tokens); err != nil {
@@ -63,7 +63,7 @@ func (e *Engine) describeRemote(ctx context.Context) error {
 	return nil
 }
 
-// describeServer says what else is known of a server.
+// describeServer says what the server can do, and its settings as far as they are known.
 func describeServer(d remote.Description) string {
 	text := "scores drafts that are made here: one request a round"
 	if !d.Scores {
@@ -81,7 +81,7 @@ func describeServer(d remote.Description) string {
 	return text
 }
 
-// newTarget makes the target of a session.
+// newTarget makes the target of a session, on the server or on this machine.
 func (e *Engine) newTarget() (round.Cached, error) {
 	if e.options.Remote != nil {
 		return e.options.Remote.NewTarget(e.shape.Vocab), nil

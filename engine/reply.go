@@ -19,18 +19,18 @@ type reply struct {
 	out       listener
 	config    config.Config
 	uniforms  sample.Uniforms
-	learned   *lessons // of rounds like the coming one
+	learned   *lessons // of rounds of the same kind as the coming one
 	text      *text
-	script    // what stands written
-	follower  // the proposer
+	script    // the tokens so far
+	follower  // the proposer of the reply
 	rounds    int
 	hindsight hindsight
 	totals    totals
 	drafted   drafted
-	server    watching // of a server's own rounds
+	server    watching // the stream, when a server's own rounds are watched
 }
 
-// script is what stands written: the prompt and the reply so far.
+// script is the prompt and the reply so far, as tokens.
 type script struct {
 	context  []int32 // prompt and everything committed
 	prompt   int     // tokens of context that are the prompt
@@ -44,7 +44,7 @@ func (s *script) written() int   { return len(s.context) - s.prompt }
 // listener reads the events of a reply.
 type listener struct {
 	yield func(event.Event) bool
-	gone  bool // it stopped reading: nothing may be yielded any more
+	gone  bool // yield has returned false: it must not be called any more
 }
 
 // errReaderGone ends a reply whose reader stopped reading.
@@ -69,7 +69,7 @@ const (
 	endError      = "error"
 )
 
-// run writes the reply. It leaves the session consistent in any case, also when the reader panics.
+// run writes the reply. It leaves the session consistent on every way out, also when yield panics.
 func (r *reply) run(ctx context.Context) {
 	healthy := false
 	defer func() { r.settle(healthy) }()
@@ -97,22 +97,22 @@ func (r *reply) run(ctx context.Context) {
 		}
 		ended.Text = r.text.String()
 	}
-	_ = r.out.emit(ended) // the last event: whether anyone reads on does not matter
+	_ = r.out.emit(ended) // the last event, so it does not matter whether anybody still reads
 }
 
 // settle cuts the target's cache back to the committed tokens without the last one, and adds the
-// context to the corpus. After an error or a panic it empties all caches instead: what a failed
-// pass wrote must never be used again.
+// context to the corpus. After an error or a panic it empties all caches instead, because a failed
+// pass may have left wrong values in them.
 func (r *reply) settle(healthy bool) {
 	s := r.session
 	r.closeWatch()
 	s.target.Rest()
 	if r.context == nil {
-		return // refused before anything was computed
+		return // the reply was refused before anything was computed
 	}
 	if !healthy {
-		// Truncating a live cache to 0 cannot fail, and the failure of a device has been reported
-		// already.
+		// The error is ignored: emptying a healthy cache cannot fail, and a device that failed was
+		// reported already.
 		_ = s.empty()
 		return
 	}
@@ -123,7 +123,7 @@ func (r *reply) settle(healthy bool) {
 	}
 }
 
-// write writes the reply, from reading the prompt to the last round.
+// write writes the reply, from the prompt to the last round, and returns why it ended.
 func (r *reply) write(ctx context.Context) (reason string, err error) {
 	if err := r.begin(ctx); err != nil {
 		if err := r.fallBack(ctx, err, r.prompt); err != nil {
@@ -205,7 +205,7 @@ func (r *reply) begin(ctx context.Context) error {
 	r.context, r.prompt = tokens, len(tokens)
 	if guided(c) {
 		var err error
-		if r.negative, err = s.negativePrompt(ctx, r.request.Messages, c); err != nil { // which takes room, too
+		if r.negative, err = s.negativePrompt(ctx, r.request.Messages, c); err != nil { // the negative prompt takes room in the context, too
 			return err
 		}
 	}
@@ -218,8 +218,8 @@ func (r *reply) begin(ctx context.Context) error {
 	return r.prefill(ctx, started.ReusedTokens)
 }
 
-// prefill lets the target read the prompt up to its last token. The first reused tokens are in the
-// cache already.
+// prefill lets the target read the prompt up to the token before the last. The cache already holds the
+// first reused tokens.
 func (r *reply) prefill(ctx context.Context, reused int) error {
 	s := r.session
 	if err := s.target.Truncate(reused); err != nil {
@@ -236,13 +236,13 @@ func (r *reply) prefill(ctx context.Context, reused int) error {
 	return nil
 }
 
-// timed runs the reading of a model, tells its progress and adds its milliseconds to sum.
+// timed runs read, which lets a model read text. It emits the progress and adds the milliseconds to sum.
 func (r *reply) timed(model string, sum *float64, read func(progress func(done, total int)) error) error {
 	watch := round.NewStopwatch(r.session.engine.options.Now)
 	return watch.Reading(sum, r.tellReading(model), read)
 }
 
-// tellReading tells the progress of a model that reads.
+// tellReading returns a function that emits the progress of a model that reads.
 func (r *reply) tellReading(model string) round.Progress {
 	return func(done, total int, ms float64) error {
 		return r.out.emit(event.Prefill{Model: model, Done: done, Total: total, MS: ms})
@@ -266,7 +266,7 @@ func (r *reply) applyChanges() error {
 	return nil
 }
 
-// resolved replaces the proposer auto by the one that it stands for, and notes that it did.
+// resolved replaces auto by the proposer that it stands for, and notes in r.auto whether it did.
 func (r *reply) resolved(c config.Config) config.Config {
 	r.auto = c.Speculation.Proposer == auto
 	return r.session.resolve(c)
@@ -288,7 +288,7 @@ func (r *reply) adopt(c config.Config) error {
 	return nil
 }
 
-// full says why no further token fits, or "".
+// full says why the reply cannot get another token; "" if it can.
 func (r *reply) full() string {
 	switch {
 	case r.complete():

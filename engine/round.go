@@ -24,7 +24,7 @@ func (r *reply) round(ctx context.Context) (reason string, err error) {
 		return r.watch(ctx)
 	}
 	r.closeWatch()
-	r.turnTo(r.config) // something that changed scores may have ended
+	r.turnTo(r.config) // a shaper may have ended, which changes the kind of round
 	var did round.Result
 	driver := r.driver()
 	driver.Watch.Skip()
@@ -68,7 +68,7 @@ func (r *reply) round(ctx context.Context) (reason string, err error) {
 	return reason, r.advise(did.Pass.Advice)
 }
 
-// advise emits, once in a session, what the target advises; "" is no advice.
+// advise emits the target's advice to the user, once in a session; "" is no advice.
 func (r *reply) advise(advice string) error {
 	if advice == "" || r.session.advised {
 		return nil
@@ -77,7 +77,7 @@ func (r *reply) advise(advice string) error {
 	return r.out.emit(event.Notice{Level: "warning", Text: advice})
 }
 
-// driver runs the round on the target, or under guidance on both sequences.
+// driver returns the session's driver with its target set: the target, or under guidance both sequences.
 func (r *reply) driver() *round.Driver {
 	s := r.session
 	s.driver.Target = s.target
@@ -87,36 +87,36 @@ func (r *reply) driver() *round.Driver {
 	return &s.driver
 }
 
-// choice is who drafts in a round and how much.
+// choice is which proposer drafts in a round, and how many tokens.
 type choice struct {
 	gamma.Decision
-	proposer spec.Proposer // nil: nobody is asked
+	proposer spec.Proposer // nil: no proposer is asked or told
 	because  because
-	asked    bool   // a draft was asked for, whatever came of it
-	room     int    // draft tokens that fit the reply
+	asked    bool   // a draft was asked for, even if none came
+	room     int    // most draft tokens that still fit the reply, if this limit applied
 	refused  string // why the proposer of the settings cannot be made; "" if it can
 }
 
-// because says what decided about gamma last.
+// because says what decided about gamma.
 type because int
 
 const (
 	controllerChose because = iota
 	speculationOff
 	noProposer
-	planRepeats   // a reply that is written again
-	replyEnds     // no more tokens fit
-	guidanceLimit // guidance doubles the rows
+	planRepeats   // the setting drafts repeats an earlier reply
+	replyEnds     // the reply or the context has no room for more
+	guidanceLimit // guidance doubles the rows of a pass
 )
 
-// decide chooses the proposer and the draft length gamma. If the proposer was not told all tokens
-// of this reply, it is told them here (follow). With speculation off, it asks no proposer for a
-// draft.
+// decide chooses the proposer and the draft length gamma. It tells the proposer the tokens of this
+// reply that it was not told yet. If speculation is off, it only keeps a proposer that already follows
+// the reply.
 func (r *reply) decide(ctx context.Context) (c choice, err error) {
 	if !r.config.Speculation.Enabled {
 		c.because = speculationOff
 		if r.follows(r.config.Speculation.Proposer) {
-			c.proposer = r.proposer // it goes on following
+			c.proposer = r.proposer // it stays up to date, for when speculation is turned on again
 		} else {
 			r.leave()
 		}
@@ -136,7 +136,7 @@ func (r *reply) decide(ctx context.Context) (c choice, err error) {
 	return c, nil
 }
 
-// ready finds the proposer that the settings name, and tells it the reply's tokens so far.
+// ready finds the proposer that the settings name, and tells it the tokens of this reply.
 func (r *reply) ready(ctx context.Context, c *choice) error {
 	c.proposer = r.proposer
 	if name := r.config.Speculation.Proposer; !r.follows(name) {
@@ -146,7 +146,7 @@ func (r *reply) ready(ctx context.Context, c *choice) error {
 				*c = choice{}
 				return r.ready(ctx, c)
 			}
-			r.leave() // the proposer in use so far will not see this round's tokens
+			r.leave() // the proposer so far will not be told this round's tokens
 			c.because = noProposer
 			return err
 		}
@@ -164,8 +164,8 @@ func (r *reply) left() int {
 	return min(r.config.Sampling.MaxTokens-r.written(), r.roomInContext())
 }
 
-// limit cuts gamma to the tokens that still fit the reply and the context. One token of the target's
-// own follows the draft.
+// limit lowers gamma to what still fits the reply and the context. One place stays free for the token
+// that the target adds after the draft.
 func (r *reply) limit(c *choice) {
 	if room := max(0, r.left()-1); c.Gamma > room {
 		c.Gamma, c.room, c.because = room, room, replyEnds
@@ -192,8 +192,8 @@ func (r *reply) input(c *choice) round.Input {
 		ask.Params, ask.Uniforms, ask.Round = in.Terms.Params, r.uniforms, r.rounds
 		ask.Sharpen = r.learned.sharpness.factor()
 		if r.config.Speculation.Rule == string(gamma.CostAware) && r.confidenceIsCheap() {
-			// Only the rule cost-aware ends a draft early by its confidence. With the other rules, a
-			// greedy draft has no use for the confidence, and a device then returns 4 bytes a token.
+			// Only the rule cost-aware ends a draft early by its confidence. Without Continue a greedy draft
+			// needs no confidence, and a device returns only 4 bytes for each token.
 			ask.Continue = r.learned.gamma.Continue
 		}
 		ask.OnDevice = s.engine.draftsStay() && judgesUnseen(&in)
@@ -204,10 +204,10 @@ func (r *reply) input(c *choice) round.Input {
 	return in
 }
 
-// judgesUnseen reports whether a device may judge a draft that the host has not seen. At
-// temperature 0 host and device choose the same tokens, so the host judges a round that is
-// inspected. In a sampled round the host would draw other tokens. So the device judges it, and
-// inspection reads its rows afterwards.
+// judgesUnseen reports whether a device may judge a draft that the host has not seen. At temperature 0
+// the answer is no for an inspected round: the host judges it, and chooses the same tokens. In a
+// sampled round the host would draw other tokens, so the device judges also when the round is
+// inspected, and its rows are read afterwards.
 func judgesUnseen(in *round.Input) bool {
 	path := spec.Eligible(&in.Terms)
 	return path == spec.Greedy && !in.Ask.Inspect || path == spec.Stochastic
@@ -218,7 +218,7 @@ func (e *Engine) draftsStay() bool {
 	return e.target != nil && e.target.Feeds() && (e.draft == nil || e.target.Shares(e.draft))
 }
 
-// draft asks the proposer for a draft. If it has none, the round goes on without.
+// draft asks the proposer for a draft. If drafting fails, the round goes on without a draft where it can.
 func (r *reply) draft(ctx context.Context, c *choice, in *round.Input, did *round.Result) error {
 	driver := &r.session.driver
 	if err := driver.Draft(ctx, c.proposer, in, r.tellReading("draft"), did); err != nil {
@@ -239,7 +239,7 @@ func (r *reply) draft(ctx context.Context, c *choice, in *round.Input, did *roun
 	return err
 }
 
-// verify lets the target judge the draft, and begins the event of the round.
+// verify lets the target judge the draft, and fills the event of the round.
 func (r *reply) verify(ctx context.Context, c *choice, in *round.Input, did *round.Result, ev *event.Round) error {
 	driver := &r.session.driver
 	if err := driver.Verify(ctx, in, did); err != nil {
@@ -254,20 +254,20 @@ func (r *reply) verify(ctx context.Context, c *choice, in *round.Input, did *rou
 	if err := r.logprobs(did.Pass.Scores, &did.Outcome, ev); err != nil {
 		return err
 	}
-	if !did.Pass.Judged { // when the device has judged, the bytes read after that served inspection only
+	if !did.Pass.Judged { // after the device has judged, later bytes serve inspection only
 		ev.BytesMoved, ev.Syncs = did.Pass.Moved()
 	}
 	driver.Watch.Lap(&did.Times.Sample)
 	return nil
 }
 
-// confidenceIsCheap reports whether the probability of each draft token costs little compared with the
-// draft. Sampling computes it anyway. A greedy draft needs a softmax over the vocabulary for it, which
-// is little only for a large model.
+// confidenceIsCheap reports whether the probability of each draft token costs little beside the draft.
+// Sampling computes it anyway. For a greedy draft it needs a softmax over the vocabulary, which is
+// cheap only compared with a large model.
 func (r *reply) confidenceIsCheap() bool { return r.config.Sampling.Temperature > 0 || r.large }
 
 // isLarge reports whether a pass over so many parameters takes much longer than a softmax over the
-// vocabulary.
+// vocabulary: 1000 parameters or more for each token of the vocabulary.
 func (e *Engine) isLarge(parameters int64) bool {
 	const parametersPerWeight = 1000
 	return parameters >= parametersPerWeight*int64(e.shape.Vocab)
@@ -280,7 +280,7 @@ func (r *reply) terms() spec.Terms {
 	return t
 }
 
-// terms are the conditions that a configuration sets. Those that differ from round to round are left empty.
+// terms are the conditions that the settings give. The fields that differ from round to round stay empty.
 func (s *Session) terms(c config.Config) spec.Terms {
 	return spec.Terms{
 		Params: params(c), Shapers: s.shaping.shapers.Active(), Logprobs: c.Sampling.Logprobs, Rule: spec.Rule(c.Speculation.Acceptance),

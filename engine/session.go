@@ -19,40 +19,39 @@ import (
 // Settings are safe to call from any goroutine at any time.
 type Session struct {
 	engine    *Engine
-	loaded    *Engine // the engine that the session began with; never changes. Engines that take over have its vocabulary
+	loaded    *Engine // the engine that the session began with; fallbacks have the same vocabulary
 	control   *control
-	target    round.Cached  // with its cache
-	cached    []int32       // the tokens whose keys and values the cache holds, (target.Len())
-	companion *round.Guided // the target under guidance; nil until that was asked for
+	target    round.Cached  // owns its cache
+	cached    []int32       // the tokens whose keys and values the cache holds
+	companion *round.Guided // target and companion under guidance; nil until guidance is first on
 	driver    round.Driver
 	isStop    func(id int32) bool          // whether a token ends a reply
-	proposers map[string]spec.Proposer     // made when they were first chosen
-	made      map[string]string            // the settings by which
-	failed    map[string]string            // why one could not be made
-	setbacks  map[string]setback           // of proposers that the setting auto turned from
-	corpus    *spec.Corpus                 // of finished replies
-	costs     map[bool][]gamma.Observation // measured before the first reply; true: of temperature 0
-	rehearser string                       // the proposer whose costs these are
-	practice  struct {                     // what measured passes read
-		text []int32 // of calibrationText; nil: not encoded yet
-		at   int     // tokens that were read
+	proposers map[string]spec.Proposer     // by name, each made at first use
+	made      map[string]string            // by name: the settings that the proposer was built from, as text
+	failed    map[string]string            // by name: why the proposer could not be made
+	setbacks  map[string]setback           // proposers that auto has given up
+	corpus    *spec.Corpus                 // finished replies for lookups
+	costs     map[bool][]gamma.Observation // measured before the first reply; key true: at temperature 0
+	rehearser string                       // the proposer whose drafts were measured for costs
+	practice  struct {                     // what textTokens returns next
+		text []int32 // tokens of calibrationText; nil: not encoded yet
+		at   int     // index of the next token
 	}
 	lessons   map[kind]*lessons
 	form      form
 	shaping   shaping
 	replies   int
-	toldLost  bool // a notice has told that some bytes of the chat have no token
-	advised   bool // what round.Pass.Advice says
-	age       round.Stopwatch
-	inspectMS float64 // of age, spent on inspection
+	toldLost  bool            // the user was told that some bytes of the chat have no token
+	advised   bool            // the user was told the target's advice (round.Pass.Advice)
+	age       round.Stopwatch // time since the session began
+	inspectMS float64         // the part of age that inspection took
 
 	// seed returns the seed of each reply while a proof runs; nil: the settings give it.
 	seed func() int64
 }
 
-// NewSession allocates the caches of a conversation and measures what rounds will cost. After a
-// quarter of a second it begins no further measurement, but it always times one plain pass for each
-// path.
+// NewSession allocates the caches of a conversation and measures what rounds cost. It times one plain
+// pass for each path, and further rounds until calibrationTime has passed.
 func (e *Engine) NewSession(ctx context.Context) (*Session, error) {
 	target, err := e.newTarget()
 	if err != nil {
@@ -82,16 +81,16 @@ func (e *Engine) NewSession(ctx context.Context) (*Session, error) {
 type Request struct {
 	Messages []chat.Message // the conversation; the last message is the user's
 	Inspect  bool           // collect each token's best candidates of both models
-	// Sparing, with Inspect, skips the inspection of rounds while inspection has taken more than
-	// the share inspectShare of the session's time: a small model at full speed writes faster than
-	// candidates can be sorted. At a pace that eyes can follow, every round is inspected.
+	// Sparing, with Inspect, skips inspection while it has taken more than inspectShare of the
+	// session's time. A small model at full speed writes faster than candidates can be sorted. At a
+	// pace that eyes can follow, every round is inspected.
 	Sparing bool
-	Drafts  string // to write a reply again: its drafts, from event.ReplyEnded; empty: the settings decide
+	Drafts  string // the drafts of an earlier reply (event.ReplyEnded), to write it again; empty: the settings decide
 }
 
-// Generate writes one reply. The sequence ends with event.ReplyEnded, unless its reader stops
-// first. After a reader that stopped, a cancelled context or an error, the session is ready for the
-// next reply.
+// Generate writes one reply. The last event is event.ReplyEnded, unless the reader stops earlier. If
+// the reader stops, the context is cancelled or an error occurs, the session stays usable for the next
+// reply.
 func (s *Session) Generate(ctx context.Context, req Request) iter.Seq[event.Event] {
 	return func(yield func(event.Event) bool) {
 		s.replies++
@@ -100,7 +99,7 @@ func (s *Session) Generate(ctx context.Context, req Request) iter.Seq[event.Even
 	}
 }
 
-// Change sets a setting, and those that follow from it (config.Imply). name is any of its names. The
+// Change sets a setting by any of its names, and the settings that follow from it (config.Imply). The
 // change takes effect at the next round, or at the next reply if the setting cannot change in
 // mid-reply. Change returns an error, and changes nothing, for a value out of range, for a token or
 // layer that does not exist, and for a setting that only takes effect when the program starts.
@@ -112,14 +111,14 @@ func (s *Session) Change(name, value string) error {
 	return s.control.ask(values, s.loaded.check)
 }
 
-// Settings returns the settings with all changes asked for, also those that wait for the next round
-// or reply.
+// Settings returns the settings with all changes that were asked for, even if they are not in force
+// yet.
 func (s *Session) Settings() config.Config { return s.control.settings() }
 
 // Ready returns what Load has emitted about models and devices.
 func (s *Session) Ready() event.Ready { return s.loaded.ready }
 
-// cache is that of the target; nil: a server has it.
+// cache returns the target's cache; nil if a server has it.
 func (s *Session) cache() compute.Cache {
 	if local, ok := s.target.(*round.Local); ok {
 		return local.Cache

@@ -13,23 +13,23 @@ import (
 	"specula/engine/spec"
 )
 
-// shaping holds the shapers, which change rows of logits, and the settings that ask for them. Making
-// shapers may need a look at every token of the vocabulary, so they are made only when these settings
-// change.
+// shaping holds the shapers, which change rows of logits, and the settings that they were made from.
+// Making shapers may need a look at every token of the vocabulary, so they are made only when these
+// settings change.
 type shaping struct {
 	settings shape.Settings
 	form     *constrain.Shaper
 	shapers  sample.Shapers
-	drafts   sample.Shapers // those of them that drafts are shaped by, too
+	drafts   sample.Shapers // the shapers that are applied to drafts, too
 }
 
-// shapers makes the shapers of a configuration, in the order in which they work. The constraint comes
-// after them.
+// shapers makes the shapers of a configuration, in the order in which they are applied. The constraint
+// is not among them; it is applied after them.
 func (e *Engine) shapers(c config.Config) (sample.Shapers, error) {
 	return shape.New(shape.Of(c), e.tokens.StopTokens(), e.words)
 }
 
-// reshape makes the session's shapers fit a configuration. New shapers have not read the context yet.
+// reshape makes the session's shapers anew if c needs others. It does not tell them the context.
 func (s *Session) reshape(c config.Config) (changed bool, err error) {
 	settings, form := shape.Of(c), s.form.shaper
 	if form == s.shaping.form && reflect.DeepEqual(settings, s.shaping.settings) {
@@ -56,7 +56,7 @@ func (e *Engine) check(from, to config.Config) error {
 		_, errShape = e.shapers(to)
 	}
 	if !reflect.DeepEqual(from.Constraint, to.Constraint) {
-		_, errForm = e.newForm(context.Background(), to.Constraint) // which has a budget of its own
+		_, errForm = e.newForm(context.Background(), to.Constraint) // newForm bounds its own work
 	}
 	return errors.Join(errShape, errForm)
 }
@@ -66,7 +66,7 @@ func (r *reply) retell() error {
 	return r.session.shaping.shapers.Reset(r.context[:r.prompt], r.reply())
 }
 
-// path returns the path that a round under a configuration takes at this place of the reply.
+// path returns the path that the next round takes under c.
 func (s *Session) path(c config.Config) spec.Path {
 	terms := s.terms(c)
 	return spec.Eligible(&terms)

@@ -8,25 +8,25 @@ import (
 )
 
 // sharpness finds the draft temperature with the highest acceptance. A small model is less certain than
-// a large one, so its distribution at the target's temperature is too flat: on the demo pair at
-// temperature 0.7, 65 % of the draft tokens are accepted when they are drawn at 0.7, and 71 % at 0.2.
-// The draft temperature does not change the distribution of the text, because acceptance uses the q
-// that the token was drawn with.
+// a large one, so at the target's temperature its distribution is too flat. On the demo pair at
+// temperature 0.7, 65 % of the draft tokens are accepted if they are drawn at 0.7, and 71 % at 0.2.
+// The distribution of the text stays the same, because acceptance uses the q that the token was drawn
+// with.
 type sharpness struct {
 	params  sample.Params
-	overlap []float64 // (sharpenings) moving averages of the chance of acceptance
+	overlap []float64 // for each of sharpenings: moving average of the chance of acceptance
 	looked  int
-	rounds  int // drafts since the last look
+	rounds  int // drafts since the candidates were last compared
 }
 
 // sharpenings are the candidates: factors by which the target's temperature is multiplied.
 func sharpenings() []float64 { return []float64{1, 0.75, 0.5, 0.3} }
 
 const (
-	sharpenFirst  = 8  // looks in a row, at first
-	sharpenEvery  = 64 // drafts between looks later; one takes about half of a pass of the demo target
+	sharpenFirst  = 8  // drafts at the start that are all compared
+	sharpenEvery  = 64 // then one in 64 drafts is compared; comparing takes about half of a pass of the demo target
 	sharpenMemory = 0.05
-	sharpenGain   = 0.005 // by which another factor has to be better than 1
+	sharpenGain   = 0.005 // a factor below 1 is used if it gains this much acceptance
 )
 
 // due reports whether to compare the candidates in this round.

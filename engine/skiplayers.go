@@ -11,15 +11,15 @@ import (
 )
 
 // skippedLayers reads the setting speculation.skip_layers for a target of so many layers: numbers
-// and ranges, as in "3", "5-8" or "3,5-8". It returns each layer once, in order. For an empty
-// setting it returns layers in the middle, none if the target has too few. A layer that does not
-// exist, or all layers, is an error.
+// and ranges, as in "3", "5-8" or "3,5-8". It returns each layer once, in ascending order. For an
+// empty setting it returns layers in the middle, or none if the target has too few. It refuses a layer
+// that does not exist, and a setting that skips all layers.
 func skippedLayers(setting []string, layers int) ([]int, error) {
 	if len(setting) == 0 {
 		return model.MiddleLayers(layers), nil
 	}
 	refuse := func(got string) error {
-		if layers < 2 { // no choice leaves something out and something over
+		if layers < 2 { // with one layer, any choice skips all or none
 			return &config.ValueError{Setting: "speculation.skip_layers", Got: strconv.Quote(got), Why: fmt.Errorf(
 				"the target has %d layer, and at least one has to stay: set it to [], and choose another proposer than skip", layers)}
 		}

@@ -7,14 +7,14 @@ import (
 	"specula/tokenizer/chat"
 )
 
-// decoder turns ids into text, holding back what a later id may still change.
+// decoder turns ids into text. It holds back an unfinished character until later ids complete it.
 type decoder interface {
 	Next(id int32) string
 	Flush() string
 }
 
-// text assembles a reply from its tokens and watches for stop strings. Text that may be the beginning
-// of a stop string is held back until the next token decides, so that no part of a stop string is ever
+// text assembles a reply from its tokens and looks for stop strings. It holds back text that may be the
+// beginning of a stop string until the next tokens decide, so that no part of a stop string is ever
 // shown.
 type text struct {
 	decoder decoder
@@ -23,16 +23,16 @@ type text struct {
 	out     strings.Builder // everything given out
 
 	spell   func(id int32) string // the text of a control token; "" for every other token
-	marks   chat.Marks            // between which the model thinks
-	thought bool                  // the reply stands inside a thought
-	recent  string                // decoded text that may be the beginning of a mark
+	marks   chat.Marks            // the marks at the start and the end of a thought
+	thought bool                  // the current token lies inside a thought
+	recent  string                // the end of the decoded text, which may be the start of a mark
 }
 
 func newText(d decoder, stops []string) *text {
 	return &text{decoder: d, stops: stops, spell: func(int32) string { return "" }}
 }
 
-// think makes the text tell thoughts from the answer. prompt is the end of the prompt.
+// think turns on the recognition of thoughts. prompt is the end of the prompt, which may open one.
 func (t *text) think(marks chat.Marks, prompt string, spell func(id int32) string) {
 	t.marks, t.spell, t.thought = marks, spell, marks.OpenedBy(prompt)
 }
@@ -75,7 +75,7 @@ func (t *text) flush() string {
 	return s
 }
 
-// release gives out pending up to the first stop string, or up to what may become one.
+// release gives out pending up to the first stop string, or up to what may be the start of one.
 func (t *text) release(pending string) (s string, stopped bool) {
 	if at := firstStop(pending, t.stops); at >= 0 {
 		t.held = ""
@@ -105,7 +105,7 @@ func firstStop(s string, stops []string) int {
 	return first
 }
 
-// heldBack returns the length of the longest end of s that begins a stop string.
+// heldBack returns the length of the longest end of s that may be the start of a stop string.
 func heldBack(s string, stops []string) int {
 	longest := 0
 	for _, stop := range stops {

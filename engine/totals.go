@@ -2,23 +2,23 @@ package engine
 
 import "specula/engine/event"
 
-// totals sums up the rounds of a reply.
+// totals are the sums over the rounds of a reply.
 type totals struct {
 	event.Totals
 	plain, drafted timed
 }
 
-// timed are rounds of one sort: the tokens that they committed, and their milliseconds.
+// timed are the tokens and milliseconds of one sort of rounds, plain or with a draft.
 type timed struct{ tokens, ms float64 }
 
-// add counts a finished round. failed says that its proposer could not draft.
+// add counts a finished round. failed: a draft was asked for, but the proposer failed.
 func (t *totals) add(ev *event.Round, failed bool) {
 	plain := len(ev.Draft) == 0 && !failed
 	t.Add(ev, plain)
 	switch {
 	case plain:
 		t.PlainMSPerToken = t.plain.add(ev)
-	case !failed: // a failed round is of neither sort
+	case !failed: // a failed round is neither plain nor drafted
 		t.SpecMSPerToken = t.drafted.add(ev)
 	}
 	if t.Drafted > 0 {

@@ -14,11 +14,11 @@ import (
 	"specula/tokenizer/chat"
 )
 
-// CompareWithDecoding runs the target over a finished reply to prompt in two ways: by passes of one
-// row, and by the passes of the rounds that wrote it. Each way reads the keys and values of its own
-// passes. It returns at how many positions of the reply the scores were compared, and at how many
-// of these their bits differ; both are 0 for a target on a server, whose passes cannot be repeated.
-// It empties the caches before and after.
+// CompareWithDecoding runs the target over a finished reply in two ways: by passes of one row, and by
+// passes with the rows of the rounds that wrote it. Each way reads keys and values from its own passes
+// only. compared is at how many positions the scores were compared, differ at how many of them their
+// bits differ. Both are 0 for a target on a server, whose passes cannot be repeated. The caches are
+// empty before and after.
 func (s *Session) CompareWithDecoding(ctx context.Context, prompt string, rounds []event.Round) (compared, differ int, err error) {
 	local, here := s.target.(*round.Local)
 	if !here {
@@ -50,7 +50,7 @@ func (s *Session) CompareWithDecoding(ctx context.Context, prompt string, rounds
 	return compared, differ, nil
 }
 
-// passes run over a reply after a prompt of base+1 tokens, of which all but the last are in the cache.
+// passes runs over a reply. The prompt has base+1 tokens; the cache holds all of them but the last.
 type passes struct {
 	local *round.Local
 	base  int
@@ -59,7 +59,7 @@ type passes struct {
 	bits  []byte
 }
 
-// goBack makes the cache hold the prompt alone.
+// goBack cuts the cache back to the prompt without its last token.
 func (p *passes) goBack(ctx context.Context, prompt []int32) error {
 	kept := compute.Reach(p.local.Cache, len(prompt))
 	err := p.local.Truncate(kept)
@@ -69,10 +69,10 @@ func (p *passes) goBack(ctx context.Context, prompt []int32) error {
 	return err
 }
 
-// fingerprint stands for the bits of a row of scores: rows of a whole reply would take gigabytes.
+// fingerprint is a hash of a row of scores. The rows of a whole reply would take gigabytes.
 type fingerprint [sha256.Size]byte
 
-// of fingerprints the first n rows of a pass.
+// of returns the fingerprints of the first n rows of a pass.
 func (p *passes) of(logits compute.Logits, n int) ([]fingerprint, error) {
 	var list []fingerprint
 	for i := range n {
@@ -88,7 +88,7 @@ func (p *passes) of(logits compute.Logits, n int) ([]fingerprint, error) {
 	return list, nil
 }
 
-// decode fingerprints the row that decides each committed token, from passes of one row.
+// decode returns the fingerprint of the row that decides each committed token, from passes of one row.
 func (p *passes) decode(ctx context.Context, rounds []event.Round) (list []fingerprint, err error) {
 	at := p.from
 	for i := range rounds {
@@ -107,7 +107,7 @@ func (p *passes) decode(ctx context.Context, rounds []event.Round) (list []finge
 	return list, nil
 }
 
-// verify compares the same rows, from the passes of the rounds.
+// verify computes the same rows by the passes of the rounds, and compares their fingerprints.
 func (p *passes) verify(ctx context.Context, rounds []event.Round, decoded []fingerprint) (compared, differ int, err error) {
 	at := p.from
 	for i := range rounds {

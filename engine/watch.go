@@ -11,17 +11,17 @@ import (
 	"specula/engine/spec"
 )
 
-// watching is the stream of a server that speculates by itself.
+// watching is the open stream of a server that speculates by itself.
 type watching struct {
 	stream *remote.Watch // nil: none is open
-	params sample.Params // that it is written under
-	most   int           // tokens of the reply that were asked for
-	at     []int         // the reply's round that each of them is
-	untold []event.Round // rounds whose draft the server tells at the end
+	params sample.Params // of this stream
+	most   int           // length of the context at which this stream ends
+	at     []int         // for each piece of the stream: the number of its round in the reply
+	untold []event.Round // rounds whose drafts the server tells only at the end of the reply
 	served []event.ServerRound
 }
 
-// watches reports whether the rounds of the reply are the server's own.
+// watches reports whether the server speculates by itself and the reply shows its rounds.
 func (r *reply) watches() bool {
 	return r.session.engine.options.Remote != nil && r.config.Remote.Watch
 }
@@ -29,9 +29,9 @@ func (r *reply) watches() bool {
 // pathReported is the path of a round that a server reports.
 const pathReported = "reported"
 
-// watch tells the next round of the server's own. It has the result of round.
+// watch reads the server's next round and emits it. It returns the same as round.
 func (r *reply) watch(ctx context.Context) (reason string, err error) {
-	r.leave() // the proposer will not see these tokens
+	r.leave() // the proposer will not be told these tokens
 	timer := &r.session.driver.Watch
 	timer.Skip()
 	if err := r.openWatch(ctx); err != nil {
@@ -69,7 +69,7 @@ func (r *reply) watch(ctx context.Context) (reason string, err error) {
 	return reason, r.readEnd(endStop, &seen)
 }
 
-// openWatch lets the server write on, unless it does so already, under the settings in force.
+// openWatch opens a stream from the server, unless one is open under the same settings.
 func (r *reply) openWatch(ctx context.Context) error {
 	w, p := &r.server, params(r.config)
 	most := len(r.context) + r.left()
@@ -90,7 +90,7 @@ func (r *reply) openWatch(ctx context.Context) error {
 	return nil
 }
 
-// narrateSeen tells a round of the server. Rounds that came in one piece become plain tokens.
+// narrateSeen makes the event of a server's round. Tokens of merged rounds become plain rounds.
 func (r *reply) narrateSeen(seen *remote.Seen) []event.Round {
 	e := r.session.engine
 	one := event.Round{
@@ -131,12 +131,12 @@ func (r *reply) narrateSeen(seen *remote.Seen) []event.Round {
 		}
 	}
 	if len(one.Draft) == 0 && one.Commit == nil {
-		return nil // the end of the reply alone
+		return nil // the server sent only the end of the reply
 	}
 	return []event.Round{one}
 }
 
-// narrateMerged tells tokens of which it is not known whether they were drafted.
+// narrateMerged makes events of tokens of which it is not known whether they were drafted.
 func (r *reply) narrateMerged(one event.Round, seen *remote.Seen) (list []event.Round) {
 	one.Proposer, one.Gamma, one.Server.Merged = "none", 0, seen.Merged
 	one.PathWhy = fmt.Sprintf("at least %d rounds of the server came in one piece: which of their tokens were drafted is not known", seen.Merged)
@@ -151,7 +151,7 @@ func (r *reply) narrateMerged(one event.Round, seen *remote.Seen) (list []event.
 	return list
 }
 
-// tellSeen emits a round of the server, and counts it.
+// tellSeen emits a round of the server, and adds it to the totals.
 func (r *reply) tellSeen(ev event.Round) error {
 	target := r.session.target.(*remote.Target)
 	target.Hold(r.context[:len(r.context)-1])
@@ -164,16 +164,16 @@ func (r *reply) tellSeen(ev event.Round) error {
 	return r.out.emit(ev)
 }
 
-// mostEnding is how many pieces may come after the last token.
+// mostEnding is how many more pieces are read after the last token, to find the end of the stream.
 const mostEnding = 4
 
-// readEnd reads what a server tells at the end of a reply that it ended itself.
+// readEnd reads the list of drafts that a server sends after a reply that it ended itself.
 func (r *reply) readEnd(reason string, seen *remote.Seen) error {
 	w := &r.server
 	for i := 0; i < mostEnding && !seen.Ended && reason == endStop; i++ {
 		next, err := w.stream.Next()
 		if err != nil || len(next.Tokens) > 0 {
-			break // the reply is whole without it
+			break // the reply is complete without this list
 		}
 		*seen = next
 	}
@@ -191,7 +191,7 @@ func (r *reply) readEnd(reason string, seen *remote.Seen) error {
 	return nil
 }
 
-// completeTotals counts the drafts that the server told of at the end. A round that it did not list had none.
+// completeTotals adds the drafts that the server told at the end. A round that the server did not list had none.
 func (r *reply) completeTotals() {
 	w := &r.server
 	for i := range w.untold {

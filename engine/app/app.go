@@ -1,8 +1,8 @@
 // Package app opens the models and the device that the settings name, and does what the commands ask
 // for: a conversation, a benchmark, a proof, an exam, the description of a file.
 //
-// It joins the packages that do the work, and is the only one in engine/... that knows the CPU backend and
-// the models inside the program. A GPU and the clock are given to it.
+// It joins the packages that do the work. No other package in engine/... knows the CPU backend and the
+// built-in models. The caller supplies the GPU and the clock.
 package app
 
 import (
@@ -23,7 +23,7 @@ import (
 	"specula/engine/remote"
 )
 
-// App holds what comes from outside.
+// App holds what the caller supplies.
 type App struct {
 	Version string
 	OpenGPU host.OpenGPU
@@ -35,8 +35,8 @@ type App struct {
 type Report interface {
 	WriteTable(io.Writer) error
 	WriteJSON(io.Writer) error
-	// Matched reports whether all is as it must be. For a benchmark: every greedy text was the same with
-	// and without speculation.
+	// Matched reports whether the result is as it must be. For a benchmark: each greedy text was the same
+	// with and without speculation.
 	Matched() bool
 }
 
@@ -44,11 +44,11 @@ type Report interface {
 type Conversation struct {
 	*engine.Session
 	engine  *engine.Engine
-	devices *host.Devices  // nil: those of another conversation
+	devices *host.Devices  // nil: another conversation owns them
 	server  *remote.Server // nil: the target is on this machine
 }
 
-// Open loads the models and opens a conversation. It calls emit with its progress and the result.
+// Open loads the models and opens a conversation. It emits the progress of loading and its result.
 func (a *App) Open(ctx context.Context, c config.Config, emit func(event.Event)) (*Conversation, error) {
 	opened, err := a.open(ctx, c, "", emit)
 	if errors.Is(err, compute.ErrLacks) && c.Device.Device == "auto" {
@@ -69,7 +69,7 @@ func (a *App) open(ctx context.Context, c config.Config, why string, emit func(e
 	o := engine.Options{
 		Version: a.Version, Config: c, Target: target, Draft: draft,
 		Backend: d.Target, DeviceWhy: d.Why, DraftBackend: d.Draft, Fallback: d.Fallback,
-		Now: a.Now, NewSeed: func() int64 { return rand.Int64N(1_000_000_000) }, // short enough to be shown whole and typed
+		Now: a.Now, NewSeed: func() int64 { return rand.Int64N(1_000_000_000) }, // at most nine digits, which can be shown in full and typed
 	}
 	if why != "" {
 		o.DeviceWhy = why
@@ -97,12 +97,12 @@ func (a *App) open(ctx context.Context, c config.Config, why string, emit func(e
 	return &Conversation{Session: s, engine: e, devices: d, server: server}, nil
 }
 
-// silently opens a conversation for a command that shows no progress of loading.
+// silently opens a conversation without showing the progress of loading.
 func (a *App) silently(ctx context.Context, c config.Config) (*Conversation, error) {
 	return a.Open(ctx, c, func(event.Event) {})
 }
 
-// models says which files, or which models inside the program, are target and draft model.
+// models returns the files or built-in models of target and draft.
 func models(all config.Config) (target, draft engine.Source) {
 	c := all.Model
 	if all.Remote.URL != "" {
@@ -121,7 +121,7 @@ func models(all config.Config) (target, draft engine.Source) {
 	return target, draft
 }
 
-// another opens a second conversation with the same models on the same device. It must be closed before c.
+// another opens a second conversation with the models and devices of c. Close it before c.
 func (c *Conversation) another(ctx context.Context) (bench.Opened, error) {
 	s, err := c.engine.NewSession(ctx)
 	if err != nil {
@@ -130,7 +130,7 @@ func (c *Conversation) another(ctx context.Context) (bench.Opened, error) {
 	return &Conversation{Session: s, engine: c.engine}, nil
 }
 
-// Reply answers one prompt as the first message of a conversation.
+// Reply writes a reply to a conversation with one message, prompt.
 func (c *Conversation) Reply(ctx context.Context, prompt string) iter.Seq[event.Event] {
 	return c.Generate(ctx, engine.Request{Messages: []engine.Message{{Role: "user", Content: prompt}}})
 }

@@ -11,12 +11,12 @@ import (
 	"specula/engine/remote"
 )
 
-// AuditOptions say which server to judge.
+// AuditOptions say which server to audit, and how.
 type AuditOptions struct {
-	Config     config.Config // remote.url is the server that speculates
-	Plain      string        // address of one that has the same model and does not; "": the same, one token a request
+	Config     config.Config // remote.url is the speculating server
+	Plain      string        // address of a server with the same model that does not speculate; "": the same server, one token a request
 	PromptText string        // content of a file with one prompt per line; "": the built-in prompts
-	Count      int           // the largest number of prompts
+	Count      int           // most prompts
 }
 
 // Audit compares a server's texts with and without its own speculation. progress gets the number of
@@ -73,7 +73,7 @@ func (a *App) Audit(ctx context.Context, o AuditOptions, progress func(done, tot
 	return r, nil
 }
 
-// counting returns a reader of the server's counters, or why it has none.
+// counting returns a function that reads the server's counters, or why the server has none.
 func counting(ctx context.Context, s *remote.Server) (func(context.Context) (audit.Counters, error), error) {
 	read := func(ctx context.Context) (audit.Counters, error) {
 		m, err := s.Metrics(ctx)

@@ -12,8 +12,8 @@ import (
 type BenchOptions struct {
 	Config     config.Config
 	PromptText string // content of a file with one prompt per line; "": the built-in prompts
-	GSM8K      string // path of a file of this set, used instead; "" for none
-	Count      int    // the largest number of prompts
+	GSM8K      string // path of a GSM8K file whose questions are used instead; "": none
+	Count      int    // most prompts
 	GenTokens  int    // tokens of each reply
 	Repeats    int    // how often each prompt is measured; 0: once
 }
@@ -58,7 +58,7 @@ type GammaOptions struct {
 	Gammas       []int
 	Sets         []string // names of built-in kinds of prompt; nil: all
 	Temperatures []float64
-	Count        int // the largest number of prompts of each set
+	Count        int // most prompts of each set
 	GenTokens    int
 	Repeats      int
 }

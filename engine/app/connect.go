@@ -24,11 +24,11 @@ func (a *App) connect(ctx context.Context, c config.Remote) (*remote.Server, err
 	})
 }
 
-// mostKey bounds a file with a key, in bytes.
+// mostKey is the size limit of a file with a key, in bytes.
 const mostKey = 64 << 10
 
 // key reads a server's key from the environment variable or the @FILE that the setting names. The
-// setting never is the key: it would stand in the list of processes, in traces and in exports.
+// setting cannot be the key itself, which would then be visible in process lists, traces and exports.
 func (a *App) key(from string) (string, error) {
 	path, file := strings.CutPrefix(from, "@")
 	if !file {

@@ -14,12 +14,12 @@ import (
 	"specula/engine/proof"
 )
 
-// ProofOptions say what to compare with plain sampling.
+// ProofOptions say which replies to compare with plain sampling, and for how long.
 type ProofOptions struct {
 	Config    config.Config
 	Prompt    string
-	Seconds   float64  // for all together
-	Trials    int      // the largest number for one combination
+	Seconds   float64  // for all combinations together
+	Trials    int      // most replies for one combination
 	Proposers []string // names; nil: all that are available
 	Rule      string   // "": every lossless rule
 }
@@ -58,10 +58,10 @@ func (a *App) Doctor(ctx context.Context, o DoctorOptions, progress func(what st
 type PairOptions struct {
 	Config  config.Config
 	Holdout string             // path of a file of dialogues to measure α on; "": α is not measured
-	Goals   map[string]float64 // by the names of figures; nil: no goals
+	Goals   map[string]float64 // by name of a figure; nil: no goals
 }
 
-// EvalPair sets the exam to a pair of models and compares its agreement and cost with their goals.
+// EvalPair lets a pair of models sit the exam, and compares its agreement and cost with the goals.
 // progress gets the number of questions done.
 func (a *App) EvalPair(ctx context.Context, o PairOptions, progress func(done, total int)) (Report, error) {
 	options := pair.Options{Temperatures: []float64{0, 0.7, 1}, Goals: o.Goals}

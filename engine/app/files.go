@@ -17,11 +17,11 @@ import (
 	"specula/engine/weights/random"
 )
 
-// IsModel reports whether a text is the path of a GGUF file, or of a folder with a model.
+// IsModel reports whether a text is the path of a GGUF file or of a model's folder.
 func IsModel(path string) bool {
 	info, err := os.Stat(path)
 	switch {
-	case err != nil: // a path that is not there is told when it is opened
+	case err != nil: // a missing file is reported when it is opened
 		return (strings.HasSuffix(path, ".gguf") || strings.HasSuffix(path, "/")) && !strings.ContainsAny(path, " \t\n")
 	case info.IsDir():
 		_, err = os.Stat(filepath.Join(path, "config.json"))
@@ -41,7 +41,7 @@ func Describe(ctx context.Context, path string) ([]event.Table, error) {
 	return slices.Insert(tables, 2, processor()), nil
 }
 
-// prospects says what a chat with a model file would be like, or why there can be none.
+// prospects says what Load would report about a chat with a model file, or why it cannot be loaded.
 func prospects(f *weights.File) (rows [][]string) {
 	ready, err := engine.Study(f)
 	if err != nil {
@@ -59,7 +59,7 @@ func prospects(f *weights.File) (rows [][]string) {
 	return rows
 }
 
-// processor describes what a model would run on without a GPU.
+// processor describes the CPU as a backend.
 func processor() event.Table {
 	backend := host.New(0)
 	defer backend.Close()
@@ -67,7 +67,7 @@ func processor() event.Table {
 	return event.Table{Title: "processor", Rows: [][]string{{info.Name}, {info.Detail}}}
 }
 
-// MakeWeights writes a model file with random weights of one of random.Types.
+// MakeWeights writes a model file with random weights. weightType is one of random.Types.
 func MakeWeights(ctx context.Context, shape, weightType, path string) error {
 	return random.MakeFile(ctx, path, shape, weightType, assets.Draft())
 }

@@ -41,8 +41,8 @@ func (a *App) TimePasses(ctx context.Context, o PassOptions) (any, error) {
 	return Passes{passes, doctor.ResidentBytes(), m.Config().WeightBytes, m.Config().CacheBytes}, err
 }
 
-// kernelCache is the size in tokens of the cache for measurements of single products and steps. It covers
-// the tokens before a measurement and the longest pass (package speed).
+// kernelCache is the size in tokens of the cache in which single products and steps are measured. It
+// holds the tokens before a measurement and the longest pass (package speed).
 const kernelCache = 256
 
 // Kernels times the matrix products of the target on the CPU.
@@ -76,7 +76,7 @@ func (a *App) timeSteps(ctx context.Context, c config.Config) (speed.Steps, erro
 	return speed.MeasureSteps(ctx, both[0], both[1], a.Now)
 }
 
-// loadOnCPU loads a model without tokenizer or session. Its caches hold so many tokens.
+// loadOnCPU loads a model without tokenizer or session. Each of its caches holds tokens tokens.
 func loadOnCPU(ctx context.Context, s engine.Source, threads, tokens int) (*model.Model, *host.Backend, error) {
 	f, err := openWeights(ctx, s)
 	if err != nil {

@@ -3,28 +3,28 @@ package gamma
 import "math"
 
 const (
-	// startRate is the acceptance assumed before there is evidence. It is high, so that speculation
-	// gets its chance. A position that was not reached yet is assumed to have the rate of the
-	// position before it. Either counts as startWeight observations.
+	// startRate is the acceptance assumed before there is evidence. It is high, so that drafts are
+	// tried. A position that was not reached yet is assumed to have the rate of the position before
+	// it. Both assumptions count as startWeight observations.
 	startRate   = 0.8
 	startWeight = 5
 	// memory is the largest number of observations that an estimate rests on. With 100 its standard
 	// error is 5 points, and that of the speed predicted for γ = 1 is 4 %. With fewer, a run of bad
 	// luck would end drafts that gain a few percent.
 	memory = 100
-	// usualSpread is the variance between replies that is assumed after the first one. It counts as
-	// spreadStart observations; the variance rests on spreadMemory of them at most.
+	// usualSpread is the variance between replies that is assumed after the first reply. It counts as
+	// spreadStart observations. The variance is a mean of at most spreadMemory observations.
 	usualSpread               = 0.05
 	spreadMemory, spreadStart = 300, 20
-	// While no round reaches a position, its evidence loses the share fading of its weight per
-	// round, so that new evidence counts quickly. Its estimate moves by the share drift towards
-	// that of the position before it. Otherwise old bad luck would rule out a depth forever.
+	// While no round reaches a position, the weight of its evidence shrinks by the share fading in
+	// each round, so that new evidence counts quickly. Its estimate moves by the share drift towards
+	// that of the position before it. Otherwise old bad luck would rule out this depth forever.
 	fading = 0.01
 	drift  = 0.004
 )
 
-// acceptance estimates for each draft position the chance to be accepted, given that all positions
-// before were. A round is evidence about the positions up to its first rejection only. The
+// acceptance estimates for each draft position the chance that its token is accepted, given that all
+// tokens before it were. A round is evidence only for the positions up to its first rejection. The
 // estimates of later positions fade and drift (see fading).
 type acceptance []position
 
@@ -32,9 +32,9 @@ type acceptance []position
 type position struct {
 	rate      // over all replies
 	here rate // of the current reply alone
-	// variance is how much the acceptance differs between replies, beyond chance. In one reply nearly
-	// every draft is accepted, in another hardly any. The larger the variance, the sooner a reply is
-	// judged by its own rounds. (Empirical Bayes estimate, Efron and Morris, 1973)
+	// variance is how much the acceptance differs between replies, beyond chance: in some replies nearly
+	// each draft is accepted, in others hardly any. The larger it is, the sooner a reply is judged by its
+	// own rounds. (Empirical Bayes estimate, Efron and Morris, 1973)
 	variance rate // without weight during the first reply
 }
 
@@ -54,8 +54,8 @@ func (a acceptance) begin() {
 	}
 }
 
-// rate is a running mean that follows changes. It starts as an average. When its weight has reached
-// the memory, it is exponentially weighted.
+// rate is a running mean. At first all observations count equally. Once its weight has reached the
+// memory, older observations count exponentially less.
 type rate struct {
 	mean   float64
 	weight float64 // observations that the mean rests on
@@ -67,7 +67,7 @@ func (r *rate) add(x, n, memory float64) {
 	r.mean += (x - r.mean) * n / r.weight
 }
 
-// observe learns from a round. Of its tested tokens all were accepted, or all except the last.
+// observe learns from a round: of its tested tokens all were accepted, or all except the last.
 func (a *acceptance) observe(o Observation) {
 	for i := range o.Tested {
 		if i == len(*a) {
@@ -87,7 +87,7 @@ func (a *acceptance) observe(o Observation) {
 }
 
 // at returns the estimate for position i, counted from 0. A position that was never tested gets the
-// estimate of the last one that was; startRate if none was.
+// estimate of the last tested position, or startRate if there is none.
 func (a acceptance) at(i int) float64 {
 	if i = min(i, len(a)-1); i < 0 {
 		return startRate
@@ -100,8 +100,8 @@ func (a acceptance) at(i int) float64 {
 	return p.mean + (p.here.mean-p.mean)*p.here.weight/(p.here.weight+luck/p.variance.mean)
 }
 
-// shown returns the acceptance of position i in the current reply alone; the estimate, if the reply has
-// hardly tested that position.
+// shown returns the acceptance of position i in the current reply alone. If the reply has hardly
+// tested that position, shown returns the estimate.
 func (a acceptance) shown(i int) float64 {
 	if i < len(a) && a[i].here.weight >= hindsightTests {
 		return a[i].here.mean

@@ -5,26 +5,26 @@ import (
 	"math"
 )
 
-// calibration learns how often the target accepts a token to which the proposer gave a certain
-// confidence.
+// calibration learns how often the target accepts a token, by the confidence that the proposer gave to
+// the token.
 type calibration struct {
 	bins [confidenceBins]rate
-	// memory is the number of observations that a bin rests on.
+	// memory is the largest number of observations that a bin rests on.
 	memory float64
 }
 
 const (
 	confidenceBins = 12
-	// lookupMemory is the memory for looked-up tokens; otherwise it is that of all estimates. Repetition
-	// comes in bursts: a reply starts to repeat something, and stops.
+	// lookupMemory is that number for looked-up tokens; for others it is memory. Repetition comes in
+	// bursts: a reply starts to repeat something, and stops.
 	lookupMemory = 8
 	// priorShare is the weight of the estimate that ignores confidence, as a share of memory.
 	priorShare = 0.1
 )
 
-// bin returns the bin of a confidence; bin k begins at 1 − 2^(−k/2). Bins are narrow near 1,
-// because a draft that is sharper than the target is nearly always nearly sure, and these tokens
-// are worth telling apart.
+// bin returns the bin of a confidence. Bin k begins at 1 − 2^(−k/2). Bins are narrow near 1, because a
+// draft that is sharper than the target gives nearly all its tokens a confidence near 1, and these
+// should be told apart.
 func bin(confidence float64) int {
 	return max(0, min(confidenceBins-1, int(-2*math.Log2(max(1-confidence, 1e-9)))))
 }
@@ -36,7 +36,7 @@ func (c *calibration) observe(o Observation) {
 }
 
 // chance returns the probability that a token of this confidence is accepted. usual is the
-// acceptance of its position, whatever the confidence.
+// acceptance of the token's position when confidence is ignored.
 func (c *calibration) chance(confidence, usual float64) float64 {
 	b, prior := c.bins[bin(confidence)], priorShare*c.memory
 	return (prior*usual + b.weight*b.mean) / (prior + b.weight)
@@ -67,13 +67,12 @@ func (c *Controller) Continue(i int, q float64) string {
 }
 
 // Trim decides how many tokens of a looked-up draft are worth the rows that verify them, given the
-// proposer's confidence in each. If it returns fewer than all, why gives the reason in words. Only
-// the cost-aware rule trims. Trimming by confidence keeps the output exact only if the draft does
-// not depend on chance, which is true for looked-up drafts.
+// proposer's confidence in each. If it returns fewer than all, why gives the reason. Only the
+// cost-aware rule trims. Trimming by confidence keeps the text exact only if the draft does not
+// depend on chance, which is true for looked-up drafts.
 //
-// A confidence without observations is assumed to hold with the chance startRate. While a
-// confidence is left out, its observations lose weight, so its chance comes back to startRate and
-// it is tried again: a draft that needs no model is worth a try now and then.
+// A confidence without observations gets the chance startRate. Each time a confidence is left out, its
+// observations lose weight. So its chance returns to startRate, and it is tried again now and then.
 func (c *Controller) Trim(confidence []float64) (gamma int, why string) {
 	n := min(len(confidence), c.options.Max)
 	if c.options.Rule != CostAware {
@@ -88,6 +87,6 @@ func (c *Controller) Trim(confidence []float64) (gamma int, why string) {
 	return gamma, why
 }
 
-// lookupFading is the share of its weight that a bin loses each time its confidence is left out. So
-// a try, which costs about one row, comes once in about a hundred such rounds.
+// lookupFading is the share of weight that a bin loses each time its confidence is left out. So a try,
+// which costs about one row, comes once in about a hundred such rounds.
 const lookupFading = 0.002

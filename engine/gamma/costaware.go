@@ -2,16 +2,16 @@ package gamma
 
 import "fmt"
 
-// mostTokensPerCost is the cost-aware rule. It takes the γ with the most expected tokens per cost,
-// if the rest of the reply is expected to save more time than the proposer needs to read what it
-// missed. Otherwise it drafts nothing, or now and then one token (see off). A lookup always gets
-// the most, and γ = 0 needs evidence (see mayRefuse).
+// mostTokensPerCost is the cost-aware rule. It takes the γ with the most expected tokens per cost, if
+// the rest of the reply should save more time with it than the proposer needs to read missed tokens.
+// Otherwise it drafts nothing, or now and then one token (see off). A lookup may always draft the
+// most, and γ = 0 needs evidence (see mayRefuse).
 func (c *Controller) mostTokensPerCost(o Outlook) Decision {
 	switch {
 	case c.options.Max == 0:
 		return Decision{Why: "no draft is allowed"}
 	case c.options.Lookup:
-		// The confidence of a find tells better than any average how much of it to verify (see Trim).
+		// Trim decides afterwards: the confidence of a find says more about it than any average.
 		return Decision{Gamma: c.options.Max, Why: "looking up costs nothing: all that is found and worth its rows"}
 	case !c.costs.measured(0) && c.plain == 0:
 		return Decision{Probe: true, Why: "the first round is plain, to have something to compare with"}
@@ -32,12 +32,12 @@ func (c *Controller) mostTokensPerCost(o Outlook) Decision {
 	return Decision{Gamma: pays, Why: c.worth(pays), Probe: !c.lengths[pays].Measured}
 }
 
-// A decision against drafting needs evidence, because the rehearsal and the first rounds may have
-// run while other programs used the machine. Until fewDrafts rounds have drafted, the controller
-// refuses no draft. From then on until manyDrafts, it refuses a draft only in two cases. One is an
-// acceptance below mostHold, which other programs cannot cause. The other is a draft that gives fewer
-// tokens per cost than poor times what plain decoding gives. Nominal costs do not depend on other
-// programs: with them the controller can refuse a draft from the first round on.
+// A decision against drafting needs evidence, because the rehearsal and the first rounds may have run
+// while other programs used the machine. The controller refuses no draft until fewDrafts rounds have
+// drafted. Until manyDrafts rounds, it refuses a draft only if the acceptance is below mostHold, which
+// other programs cannot cause, or if the draft gives fewer tokens per cost than poor times what plain
+// decoding gives. Nominal costs do not depend on other programs: with them the controller can refuse a
+// draft from the first round on.
 const (
 	fewDrafts, manyDrafts = 6, 16
 	mostHold, poor        = 0.6, 0.75
@@ -50,14 +50,13 @@ func (c *Controller) mayRefuse(gamma int) bool {
 	return c.drafts >= fewDrafts && (c.acceptance.at(0) < mostHold || c.rate(gamma) < poor*c.rate(0))
 }
 
-// margin is how much faster than plain decoding a draft must seem, as a share, because estimates
-// have errors. Where drafting and plain decoding are about equal, an error may cost a gain, but
-// must not make a reply slower than without speculation.
+// margin is the share by which a draft must seem faster than plain decoding, because estimates have
+// errors. If both are about equal, an error may cost a gain, but must not make a reply slower than
+// without speculation.
 const margin = 0.02
 
-// debt returns the cost of what the proposer must read before it can draft. The first reading is
-// free: a proposer that never drafted reads the conversation once for the whole session, so the
-// first reply does not pay for it alone.
+// debt returns the cost of the tokens that the proposer must read before it can draft. The first
+// reading is free: it is done once for the whole session, so the first reply does not pay for it alone.
 func (c *Controller) debt(o Outlook) float64 {
 	if c.drafts == 0 {
 		return 0
@@ -65,13 +64,12 @@ func (c *Controller) debt(o Outlook) float64 {
 	return c.costs.reading(o.Unread)
 }
 
-// usualReply is the assumed length of a reply, in tokens, until one was seen to its end.
+// usualReply is the assumed length of a reply in tokens, until a reply has ended.
 const usualReply = 128
 
-// gain returns the cost that drafting gamma tokens a round is expected to save in the rest of a
-// reply. left is the number of tokens that the reply may still have. However long the reply is
-// already, the rest is expected to be as long as the mean of whole replies, but not longer than
-// left.
+// gain returns the cost that drafting gamma tokens a round should save in the rest of a reply. left is
+// the number of tokens that the reply may still have. The rest is assumed to be as long as the mean of
+// whole replies, but not longer than left.
 func (c *Controller) gain(gamma, left int) float64 {
 	return min(c.replyTokens.mean, float64(left)) * (1/c.rate(0) - 1/c.rate(gamma))
 }
@@ -79,27 +77,26 @@ func (c *Controller) gain(gamma, left int) float64 {
 // rate returns the expected tokens per cost of a round with gamma draft tokens.
 func (c *Controller) rate(gamma int) float64 { return c.lengths[gamma].rate() }
 
-// While plain decoding is the best, a draft is tried now and then: the text may have become easier,
-// or the machine free.
+// While plain decoding is best, a draft is tried now and then, because the text may have become easier
+// or the machine less busy.
 const (
-	// tryBudget is the share of time (0.15 %) for tries, drafts made while plain decoding is the
-	// best. Where speculation does not pay, it may slow a reply by 1 % in all; what else
-	// speculation costs there takes the rest.
+	// tryBudget is the share of time (0.15 %) for tries, which are drafts made while plain decoding is
+	// best. Where speculation does not pay, it may cost 1 % of the time in all; the rest of this goes to
+	// its other costs.
 	tryBudget = 0.0015
 	// decideEvery is the number of rounds for which a decision against drafting holds. Plain rounds
 	// teach nothing about drafts, and on the demo pair a decision takes 2 % of a round.
 	decideEvery = 16
 )
 
-// off returns plain, or a try if the budget covers what the try is expected to lose, reading
-// included. If it returns plain, Next repeats that decision for decideEvery rounds. A try drafts
-// one token: that is cheapest, and the first position matters most. If reading a token costs more
-// than the budget gains per round, the debt grows faster than the budget; the try then comes at the
-// start of a later reply and not in the middle of this one.
+// off returns plain, or a try if the budget covers what the try should lose, reading included. After
+// plain, Next repeats that decision for decideEvery rounds. A try drafts one token: that is cheapest,
+// and the first position matters most. If reading a token costs more than the budget gains per round,
+// the debt grows faster than the budget; then the try comes at the start of a later reply.
 func (c *Controller) off(debt float64, plain Decision) Decision {
 	try := c.lengths[1]
 	loss := max(0, debt+try.Cost-try.Tokens/c.rate(c.best))
-	if c.saved < loss || c.saved == 0 { // 0: a draft has just run
+	if c.saved < loss || c.saved == 0 { // saved is 0 right after a draft
 		c.rest = decideEvery
 		return plain
 	}

@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// NominalCosts replace measured costs. Any unit will do, such as milliseconds or passes of the
-// target, if all four use the same one.
+// NominalCosts replace measured costs. All four have the same unit, which does not matter: for example
+// milliseconds, or passes of the target.
 type NominalCosts struct {
 	DraftStep float64 // one draft token
 	Verify    float64 // a target pass over one row
 	VerifyRow float64 // each further row of that pass
-	Read      float64 // one token that the proposer missed and must read before it can draft
+	Read      float64 // reading one token that the proposer missed
 }
 
-// ledger returns costs that hold these prices, for up to most draft tokens.
+// ledger returns costs made of these prices, for up to most draft tokens.
 func (n *NominalCosts) ledger(most int) *costs {
 	c := &costs{load: 1, step: price{n.DraftStep, rehearsals}, read: price{n.Read, rehearsals}}
 	for gamma := range most + 1 {
@@ -25,13 +25,13 @@ func (n *NominalCosts) ledger(most int) *costs {
 
 // costs is a ledger: what the parts of a round cost, in milliseconds or in nominal units.
 //
-// Times change together: other programs use the machine, the clock rate falls, the context grows.
-// A part that has not run for a while has an old price. After the machine became slow, that part
-// would look cheap. So a price is kept for an unloaded machine, and one load multiplies all of them:
+// Times change together: other programs use the machine, the clock rate falls, the context grows. A
+// part that has not run for a while has an old price, and would look cheap after the machine became
+// slow. So a price is kept for an unloaded machine, and all prices are multiplied by one load:
 // duration = base · load. The load follows quickly, the bases slowly.
 type costs struct {
 	load   float64 // how slow the machine is; 1 at first
-	passes []price // by draft tokens, that is rows − 1: the pass and everything else but drafting
+	passes []price // by draft tokens, which is rows − 1: the pass, and all other work but drafting
 	step   price   // drafting one token
 	read   price   // reading one token that the proposer missed
 }
@@ -43,13 +43,13 @@ type price struct {
 }
 
 const (
-	// rehearsals is the number of samples up to which a base is the smallest of them, because
-	// disturbances only add time. After that they count together as one sample of a running mean,
-	// because samples in quick succession were disturbed together.
+	// rehearsals: up to 3 samples, a base is the smallest of them, because disturbances only add time.
+	// Later these samples count as one sample of a running mean, because samples in quick succession
+	// were disturbed together.
 	rehearsals = 3
-	// loadGain is how much of a surprise the load takes: it follows within about 15 rounds.
+	// loadGain is the part of a surprise that the load takes over: it follows within about 15 rounds.
 	loadGain = 0.07
-	// mostSurprise bounds the relative surprise of one sample, because machines stall.
+	// mostSurprise limits the relative surprise of one sample, because machines sometimes stall.
 	mostSurprise = 0.25
 )
 
@@ -97,12 +97,12 @@ func (c *costs) reading(tokens int) float64 {
 	return float64(tokens) * c.read.base * c.load
 }
 
-// pass returns the expected cost of a round with gamma draft tokens, that is gamma+1 rows, without
-// the cost of drafting. If this length was not measured, pass returns the cost of the next shorter
-// measured length. The round cannot cost less, so the length looks good, is tried and thereby
-// measured. If it has more than twice the rows of that measured length, pass returns infinity, so
-// that it is not tried: it could cost too much. A longer pass that was cheaper sets the cost: more
-// rows never cost less, so it shows that the samples of the shorter one were disturbed.
+// pass returns the expected cost of a round with gamma draft tokens, which is gamma+1 rows, without the
+// cost of drafting. For a length that was not measured, it returns the cost of the next shorter measured
+// length. That is a lower bound, so the length looks good, is tried and gets measured. If it has more
+// than twice the rows of the measured length, trying it could cost too much, so pass returns infinity.
+// If a longer pass was cheaper, pass returns the cost of the longer one: more rows never cost less, so
+// the samples of the shorter pass were disturbed.
 func (c *costs) pass(gamma int) float64 {
 	least := math.Inf(1)
 	for i, p := range slices.Backward(c.passes) {
@@ -120,8 +120,8 @@ func (c *costs) pass(gamma int) float64 {
 	return 1 // nothing is known, so there is nothing to compare with
 }
 
-// measured reports whether passes of this length were measured. A single sample does not count: it
-// may include a stall of the machine. A plain pass is the exception, since there is none shorter.
+// measured reports whether passes of this length were measured. One sample is not enough, because the
+// machine may have stalled. For a plain pass it is, because there is no shorter pass to compare with.
 func (c *costs) measured(gamma int) bool {
 	return gamma < len(c.passes) && (c.passes[gamma].samples > 1 || gamma == 0 && c.passes[0].samples == 1)
 }

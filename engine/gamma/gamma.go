@@ -34,57 +34,56 @@ type Options struct {
 	Rule  Rule
 	Gamma int // the γ of the fixed rule, and the full γ of the windowed rule
 	Max   int // the largest γ that any rule may choose
-	// Lookup says that the proposer only looks tokens up, which costs nothing. Then the cost-aware
-	// rule lets it look in nearly every round, and Trim decides afterwards how much to verify.
+	// Lookup: the proposer only looks tokens up, which costs nothing. Then the cost-aware rule lets it
+	// look in nearly every round, and Trim decides afterwards how many tokens to verify.
 	Lookup bool
-	// Window, Low and High belong to the windowed rule. Window is the number of rounds averaged
-	// over. Below an acceptance of Low γ is halved; above High it is restored.
+	// Window, Low and High belong to the windowed rule. Window is the number of rounds that are averaged.
+	// If their acceptance is below Low, γ is halved; above High it is restored.
 	Window    int
 	Low, High float64
-	// Nominal, when not nil, replaces measured costs, so that the same tokens always lead to the
-	// same choices.
+	// Nominal, if not nil, replaces measured costs. Then the same tokens always lead to the same
+	// choices.
 	Nominal *NominalCosts
 }
 
 // Decision is the choice for one round.
 type Decision struct {
 	Gamma int
-	Probe bool   // chosen to learn something, not because it is the best
-	Why   string // the reason in words, with figures
-	// Off says in words why no draft pays at present; "" if one pays, or if too little is known.
+	Probe bool   // chosen in order to measure, not because it is the best
+	Why   string // the reason, with figures
+	// Off says why no draft pays at present; "" if a draft pays, or if too little is known.
 	Off string
-	// What the controller expected before the round.
+	// What the controller expected of the round.
 	Expected   float64   // committed tokens
 	Acceptance []float64 // (Max) a_i, the chance of draft token i after those before it were accepted
 }
 
 // Observation is the result of one round, whoever chose its γ.
 type Observation struct {
-	// Off says that speculation was switched off. Such a round teaches what a plain round costs,
-	// but nothing about drafts.
+	// Off: speculation was switched off. Such a round shows what a plain round costs, and nothing
+	// about drafts.
 	Off bool
-	// Asked says that a proposer was asked for a draft. It may have had none.
+	// Asked: a proposer was asked for a draft, even if it had none.
 	Asked bool
-	// Drafted is the number of tokens proposed; 0 in a plain round. It is 0 also in a round whose
-	// proposer failed. Such a round counts as one token tested and rejected.
+	// Drafted is the number of tokens proposed. It is 0 in a plain round, and in a round whose
+	// proposer failed. The latter counts as one token tested and rejected.
 	Drafted  int
 	Tested   int // draft tokens that the target judged
 	Accepted int
-	// Milliseconds for drafting, and for the target's pass and everything else in the round.
+	// Milliseconds of drafting; of the target's pass and all other work of the round.
 	DraftMS, VerifyMS float64
-	// Pending is the number of committed tokens that the first draft step had to read. With more
+	// Pending is the number of committed tokens that the first draft step had to read. If it is more
 	// than 2, DraftMS is not typical of a draft step.
 	Pending int
-	// Read is the number of committed tokens that the proposer had missed and read before its first
-	// step. ReadMS is the time this took, in milliseconds.
+	// Read is the number of committed tokens that the proposer read before its first step, because it
+	// had missed them. ReadMS is how long this took, in milliseconds.
 	Read   int
 	ReadMS float64
-	// Chances has the acceptance probability min(1, p/q) of each of the Tested tokens. These carry
-	// the same information as the verdicts with less variance. It is nil where only verdicts are
-	// known, as at temperature 0.
+	// Chances has the acceptance probability min(1, p/q) of each of the Tested tokens. It tells the same
+	// as the verdicts, with less variance. It is nil if only verdicts are known, as at temperature 0.
 	Chances []float64
-	// Confidence has the proposer's own probability of each of the Drafted tokens. It is nil if the
-	// proposer gives none.
+	// Confidence has the proposer's own probability of each of the Drafted tokens; nil if the proposer
+	// gives none.
 	Confidence []float64
 }
 
@@ -99,14 +98,14 @@ func (o *Observation) held(i int) float64 {
 	return 0
 }
 
-// Outlook is what the controller cannot know from earlier rounds.
+// Outlook is what the controller must be told about the coming round.
 type Outlook struct {
 	Unread int // committed tokens that the proposer missed and must read before it can draft
 	Left   int // tokens that the reply may still have
 }
 
-// Controller chooses γ for each round with one proposer, and learns from each. Only one goroutine may
-// use it.
+// Controller chooses γ for each round with one proposer, and learns from the results. Only one goroutine
+// may use it.
 type Controller struct {
 	options     Options
 	acceptance  acceptance
@@ -117,16 +116,16 @@ type Controller struct {
 	reply       tally // of the current reply
 	recent      tally // rounds that asked for a draft, newer ones with more weight
 	replyTokens rate  // mean length of a reply
-	// Rounds of all replies: those that drafted, plain ones, and those with a draft since the last
-	// plain one.
+	// Numbers of rounds in all replies: with a draft, plain, and with a draft since the last plain
+	// round.
 	drafts, plain, sincePlain int
-	saved                     float64 // for the next try while drafts do not pay, in units of cost
-	rest                      int     // coming rounds that repeat the decision against drafting
+	saved                     float64 // budget for the next try while no draft pays, in units of cost
+	rest                      int     // coming rounds that repeat the decision not to draft
 
 	// What is known about the current round before it runs.
 	decision Decision
 	lengths  []Length // (Max+1)
-	best     int      // the γ with the most tokens per cost; 0 unless another is better by margin
+	best     int      // the γ with the most tokens per cost; 0 unless another γ is better by margin
 	reach    float64  // chance that every token drafted so far is accepted
 }
 
@@ -137,7 +136,7 @@ func New(o Options) *Controller {
 	return c
 }
 
-// Configure changes the options from the next round on and keeps everything learned.
+// Configure changes the options from the next round on. What was learned stays.
 func (c *Controller) Configure(o Options) {
 	if o.Rule != c.options.Rule || o.Gamma != c.options.Gamma || o.Max != c.options.Max {
 		c.window.restart(min(o.Gamma, o.Max))
@@ -151,7 +150,7 @@ func (c *Controller) Configure(o Options) {
 	}
 }
 
-// BeginReply starts a new reply and drops what counted for the last one alone.
+// BeginReply starts a new reply and drops what was learned for the last one alone.
 func (c *Controller) BeginReply() {
 	if c.reply.tokens > 0 {
 		c.replyTokens.add(c.reply.tokens, 1, memory)
@@ -203,7 +202,7 @@ func (c *Controller) Observe(o Observation) {
 	case o.Drafted > 0:
 		c.drafts++
 		c.sincePlain++
-	case o.Tested > 0: // the draft failed: the round is not plain, because it paid for a draft
+	case o.Tested > 0: // the draft failed; the round paid for it, so it is not plain
 		c.drafts++
 	default:
 		c.plain, c.sincePlain = c.plain+1, 0
@@ -221,13 +220,13 @@ func (c *Controller) Observe(o Observation) {
 	}
 }
 
-// The schedule of plain rounds. A speed-up can only be measured against plain rounds of the same
-// session, and every rule gets them.
+// The schedule of plain rounds. The speed-up is measured against plain rounds of the same session, so
+// every rule runs some.
 const (
 	// plainEvery is the number of rounds with a draft after which a plain round comes. Such plain
 	// rounds cost (1 − 1/speed-up)/64 of the time.
 	plainEvery = 64
-	// Until there were plainFewest plain rounds, one comes after plainSoon rounds with a draft: the
-	// first ones are slower than later ones will be.
+	// Until there were plainFewest plain rounds, a plain round comes after plainSoon rounds with a
+	// draft, because the first rounds of a session are slower than later ones.
 	plainSoon, plainFewest = 8, 3
 )

@@ -2,11 +2,11 @@ package gamma
 
 import "math"
 
-// Length is what rounds of one draft length are expected to bring.
+// Length is what rounds of one draft length should bring.
 type Length struct {
 	Tokens   float64 // committed in a round
 	Cost     float64 // of a round
-	Measured bool    // passes with this many draft tokens were timed; else Cost is a lower bound
+	Measured bool    // passes with so many draft tokens were timed; otherwise Cost is a lower bound
 }
 
 // rate returns the expected tokens per cost.
@@ -27,8 +27,8 @@ func (c *costs) lengths(most int, holds func(i int) float64) []Length {
 	return list
 }
 
-// best returns the index from least on with the most tokens per cost; the smallest one if several
-// are equal. Index 0 gives way only to a length that is better by more than the share margin.
+// best returns the index, least or above, with the most tokens per cost; of equal ones the smallest.
+// Index 0 is left only for a length that is better by more than the share margin.
 func best(list []Length, least int, margin float64) int {
 	best := min(least, len(list)-1)
 	highest := list[best].rate()
@@ -43,10 +43,9 @@ func best(list []Length, least int, margin float64) int {
 	return best
 }
 
-// Lengths returns what each draft length is expected to bring, from 0 on, by measured times, also
-// with nominal costs. Costs are in plain rounds. It ends before a length whose cost is not known; it
-// is nil before a plain round was timed. The reading of tokens that the proposer missed is left out,
-// as in Speedup.
+// Lengths returns what draft lengths from 0 on should bring, by measured times even if there are
+// nominal costs. Cost is in plain rounds. The list ends before a length whose cost is not known; it is
+// nil until a plain round was timed. As in Speedup, reading missed tokens is left out.
 func (c *Controller) Lengths() []Length {
 	if !c.clock.measured(0) || !(c.clock.of(0) > 0) {
 		return nil

@@ -2,21 +2,21 @@ package gamma
 
 import "math"
 
-// tally books rounds by the number of tokens that they drafted. What they took is reckoned at the
-// prices of now. Measured times would not compare: plain rounds are few, and by the time of the
-// comparison they are old. On a machine that others use too, their load would decide the result.
+// tally counts rounds by the number of tokens that they drafted. Their cost is computed from the
+// present prices, because measured times of different rounds do not compare: plain rounds are few and
+// old, and on a machine that others use, the load at their time would decide the result.
 type tally struct {
 	rounds []float64 // by tokens drafted
 	tokens float64   // committed by all of them
 	lostMS float64   // spent on drafts that brought no token
-	n      int       // rounds, whatever their weight
+	n      int       // rounds, each counted as 1
 }
 
-// recentShare multiplies the weight of each round in Controller.recent with each later one, so that
-// about the last 20 rounds count.
+// recentShare: with each round, the weight of earlier rounds in Controller.recent is multiplied by it,
+// so that about the last 20 rounds count.
 const recentShare = 0.95
 
-// add books a round. The earlier ones keep the share keep of their weight.
+// add counts a round. The weights of earlier rounds are multiplied by keep.
 func (t *tally) add(o Observation, keep float64) {
 	for i := range t.rounds {
 		t.rounds[i] *= keep
@@ -32,8 +32,8 @@ func (t *tally) add(o Observation, keep float64) {
 	}
 }
 
-// cost returns what the rounds cost at present. Reading is left out: it is paid once and not in
-// every round, and every fixed γ > 0 would have paid for it as well.
+// cost returns what the rounds cost at present prices. Reading is left out: it is paid once and not in
+// every round, and every fixed γ > 0 would have paid for it, too.
 func (t *tally) cost(now *costs) (sum float64) {
 	for drafted, rounds := range t.rounds {
 		if rounds > 0 {
@@ -43,11 +43,11 @@ func (t *tally) cost(now *costs) (sum float64) {
 	return sum
 }
 
-// Speedup returns how much faster rounds that asked for a draft write than plain rounds of this
-// session, by measured times. A lookup that found nothing counts as a round that asked; else
-// lookups would seem to gain more than they do. times is 0 while there is no such round or no price
-// of a plain one. estimated is true until replies have had enough rounds of both kinds; until then
-// the price of a plain round may come from passes timed when the session was opened.
+// Speedup returns how much faster than plain rounds of this session the rounds are that asked for a
+// draft, by measured times. A lookup that found nothing counts as such a round; otherwise lookups would
+// seem to gain more than they do. times is 0 while there is no such round or no price of a plain round.
+// estimated is true until replies have had enough rounds of both kinds; until then the price of a
+// plain round may come from passes timed before the first reply.
 func (c *Controller) Speedup() (times float64, estimated bool) {
 	if !c.clock.measured(0) || c.recent.n == 0 {
 		return 0, false
@@ -57,8 +57,8 @@ func (c *Controller) Speedup() (times float64, estimated bool) {
 }
 
 const (
-	hindsightRounds = 16 // before that many rounds a reply has shown too little
-	hindsightTests  = 4  // with fewer tests of a position in the reply, the general estimate is used
+	hindsightRounds = 16 // a reply with fewer rounds has shown too little
+	hindsightTests  = 4  // for a position with fewer tests in the reply, the general estimate is used
 )
 
 // Hindsight returns the fixed γ that would have been fastest in this reply so far, and the share of
@@ -73,7 +73,7 @@ func (c *Controller) Hindsight() (gamma int, regret float64, ok bool) {
 	list := c.costs.lengths(c.options.Max, c.acceptance.shown)
 	for i := range list {
 		if !list[i].Measured {
-			list[i].Cost = math.Inf(1) // so it is never the best: nobody knows what it costs
+			list[i].Cost = math.Inf(1) // never the best, because its cost is not known
 		}
 	}
 	gamma = best(list, 0, 0)

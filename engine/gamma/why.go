@@ -2,7 +2,7 @@ package gamma
 
 import "fmt"
 
-// worth says what a draft length is expected to bring.
+// worth says what a draft length should bring.
 func (c *Controller) worth(gamma int) string {
 	l, plain := c.lengths[gamma], c.lengths[0].Cost
 	return fmt.Sprintf("expect %.2f tokens in the time of %.2f: ×%.2f", l.Tokens, l.Cost/plain, l.rate()*plain)

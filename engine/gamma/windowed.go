@@ -3,8 +3,8 @@ package gamma
 import "fmt"
 
 // window is the rule with two thresholds. If the mean acceptance of the last rounds is below the
-// low one, γ is halved, down to 1. Above the high one, γ is restored. After each change it waits
-// for a full window of new rounds. It looks at acceptance alone, so it cannot know what a draft
+// lower one, γ is halved, down to 1. Above the upper one, γ is restored. After each change the rule
+// waits for a full window of new rounds. It looks only at acceptance, and does not know what a draft
 // costs.
 type window struct {
 	gamma, full int

@@ -8,18 +8,18 @@ import (
 	"specula/engine/spec"
 )
 
-// Rounds that a device decides by itself. The draft stays on the device. The target's pass is queued
-// after it, and the verdict after the pass, so the host waits only once a round. A draft from the host
-// is judged on the device too, where this saves copying whole rows of scores.
+// Rounds that a device decides by itself. A draft that the device made stays there: draft, target pass
+// and verdict are queued one after the other, so the host waits once in a round. A draft from the host
+// is judged on the device, too, where this saves copying whole rows of scores.
 
-// chosen is a pass that was judged at temperature 0. The best tokens are known up to the first rejection.
+// chosen is a pass at temperature 0 that the device has judged. Best tokens are known up to the first rejection.
 type chosen struct {
 	compute.Logits
 	verdict compute.Verdict
 	draft   []int32
 }
 
-// Argmax gives the best tokens up to the first rejection. Later rows decide nothing; they get −1.
+// Argmax writes the best tokens up to the first rejection, and −1 for later rows, which decide nothing.
 func (c *chosen) Argmax(dst []int32) error {
 	if c.verdict.Follows < 0 {
 		return compute.ErrNotFinite // the caller reads the rows to find out which one
@@ -32,7 +32,7 @@ func (c *chosen) Argmax(dst []int32) error {
 	return nil
 }
 
-// drawn is a pass that was judged by sampling; see spec.Decided.
+// drawn is a sampled pass that the device has judged; see spec.Decided.
 type drawn struct {
 	compute.Logits
 	verdict compute.Drawn
@@ -40,8 +40,8 @@ type drawn struct {
 
 func (d *drawn) Decision() compute.Drawn { return d.verdict }
 
-// scoreOnDevice queues the pass over a draft that the host has not seen, waits for draft and verdict
-// together, and fills in the draft.
+// scoreOnDevice runs the pass over a draft that the host has not seen. It waits for the draft and the
+// verdict at once, and fills in the draft.
 func (l *Local) scoreOnDevice(ctx context.Context, draft *spec.Draft, terms *spec.Terms) (Pass, error) {
 	on := draft.Device
 	logits, err := l.Model.ForwardTokens(ctx, l.Cache, on.Tokens, on.N+1)
@@ -71,9 +71,8 @@ func (l *Local) scoreOnDevice(ctx context.Context, draft *spec.Draft, terms *spe
 }
 
 // judge lets the device judge a draft that came from the host, after the pass over it, and draw the
-// token that follows. If no device can judge, the pass is returned unjudged. If the device cannot
-// judge this draft, Pass.Host says why: NotForIt, or DrawnHere if one of the tokens was drawn at
-// random.
+// next token. A device without compute.Judge returns the pass unjudged. If the device cannot judge
+// this draft, Pass.Host says why: DrawnHere if one of the tokens was drawn at random, else NotForIt.
 func (l *Local) judge(logits compute.Logits, draft *spec.Draft, terms *spec.Terms) (Pass, error) {
 	pass := Pass{Scores: logits}
 	device, ok := logits.(compute.Judge)

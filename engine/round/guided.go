@@ -15,10 +15,9 @@ import (
 // classifier-free guidance»): it reads the reply twice, after the prompt and after a second,
 // negative prompt. Every logit becomes negative + Scale · (prompt − negative). With a Scale above 1
 // the effect of the prompt grows.
-//
-// The second sequence is the companion. It has a cache of its own, and its rows are in the same
-// pass, so the weights are read once. Drafts are not guided. The guided logits judge them, so the
-// text is exact with any draft.
+// The companion is the second sequence. It has its own cache. Its rows are in the same pass, so the
+// weights are read once. Drafts are made without guidance and judged by the guided logits, so the text
+// is exact with any draft.
 type Guided struct {
 	*Local
 	Scale float64
@@ -27,7 +26,7 @@ type Guided struct {
 	Longer int
 
 	Companion compute.Cache
-	Holds     []int32 // what the companion's cache holds, (Companion.Len())
+	Holds     []int32 // the tokens in the companion's cache
 }
 
 // NewGuided allocates the companion's cache.
@@ -40,8 +39,8 @@ func NewGuided(l *Local) (*Guided, error) {
 }
 
 // Follow makes the companion's cache hold context: the negative prompt and the reply, without the
-// last token. It keeps the beginning that is right already. If tokens are missing, it calls reading
-// with the function that reads them.
+// last token. It keeps the beginning that already agrees. If tokens are missing, it calls reading with
+// the function that reads them.
 func (g *Guided) Follow(ctx context.Context, context []int32, reading func(read func(progress func(done, total int)) error) error) error {
 	n := 0
 	for n < min(len(g.Holds), len(context)) && g.Holds[n] == context[n] {
@@ -74,7 +73,7 @@ func (g *Guided) cut(n int) error {
 	return nil
 }
 
-// Truncate cuts both caches back.
+// Truncate cuts the target's cache to n tokens, and the companion's cache to the same place of the reply.
 func (g *Guided) Truncate(n int) error {
 	if err := g.Local.Truncate(n); err != nil {
 		return err
@@ -88,7 +87,7 @@ func (g *Guided) Forget() error { return g.cut(0) }
 // Close frees the companion's cache.
 func (g *Guided) Close() error { return g.Companion.Close() }
 
-// Score runs the pass over both sequences.
+// Score runs one pass over both sequences.
 func (g *Guided) Score(ctx context.Context, last int32, draft *spec.Draft, _ *spec.Terms) (Pass, error) {
 	ids := g.rows(last, draft)
 	logits, err := g.Model.ForwardParts(ctx, model.Part{Cache: g.Cache, IDs: ids}, model.Part{Cache: g.Companion, IDs: ids})
@@ -102,12 +101,12 @@ func (g *Guided) Score(ctx context.Context, last int32, draft *spec.Draft, _ *sp
 // guidedScores are guided logits. The pass has the rows of the reply twice: first those after the prompt,
 // then those after the negative prompt.
 type guidedScores struct {
-	compute.Logits         // (2·rows, vocab)
-	scale          float64 // at 1 the guided scores are those of the first half
+	compute.Logits         // (2·rows, vocab) of both sequences
+	scale          float64 // with scale 1, the guided scores equal those after the prompt
 	negative       []float32
 }
 
-// Unwrap returns the scores that the guided ones are computed from.
+// Unwrap returns the logits of both sequences.
 func (g *guidedScores) Unwrap() compute.Logits { return g.Logits }
 
 func (g *guidedScores) Rows() int { return g.Logits.Rows() / 2 }
@@ -129,7 +128,7 @@ func (g *guidedScores) Row(i int, dst []float32) error {
 	return nil
 }
 
-// Argmax writes the best token of each guided row. For it the rows must come to the host.
+// Argmax writes the best token of each guided row. It copies whole rows to the host.
 func (g *guidedScores) Argmax(dst []int32) error {
 	row := make([]float32, g.Vocab())
 	for i := range dst {

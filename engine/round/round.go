@@ -1,14 +1,14 @@
 // Package round runs one round of speculative decoding: a draft, one pass of the target over it, and
 // the verdict.
 //
-// Data goes in and data comes out; a round yields no event. Replies, and the measuring of costs
-// before the first reply, run rounds by a Driver:
+// A round takes plain data and returns plain data; it yields no event. A Driver runs the rounds of
+// replies, and those that measure costs before the first reply:
 //
 //	Draft   asks a proposer for the next tokens
 //	Verify  lets the target score them in one pass, and judges them by these scores
 //
-// Then the caller commits what it wants of Result.Outcome, and cuts the caches of target and proposer
-// back to that (Target.Truncate, Proposer.Committed).
+// The caller then commits what it wants of Result.Outcome, and cuts the caches of target and proposer
+// back to the committed tokens (Target.Truncate, Proposer.Committed).
 package round
 
 import (
@@ -21,29 +21,29 @@ import (
 
 // Input says what a round starts from.
 type Input struct {
-	Last  int32    // the last committed token, which the target has not read: row 0 of its pass
-	Ask   spec.Ask // to the proposer
+	Last  int32    // the last committed token; the target reads it as row 0 of the pass
+	Ask   spec.Ask // what to ask the proposer
 	Terms spec.Terms
-	Given []int32 // when not nil, the draft, which was made before: the proposer is not asked
+	Given []int32 // a draft that exists already; if not nil, the proposer is not asked
 }
 
-// Result is what a round did. Set it to the zero Result before a round.
+// Result is what a round did. It must be zero before the round.
 type Result struct {
 	Draft    spec.Draft
-	Proposed int   // tokens that the proposer gave; Draft may have fewer
-	Failed   error // why the proposer, which was asked, could not draft in this round; nil if it could
-	Read     int   // committed tokens that the proposer had missed and read before it drafted
+	Proposed int   // tokens that the proposer gave; Draft may have fewer of them
+	Failed   error // why the proposer could not draft in this round; nil if it could, or was not asked
+	Read     int   // committed tokens that the proposer read before it drafted
 	Pass     Pass
 	Outcome  spec.Outcome
 	Times
-	// What crossed from the device to decide the round.
+	// What was copied from the device to decide the round: bytes, and how often the host waited.
 	BytesMoved int64
 	Syncs      int
 }
 
-// Times are milliseconds.
+// Times are the milliseconds of the parts of a round.
 type Times struct {
-	Read   float64 // the proposer read what it had missed
+	Read   float64 // the proposer read committed tokens
 	Draft  float64
 	Verify float64 // the target's pass
 	Sample float64 // the verdict
@@ -59,16 +59,16 @@ type Driver struct {
 
 // Draft asks p for a draft, or takes in.Given, and stores it in r.Draft. It cuts the draft at a
 // token that is known to be forbidden, and drops a stop token at the end that was not drawn at
-// random. tell, which may be nil, gets the progress of what p has to read before. If the draft
-// stays on a device, the target's pass over it has run, too, and is in r.Pass. If only this round
-// has no draft (spec.ErrNoDraft), Draft sets r.Failed and returns nil. An error means that the
-// reply cannot go on with p.
+// random. tell, which may be nil, gets the progress of what p reads first. For a draft that stays on a
+// device, Draft also runs the target's pass and stores it in r.Pass. If only this round has no draft
+// (spec.ErrNoDraft), Draft sets r.Failed and returns nil. After another error, the reply cannot go on
+// with p.
 func (d *Driver) Draft(ctx context.Context, p spec.Proposer, in *Input, tell Progress, r *Result) error {
 	err := d.propose(ctx, p, in, tell, r)
 	r.Proposed = len(r.Draft.Tokens)
 	spec.DropForbidden(&r.Draft, in.Ask.Shapers)
 	d.Watch.Lap(&r.Times.Draft)
-	if r.Pass.OnDevice { // the host waited for draft and pass together; the device timed the pass
+	if r.Pass.OnDevice { // the host waited for draft and pass at once; the device has timed the pass
 		r.Times.Verify = min(r.Pass.MS, r.Times.Draft)
 		r.Times.Draft -= r.Times.Verify
 	}
@@ -109,9 +109,9 @@ func (d *Driver) propose(ctx context.Context, p spec.Proposer, in *Input, tell P
 	return err
 }
 
-// dropEnd removes a stop token from the end of a greedy draft. To verify it would bring no token: the
-// row before it already yields the target's own choice, and no token follows a stop token. A stop token
-// that was drawn at random stays: removing a token because of its value would change the distribution.
+// dropEnd removes a stop token from the end of a greedy draft. Verifying it gains nothing: the row
+// before it gives the target's own choice, and no token follows a stop token. A stop token that was
+// drawn at random stays, because removing tokens by their value would change the distribution.
 func dropEnd(draft *spec.Draft, isStop func(id int32) bool) {
 	last := len(draft.Tokens) - 1
 	if last < 0 || isStop == nil || draft.Q[last].P != nil || !isStop(draft.Tokens[last]) {
@@ -120,7 +120,7 @@ func dropEnd(draft *spec.Draft, isStop func(id int32) bool) {
 	draft.Cut(last)
 }
 
-// Verify scores the draft in one pass of the target, unless Draft did, and judges it.
+// Verify scores the draft in one pass of the target, unless Draft has done so, and judges it.
 func (d *Driver) Verify(ctx context.Context, in *Input, r *Result) (err error) {
 	rows := len(r.Draft.Tokens) + 1
 	if r.Pass.Scores == nil {
@@ -136,7 +136,7 @@ func (d *Driver) Verify(ctx context.Context, in *Input, r *Result) (err error) {
 	return err
 }
 
-// Certain reports whether no token of a draft was drawn at random.
+// Certain reports whether all tokens of a draft were chosen without chance.
 func Certain(draft *spec.Draft) bool {
 	for _, q := range draft.Q {
 		if q.P != nil || q.IsElsewhere() {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Stopwatch measures the phases of a round by a given clock. Its user skips the time that the
-// reader of events takes, because the reader may hold events back to show them slowly.
+// Stopwatch measures the phases of a round by a given clock. Its user calls Skip after the reader of
+// events ran, because the reader may wait on purpose to show events slowly.
 type Stopwatch struct {
 	now  func() time.Time
 	last time.Time
@@ -22,19 +22,19 @@ func (w *Stopwatch) Lap(sum *float64) {
 	w.last = now
 }
 
-// Skip leaves out the time since the last lap.
+// Skip drops the time since the last lap.
 func (w *Stopwatch) Skip() { w.last = w.now() }
 
-// Elapsed is the milliseconds since the last lap, which goes on.
+// Elapsed returns the milliseconds since the last lap. It does not end the lap.
 func (w *Stopwatch) Elapsed() float64 { return milliseconds(w.now().Sub(w.last)) }
 
-// Progress is told how many tokens a model has read, of how many, in how many milliseconds. Its error
-// ends the reply.
+// Progress gets the number of tokens that a model has read, their total, and the milliseconds so far.
+// An error from it ends the reply.
 type Progress func(done, total int, ms float64) error
 
-// Reading runs the reading of a model, tells its progress and adds its milliseconds to sum. The
-// time that tell takes does not count. tell may be nil. After an error of tell, the model reads on,
-// tell is not called again, and Reading returns the error.
+// Reading runs read, tells its progress and adds its milliseconds to sum, without the time spent in
+// tell. tell may be nil. If tell returns an error, read runs to its end without further calls of tell,
+// and Reading returns the error.
 func (w *Stopwatch) Reading(sum *float64, tell Progress, read func(progress func(done, total int)) error) error {
 	var ms float64
 	var stopped error

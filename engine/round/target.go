@@ -9,30 +9,30 @@ import (
 	"specula/engine/spec"
 )
 
-// Target is the model whose distribution the text has, with all committed tokens but the last in its cache.
+// Target is the model whose distribution the text has. Its cache holds all committed tokens but the last.
 type Target interface {
 	// Score reads the last committed token and the draft after it in one pass, and returns a row of
-	// scores for each. A draft that is still on a device is filled in. The terms say what a device
-	// needs to judge by itself.
+	// scores for each. It fills in a draft that is still on a device. The terms are what a device needs
+	// to judge the draft.
 	Score(ctx context.Context, last int32, draft *spec.Draft, terms *spec.Terms) (Pass, error)
 	// Truncate cuts the cache back to its first n tokens.
 	Truncate(n int) error
 }
 
-// Cached is a Target with what a session asks of its cache.
+// Cached is a Target whose cache a session can fill and measure.
 type Cached interface {
 	Target
 	Len() int // tokens in the cache
-	Cap() int // the most that it may hold
-	// Prefill reads tokens into the cache and tells progress, which may be nil, how many are done. After
-	// an error the cache keeps what was read.
+	Cap() int // most tokens that the cache can hold
+	// Prefill reads tokens into the cache. progress, which may be nil, gets the number of tokens done.
+	// After an error the cache keeps the tokens that were read.
 	Prefill(ctx context.Context, ids []int32, progress func(done, total int)) error
-	// Rest says that no round follows for now: a reply has ended.
+	// Rest says that a reply has ended, so no round follows for now.
 	Rest()
 	Close() error
 }
 
-// Scores are the target's rows for a draft, with a count of what crossed from the device.
+// Scores are the target's rows for a draft. Moved counts what was copied from the device.
 type Scores interface {
 	spec.Rows
 	Moved() (bytes int64, syncs int)
@@ -41,22 +41,22 @@ type Scores interface {
 // Pass is one pass of the target.
 type Pass struct {
 	Scores
-	// Judged says that the device has judged the draft: Scores repeat its verdict.
+	// Judged: the device has judged the draft, and Scores repeat its verdict.
 	Judged bool
-	// OnDevice says that the device has judged the draft before the host saw the draft's tokens. MS
-	// is the device's time for the pass and the verdict.
+	// OnDevice: the device judged the draft before the host saw its tokens. MS is the device's time
+	// for pass and verdict.
 	OnDevice bool
 	MS       float64
 	Host     HostReason
-	// Why says in words how the pass was decided, if that depends on more than the settings; Advice is
-	// what the user should be told once in a session, and is repeated by later passes.
+	// Why says how the pass was decided, if that depends on more than the settings. Advice is a hint for
+	// the user. Later passes repeat it, so it should be shown once in a session.
 	Why, Advice string
-	// PriceMS is what a pass like this one costs where many follow each other; 0: what it took. The
-	// first token of a server's stream waits for the request, and others come two at a time.
+	// PriceMS is the cost of such a pass in a row of many, if it differs from the measured time; else 0.
+	// (The first token of a server's stream waits for the request; later ones may come two at a time.)
 	PriceMS float64
 }
 
-// Price is what a round costs that took so many milliseconds but for drafting.
+// Price returns the cost of a round, given its milliseconds without drafting.
 func (p *Pass) Price(ms float64) float64 {
 	if p.PriceMS > 0 {
 		return p.PriceMS
@@ -64,22 +64,22 @@ func (p *Pass) Price(ms float64) float64 {
 	return ms
 }
 
-// HostReason says why the host judges a draft although there is a device that can judge.
+// HostReason says why the host judges a draft although the device has a judge.
 type HostReason int
 
-// The reasons; NoReason if the device judges, or no device could.
+// NoReason stands if the device judges, or has no judge.
 const (
 	NoReason  HostReason = iota
-	DrawnHere            // what the draft was drawn from is on the host
+	DrawnHere            // the draft's distributions q are on the host
 	NotForIt             // too many tokens, or uniforms that the device cannot compute
 )
 
-// Local is a model of this program with the cache of a session.
+// Local is a model in this program with the cache of a session.
 type Local struct {
 	Model  *model.Model
 	Cache  compute.Cache
-	tokens compute.Tokens // of drafts that come from the host and are judged on the device; nil until there is one
-	ids    []int32        // memory of the rows of a pass
+	tokens compute.Tokens // memory for drafts that the host sends to the device to be judged; nil until first used
+	ids    []int32        // memory for the tokens of a pass
 }
 
 // NewLocal allocates the cache.
@@ -97,7 +97,7 @@ func (l *Local) Truncate(n int) error { return l.Cache.Truncate(n) }
 // Len is the number of tokens in the cache.
 func (l *Local) Len() int { return l.Cache.Len() }
 
-// Cap is the most that it may hold.
+// Cap is the most tokens that the cache can hold.
 func (l *Local) Cap() int { return l.Cache.Cap() }
 
 // Rest has nothing to do.
@@ -117,13 +117,13 @@ func (l *Local) Close() error {
 	return errors.Join(l.Cache.Close(), l.tokens.Close())
 }
 
-// rows are the tokens that a pass reads.
+// rows returns the tokens that a pass reads.
 func (l *Local) rows(last int32, draft *spec.Draft) []int32 {
 	l.ids = append(append(l.ids[:0], last), draft.Tokens...)
 	return l.ids
 }
 
-// Score runs the pass. A draft on the device is judged there; one of the host is judged there if that
+// Score runs the pass. The device judges a draft that is there. It judges a draft from the host if that
 // saves copying whole rows.
 func (l *Local) Score(ctx context.Context, last int32, draft *spec.Draft, terms *spec.Terms) (Pass, error) {
 	if draft.Device != nil {

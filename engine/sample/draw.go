@@ -15,7 +15,7 @@ func Draw(d Dist, u float64) int32 {
 	if d.P == nil {
 		return d.Hot
 	}
-	at, before, sum := -1, 0.0, 0.0 // the last block with mass, and the mass before that block
+	at, before, sum := -1, 0.0, 0.0 // the last block with a probability above 0, and the sum before that block
 	for start := 0; start < len(d.P) && u >= sum; start += drawBlock {
 		if mass := sumOf(d.P[start:min(start+drawBlock, len(d.P))]); mass > 0 {
 			at, before = start, sum
@@ -45,7 +45,7 @@ func Draw(d Dist, u float64) int32 {
 // without q's token. (Leviathan et al. 2023, appendix A.1; Chen et al. 2023, theorem 1)
 func Residual(dst []float64, p, q Dist) Dist {
 	if p.P == nil {
-		return p // whatever q is, only p's single token can remain
+		return p // p has only one token, so nothing else can remain
 	}
 	dst = dst[:len(p.P)]
 	common := min(len(p.P), len(q.P))

@@ -7,13 +7,13 @@ import (
 	"specula/engine/compute"
 )
 
-// Sampler turns rows of logits into distributions. It keeps its scratch memory, so that a token
-// allocates nothing after the largest vocabulary was seen. The zero Sampler is ready to use. Only
-// one goroutine may use it at a time.
+// Sampler turns rows of logits into distributions. It keeps its memory, so that after the first row of
+// the largest vocabulary nothing is allocated. The zero Sampler is ready to use. Only one goroutine
+// may use it at a time.
 type Sampler struct {
-	// Arithmetic computes on whole rows, which is most of the work. nil means plain Go: this is the
-	// definition, and takes ten times as long. The two differ in the last digits, so use only one
-	// of them for a whole reply.
+	// Arithmetic computes on whole rows, which is most of the work. nil means plain Go, which is the
+	// definition and takes ten times as long. The two differ in the last digits, so use only one of them
+	// in a reply.
 	Arithmetic compute.Arithmetic
 
 	ids   []int32   // (vocab) scratch of ranking

@@ -3,7 +3,7 @@ package sample
 import "math/bits"
 
 // philox draws from Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3",
-// 2011). It is a pure function of key and counter, so a draw depends on its address alone, never on
+// 2011). It is a pure function of key and counter, so a draw depends only on its address, and not on
 // the number of draws before it.
 type philox struct {
 	key   [2]uint32 // seed, low word first

@@ -9,7 +9,7 @@ type ranking struct {
 	logits []float32
 }
 
-// rank ranks the ids whose weight is above 0.
+// rank starts a ranking of the ids whose weight is above 0.
 func (s *Sampler) rank(weights []float64, logits []float32) ranking {
 	if cap(s.ids) < len(logits) {
 		s.ids = make([]int32, 0, len(logits))
@@ -27,7 +27,7 @@ func (s *Sampler) rank(weights []float64, logits []float32) ranking {
 	return r
 }
 
-// nth returns the id that has exactly i better ones, i < len(ids).
+// nth returns the id at place i of the ranking, from 0; i < len(ids).
 func (r *ranking) nth(i int) int32 {
 	for len(r.ids)-r.live <= i {
 		r.live--

@@ -6,8 +6,7 @@ import (
 	"specula/engine/compute"
 )
 
-// The operations of a Sampler on whole rows. Each uses the Sampler's Arithmetic, or plain Go where
-// that is nil.
+// The operations of a Sampler on whole rows. Each uses Arithmetic; if that is nil, it uses plain Go.
 
 func (s *Sampler) argmax(logits []float32) (int32, error) {
 	if s.Arithmetic != nil {
@@ -15,7 +14,7 @@ func (s *Sampler) argmax(logits []float32) (int32, error) {
 			return int32(best), nil
 		}
 	}
-	return Argmax(logits) // gives an error that names what is wrong
+	return Argmax(logits) // returns the error with the id at fault, too
 }
 
 // weigh writes exp((logits[i] − peak)·factor) to dst and returns the sum.
@@ -56,7 +55,7 @@ func sumOf(x []float64) float64 {
 	return sums[0] + sums[1] + (sums[2] + sums[3])
 }
 
-// Use takes the arithmetic that scores offer: scores itself, or the compute.Logits that it wraps.
+// Use takes the arithmetic of scores: of scores itself, or of the compute.Logits that it wraps.
 func (s *Sampler) Use(scores any) {
 	if made, ok := scores.(interface{ Unwrap() compute.Logits }); ok {
 		scores = made.Unwrap()

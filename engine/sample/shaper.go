@@ -21,8 +21,8 @@ type Shaper interface {
 	// Shape edits the logits (vocab) of the token that follows all pushed tokens. A score of −Inf
 	// forbids a token. The row of a draft model may be shorter than the vocabulary.
 	Shape(logits []float32) error
-	// Push appends a token to the context. The token may be one that Shape forbids; then no other
-	// question is asked before it is popped.
+	// Push appends a token to the context, even one that Shape forbids. After a forbidden token,
+	// nobody calls Shape or Allows until it is popped.
 	Push(id int32)
 	// Pop removes the last n tokens. At least n tokens were pushed since Reset.
 	Pop(n int)
@@ -31,16 +31,16 @@ type Shaper interface {
 	Reset(prompt []int32) error
 }
 
-// Allower is a Shaper that can tell for a single token, without a row, whether it is forbidden. If
-// that costs as much as shaping a whole row, the Shaper does not implement Allower.
+// Allower is a Shaper that can tell without a row whether a single token is forbidden. A Shaper for
+// which this costs as much as shaping a whole row is no Allower.
 type Allower interface {
 	// Allows reports whether Shape would leave the score of id above −Inf at the current position.
 	Allows(id int32) bool
 }
 
-// Mild marks a Shaper that only makes tokens less likely because of what was written, and forbids
-// none. Drafts run without it. A small model is less sure of its first choice, so the same penalty
-// turns it away from tokens that the target keeps, and fewer drafts are accepted.
+// Mild marks a Shaper that only makes tokens less likely because of the text before, and forbids none.
+// Drafts run without it: a small model is less sure of its first choice, so the same penalty turns it
+// away from tokens that the target keeps, and fewer draft tokens are accepted.
 type Mild interface {
 	Mild()
 }
@@ -59,8 +59,8 @@ type Shapers []Shaper
 // ErrNothingLeft means that the Shapers together forbid every token of a row.
 var ErrNothingLeft = errors.New("no token is left to write")
 
-// Shape lets every Shaper edit the row. On ErrNothingLeft the caller can call Forbidding with the
-// original row to say why.
+// Shape lets every Shaper edit the row. After ErrNothingLeft, Forbidding says why; it needs the row as
+// it was before Shape.
 func (s Shapers) Shape(logits []float32) error {
 	if len(s) == 0 {
 		return nil
@@ -78,8 +78,8 @@ func (s Shapers) Shape(logits []float32) error {
 	return ErrNothingLeft
 }
 
-// Forbidding names the Shapers that forbid a token which the Shapers before them allowed. It takes
-// the original row and edits it.
+// Forbidding names the Shapers that forbid a token which the Shapers before them allow. It edits
+// logits, which must not have been shaped before.
 func (s Shapers) Forbidding(logits []float32) []string {
 	var names []string
 	left := countLeft(logits)

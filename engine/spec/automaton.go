@@ -1,10 +1,10 @@
 package spec
 
-// countedLength is the longest stretch of text, in tokens, that a Suffix counts. Longer matches say
-// no more about what follows.
+// countedLength is the longest sequence of tokens that a Suffix counts. Longer matches do not predict
+// the next token better.
 const countedLength = 64
 
-// border stands before each sequence of an automaton. No vocabulary has this id.
+// border is put before each sequence of an automaton. No vocabulary has this id.
 const border int32 = -1
 
 const (
@@ -13,32 +13,32 @@ const (
 )
 
 // automaton is the suffix automaton of the token sequences that a session has seen: the smallest
-// graph in which every stretch of their tokens is a path from the root. Sequences that begin alike
-// share their beginning, and it counts once. So a chat adds only its new part, although its prompt
-// repeats the history. To add a token takes constant time, amortised. The automaton knows how often
-// each stretch of up to horizon tokens occurred. (Blumer et al., "The smallest automaton
-// recognizing the subwords of a text", 1985)
+// graph in which each substring of these sequences is a path from the root. A beginning that several
+// sequences share counts once. So a chat adds only its new part, although its prompt repeats the
+// history. Adding a token takes amortised constant time. The automaton knows how often each substring
+// of up to horizon tokens occurred. (Blumer et al., "The smallest automaton recognizing the subwords
+// of a text", 1985)
 //
-// A state stands for all stretches that end at the same places: the longest of them, and its
-// suffixes that are longer than the longest stretch of the state's link. The link leads to the
-// state of the next shorter suffix, which occurred at other places, too.
+// A state stands for all substrings that end at the same places. These are its longest one, and all
+// suffixes of it that are longer than the longest substring of the state's link. The link leads to
+// the state of the next shorter suffix, which also occurs at other places.
 type automaton struct {
 	states []state
 	edges  []edge
-	lookup map[uint64]int32 // index of an edge, by the state that it leaves and its token
-	tokens int              // added tokens; shared beginnings count once
+	lookup map[uint64]int32 // index of an edge by leaving(state, token)
+	tokens int              // tokens added; a shared beginning counts once
 
 	horizon int32 // at least 2
 
-	last int32 // the state of the whole sequence that is being read
+	last int32 // the state of the whole sequence that is being added
 	tail stretch
 }
 
 type state struct {
 	longest int32
 	link    int32 // a state; nobody at the root
-	first   int32 // its first edge; nobody if it has none
-	count   int32 // occurrences; right only if the shortest stretch of the state has at most horizon tokens
+	first   int32 // index of its first edge; nobody if it has none
+	count   int32 // occurrences; exact only if the state's shortest substring has at most horizon tokens
 }
 
 type edge struct {
@@ -46,7 +46,7 @@ type edge struct {
 	next      int32 // the next edge of the same state
 }
 
-// stretch is one of the stretches that a state stands for.
+// stretch is one of the substrings that a state stands for.
 type stretch struct {
 	state  int32
 	length int32
@@ -56,7 +56,7 @@ func newAutomaton(horizon int32) *automaton {
 	return &automaton{horizon: horizon, states: []state{{link: nobody, first: nobody}}, lookup: map[uint64]int32{}}
 }
 
-// start begins a sequence.
+// start begins a new sequence.
 func (a *automaton) start() {
 	a.last, a.tail = root, stretch{}
 	a.add(border)
@@ -67,8 +67,8 @@ func (a *automaton) add(token int32) {
 	a.tail = a.settled(a.tail)
 	known, found := a.follow(a.last, token)
 	if found {
-		// Nothing comes before a border, so the longest stretch of this state is the sequence
-		// itself: an earlier sequence began like this.
+		// Nothing comes before a border, so the longest substring of this state is the whole sequence:
+		// an earlier sequence began with the same tokens.
 		a.last = known
 	} else {
 		a.grow(token)
@@ -84,8 +84,8 @@ func (a *automaton) add(token int32) {
 	}
 }
 
-// grow makes a state for the sequence with one more token. It adds an edge to this state from each
-// suffix of the sequence that this token has not followed before.
+// grow makes a state for the sequence with one more token. Each suffix of the sequence that had no edge
+// for this token gets an edge to the new state.
 func (a *automaton) grow(token int32) {
 	grown := a.state(a.states[a.last].longest + 1)
 	from := a.last
@@ -107,9 +107,8 @@ func (a *automaton) grow(token int32) {
 	a.states[grown].link = to
 }
 
-// split gives some stretches of the state to a new state of their own: those that are no longer
-// than the longest stretch of the state from, followed by token. From now on these end at one more
-// place than the others.
+// split moves some substrings of the state to into a new state: those that are at most one token longer
+// than the longest substring of from. They now end at one more place than the other substrings of to.
 func (a *automaton) split(from, token, to int32) int32 {
 	part := a.state(a.states[from].longest + 1)
 	a.states[part].link, a.states[part].count = a.states[to].link, a.states[to].count
@@ -139,7 +138,7 @@ func (a *automaton) state(longest int32) int32 {
 	return int32(len(a.states) - 1)
 }
 
-// edge makes an edge. It is in no state's list yet.
+// edge makes an edge. The caller puts it into a state's list.
 func (a *automaton) edge(from, token, to int32) int32 {
 	e := int32(len(a.edges))
 	a.edges = append(a.edges, edge{token: token, to: to, next: nobody})
@@ -147,8 +146,8 @@ func (a *automaton) edge(from, token, to int32) int32 {
 	return e
 }
 
-// connect makes an edge and puts it first in its state's list. So of tokens that followed equally
-// often, next returns the one with the newest edge.
+// connect makes an edge and puts it first in its state's list. So next prefers the newest edge among
+// tokens that followed equally often.
 func (a *automaton) connect(from, token, to int32) {
 	e := a.edge(from, token, to)
 	a.edges[e].next = a.states[from].first
@@ -165,7 +164,7 @@ func (a *automaton) follow(from, token int32) (to int32, ok bool) {
 	return a.edges[e].to, true
 }
 
-// settled corrects the state of a stretch after that state may have been split.
+// settled returns the stretch with its right state, which may have changed by a split.
 func (a *automaton) settled(s stretch) stretch {
 	for s.length > 0 && a.states[a.states[s.state].link].longest >= s.length {
 		s.state = a.states[s.state].link
@@ -173,14 +172,14 @@ func (a *automaton) settled(s stretch) stretch {
 	return s
 }
 
-// shortened returns the last tokens of a stretch, at most so many.
+// shortened returns the last tokens of a stretch, at most most of them.
 func (a *automaton) shortened(s stretch, most int32) stretch {
 	s.length = min(s.length, most)
 	return a.settled(s)
 }
 
-// shorter returns the longest suffix of a stretch that occurred in more places than the stretch.
-// Its length is 0 if there is none.
+// shorter returns the longest suffix of a stretch that occurred at more places than the stretch; a
+// stretch of length 0 if there is none.
 func (a *automaton) shorter(s stretch) stretch {
 	if s.state == root {
 		return stretch{}
@@ -199,8 +198,8 @@ func (a *automaton) matched(s stretch) stretch {
 	return s
 }
 
-// next returns the token that most often followed a stretch, the stretch extended by this token,
-// how often this token followed, and how often any token did.
+// next returns the token that followed a stretch most often, and the stretch with this token added.
+// count is how often this token followed, total how often any token did.
 func (a *automaton) next(s stretch) (token int32, following stretch, count, total int) {
 	for e := a.states[s.state].first; e != nobody; e = a.edges[e].next {
 		n := int(a.states[a.edges[e].to].count)

@@ -9,10 +9,10 @@ import "specula/engine/sample"
 //	w₀ = 1,  wᵢ = min(1, wᵢ₋₁ · p(xᵢ|…)/q(xᵢ|…))
 //	Rᵢ = Σₓ max(0, wᵢ·p(x|x₁…xᵢ) − q(x|x₁…xᵢ)),  hᵢ = Rᵢ / (Rᵢ + 1 − wᵢ) for i < n,  hₙ = wₙ.
 //
-// Each i ≥ 1 passes with probability hᵢ, tested with a uniform of its own. The first τ tokens are
-// accepted, where τ is the largest i that passed, or 0 if none did. The next token is drawn from
-// max(0, w·p − q)/R with w and R of τ, or from p if τ = n. So a token that a test of its own would
-// reject can stay, if the target likes the tokens after it better than the draft does.
+// Each i ≥ 1 passes with probability hᵢ, tested with its own uniform. The first τ tokens are accepted,
+// where τ is the largest i that passed, or 0. The next token is drawn from max(0, w·p − q)/R with w
+// and R of τ, or from p if τ = n. So a token that fails its own test can stay, if the target likes the
+// tokens after it better than the draft does.
 //
 // Why the tokens have the target's distribution:
 //
@@ -33,13 +33,13 @@ import "specula/engine/sample"
 //
 // The proof does not need a fixed n. A draft may end because of the tokens drafted so far: after a
 // stop token, when its proposer is not sure enough, or before a row that cannot be read. If w falls
-// to 0, no later i can pass, and no further row is read.
+// to 0, no later i can pass, and the remaining rows need not be read.
 //
-// The steps are fields so that tests can replace one by a wrong one, as in tokenwise.
+// The steps are fields so that tests can replace one by a wrong step, as in tokenwise.
 type blockwise struct {
 	// carry is wᵢ.
 	carry func(before, p, q float64) float64
-	// pass tests i < n with the uniform u; end tests n.
+	// pass tests i < n with the uniform u; end tests i = n.
 	pass func(u, mass, w float64) bool
 	end  func(u, w float64) bool
 	// residual writes max(0, w·p − q) to dst and returns its mass R.
@@ -47,14 +47,14 @@ type blockwise struct {
 	residualStream sample.Stream
 	bonus          func(p sample.Dist, draft Draft) sample.Dist
 
-	kept   int     // τ so far
-	w      float64 // wᵢ of the tokens weighed so far
+	kept   int     // the largest i so far that passed
+	w      float64 // wᵢ of the last token that was weighed
 	keptW  float64 // wᵢ for i = τ
 	rest   leftover
 	unused leftover
 }
 
-// leftover is a residual that is not normalised yet. If the target's row is one-hot, so is dist.
+// leftover is a residual before it is normalised. If the target's row is one-hot, dist is one-hot.
 type leftover struct {
 	p    []float64 // (vocab)
 	mass float64
@@ -69,7 +69,7 @@ func newBlockwise() blockwise {
 			}
 			return min(1, before*p/q)
 		},
-		// This is u < hᵢ, multiplied out, so that a mass of 0 never passes.
+		// This is u < hᵢ, multiplied by the denominator, so that a mass of 0 never passes.
 		pass:     func(u, mass, w float64) bool { return u*(mass+1-w) < mass },
 		end:      func(u, w float64) bool { return u < w },
 		residual: weightedResidual,
@@ -94,8 +94,8 @@ func (r *blockwise) weigh(e *evidence, i int, p sample.Dist) bool {
 	return r.w > 0
 }
 
-// passes tests whether i tokens can be the last to stay, given the mass of the residual after them.
-// 0 tokens always can.
+// passes tests whether the draft may end after i tokens. mass is that of the residual after them. i = 0
+// always passes.
 func (r *blockwise) passes(e *evidence, i int, mass float64) bool {
 	if i == 0 {
 		return true
@@ -126,7 +126,7 @@ func (r *blockwise) replace(e *evidence, i int) Judged {
 	t.Q = e.draft.Q[i].Prob(t.ID)
 	t.P = d.Prob(t.ID)
 	if r.rest.mass > 0 {
-		t.P = (t.P*r.rest.mass + t.Q) / r.keptW // the definition of R, solved for p: the row itself is gone
+		t.P = (t.P*r.rest.mass + t.Q) / r.keptW // solves the definition of R for p, because the row is not kept
 	}
 	return t
 }
@@ -138,7 +138,7 @@ func (r *blockwise) follow(e *evidence, n int, p sample.Dist) Judged {
 }
 
 // fill computes the residual after the tokens weighed so far, and returns its mass. If the mass is
-// 0, the residual is set to p itself: only a rounding error can make a caller draw from it.
+// 0, fill sets the residual to p, which is drawn from only after a rounding error.
 func (l *leftover) fill(r *blockwise, p, q sample.Dist) float64 {
 	if p.P == nil {
 		l.dist, l.mass = p, 0
@@ -154,7 +154,7 @@ func (l *leftover) fill(r *blockwise, p, q sample.Dist) float64 {
 	return l.mass
 }
 
-// normalised returns the distribution to draw from.
+// normalised returns the residual as a distribution.
 func (l *leftover) normalised() sample.Dist {
 	if l.mass > 0 {
 		for id := range l.dist.P {
@@ -169,7 +169,7 @@ func weightedResidual(dst []float64, w float64, p, q sample.Dist) float64 {
 	if len(q.P) < len(p.P) {
 		return weightedResidualOf(dst, w, p, q, 0)
 	}
-	// Four sums run side by side; a single one would wait for each addition.
+	// Four sums are independent, so an addition need not wait for the one before it.
 	var sums [4]float64
 	n := len(p.P) &^ 3
 	for i := 0; i < n; i += 4 {
@@ -183,7 +183,7 @@ func weightedResidual(dst []float64, w float64, p, q sample.Dist) float64 {
 	return sums[0] + sums[1] + (sums[2] + sums[3]) + weightedResidualOf(dst, w, p, q, n)
 }
 
-// weightedResidualOf does the same for the ids from first on, and for any form of q.
+// weightedResidualOf does the same for the ids from first on, and for every kind of q.
 func weightedResidualOf(dst []float64, w float64, p, q sample.Dist, first int) float64 {
 	mass := 0.0
 	for id := first; id < len(p.P); id++ {

@@ -9,24 +9,24 @@ import (
 	"specula/engine/sample"
 )
 
-// Chainer is a Model that can draft several tokens on a device without the host, if its backend
-// can; engine/model implements it.
+// Chainer is a Model that may be able to draft several tokens on a device without the host.
+// engine/model implements it.
 type Chainer interface {
 	Model
-	// Feeds reports whether it can do so.
+	// Feeds reports whether the backend can draft without the host.
 	Feeds() bool
 	Tokens(n int) (compute.Tokens, error)
-	// Chain appends ids and n−1 further tokens to the cache. If by is nil, each further token is
-	// the most probable one after those before it; else it is drawn as by says. Chain puts the last
-	// of ids and the n chosen tokens into t. It does not wait for the device.
+	// Chain appends ids and n−1 drafted tokens to the cache. If by is nil, each drafted token is the
+	// most probable one; else it is drawn as by says. Chain writes the last of ids and n drafted tokens
+	// to t. It does not wait for the device.
 	Chain(ctx context.Context, cache compute.Cache, ids []int32, n int, t compute.Tokens, by *compute.Sampling) error
 }
 
-// chainer returns the model and true if it can draft on the device, without the host, what ask
-// wants. It cannot with shapers or another vocabulary, nor at temperature 0 with inspection. A
-// sampled draft must stay on the device (ask.OnDevice), because its distributions q do not cross to
-// the host, so only the device can judge it. A chain does not call ask.Continue: on a device a
-// draft step costs less than to ask the host.
+// chainer returns the model, and true if it can draft this ask on the device without the host. It
+// cannot with shapers, with another vocabulary, or at temperature 0 with inspection. A sampled draft
+// must stay on the device (ask.OnDevice): its q never reach the host, so only the device can judge it.
+// A chain does not call ask.Continue, because on a device a draft step costs less than asking the
+// host.
 func (d *DraftModel) chainer(ask Ask) (Chainer, bool) {
 	if len(ask.Shapers) > 0 || d.lexicon != nil {
 		return nil, false
@@ -41,9 +41,9 @@ func (d *DraftModel) chainer(ask Ask) (Chainer, bool) {
 	return model, ok && model.Feeds()
 }
 
-// mostUnread is the largest number of committed tokens that the first step of a chain reads. A
-// round leaves no more unread; if more wait, they are read before the chain. So there are few kinds
-// of chains, and a GPU can keep a recording of each.
+// mostUnread is the largest number of committed tokens that the first step of a chain reads. A round
+// leaves at most two; if there are more, they are read before the chain. So there are only two kinds
+// of first steps, and a GPU can keep a recording of each.
 const mostUnread = 2
 
 // chain drafts on the device. If ask.OnDevice is set, the draft stays there.
@@ -71,7 +71,7 @@ func (d *DraftModel) chain(ctx context.Context, model Chainer, ask Ask, draft Dr
 	return draft, seen(&draft, ids, nil)
 }
 
-// runChain queues the n steps of a draft.
+// runChain queues the n steps of a draft on the device.
 func (d *DraftModel) runChain(ctx context.Context, model Chainer, ask Ask, unread []int32, n int) error {
 	if err := d.roomForTokens(model, n+1); err != nil {
 		return err
@@ -84,7 +84,7 @@ func (d *DraftModel) runChain(ctx context.Context, model Chainer, ask Ask, unrea
 	return model.Chain(ctx, d.cache, unread, n, d.tokens, by)
 }
 
-// seeChain fills in a draft of n tokens that were drafted on the device; q is nil at temperature 0.
+// seeChain fills in a draft of n tokens from the device. q is nil at temperature 0.
 func (d *DraftModel) seeChain(ask Ask, n int, draft *Draft, ids []int32, q []float64) error {
 	at := len(d.cached)
 	d.cached = append(append(d.cached, d.context[at:]...), ids[:n-1]...)
@@ -120,7 +120,7 @@ func (d *DraftModel) seeChain(ask Ask, n int, draft *Draft, ids []int32, q []flo
 	return nil
 }
 
-// look reads the logits of a draft of n tokens, for inspection.
+// look copies the logits of a draft of n tokens to the host, for inspection.
 func (d *DraftModel) look(ask Ask, n int, draft *Draft) (err error) {
 	s, _ := ask.sampling(n, d.vocab)
 	if s.Keep == 0 {
@@ -137,7 +137,7 @@ func (d *DraftModel) look(ask Ask, n int, draft *Draft) (err error) {
 	return nil
 }
 
-// seen is the distribution that token i was drawn from, for inspection only.
+// seen returns the distribution that token i was drawn from, for inspection only.
 func (d *DraftModel) seen(ask Ask, i int, draft *Draft) sample.Dist {
 	if !ask.Inspect {
 		return sample.Elsewhere()
@@ -150,8 +150,7 @@ func (d *DraftModel) seen(ask Ask, i int, draft *Draft) sample.Dist {
 	return dist
 }
 
-// roomForTokens makes room on the device for n tokens. The first time, it makes room for as many as
-// drafts usually have.
+// roomForTokens makes room on the device for n tokens, and at first for at least the usual number.
 func (d *DraftModel) roomForTokens(model Chainer, n int) error {
 	const usual = compute.MostDrafts + 1
 	if d.tokens != nil && n <= d.room {

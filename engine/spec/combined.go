@@ -7,15 +7,15 @@ import (
 )
 
 // Combined copies earlier text where the text repeats, and drafts with a model elsewhere. Each
-// round asks Suffix first, which costs almost nothing. Its draft is taken if it is certain, and has
-// the length asked for or ends with a stop token. Otherwise the draft model is asked. A draft is
-// certain if the chance of an error in it is at most half of what Ask.Trust allows. The limit is
-// stricter than for Suffix alone, because the draft model may do better. Both are told all
-// committed tokens. The model reads them only when it is asked, so repeated text costs it one long
-// pass instead of one step for each token.
+// round asks Suffix first, which costs almost nothing. Its draft is used if it is certain, and has the
+// length asked for or ends with a stop token. Otherwise the draft model drafts. A draft is certain if
+// the chance that it has an error is at most half of what Ask.Trust allows. The limit is stricter than
+// for Suffix alone, because the draft model may do better. Both proposers are told all committed
+// tokens. The model reads them only when it drafts, so repeated text costs it one long pass instead of
+// one step for each token.
 //
-// Combined does not own the two proposers: the session can also use each by itself. Close closes
-// neither.
+// Combined does not own the two proposers, because the session can also use each alone. Close leaves
+// them open.
 type Combined struct {
 	suffix *Suffix
 	model  Proposer
@@ -26,7 +26,7 @@ func NewCombined(suffix *Suffix, model Proposer) *Combined { return &Combined{su
 
 func (c *Combined) Name() string { return "combined" }
 
-// Begin opens a reply for both. The context is read by the model when a round first needs it.
+// Begin opens a reply for both proposers. The model reads the context when it first drafts.
 func (c *Combined) Begin(tokens []int32) (reused int, err error) {
 	if _, err := c.suffix.Begin(tokens); err != nil {
 		return 0, err
@@ -34,7 +34,7 @@ func (c *Combined) Begin(tokens []int32) (reused int, err error) {
 	return c.model.Begin(tokens)
 }
 
-// Unread is 0: whether the model has to draft is not known yet.
+// Unread is 0, because it is not known yet whether the model has to draft.
 func (c *Combined) Unread() int { return 0 }
 
 // Read lets the model read.
@@ -42,7 +42,7 @@ func (c *Combined) Read(ctx context.Context, progress func(done, total int)) err
 	return c.model.Read(ctx, progress)
 }
 
-// Propose returns the draft of one of the two, and says which one and why.
+// Propose returns the draft of Suffix or of the model. Draft.By and Draft.ByWhy say which and why.
 func (c *Combined) Propose(ctx context.Context, ask Ask) (Draft, error) {
 	copied, err := c.suffix.Propose(ctx, ask)
 	if err != nil {
@@ -63,7 +63,7 @@ func (c *Combined) Propose(ctx context.Context, ask Ask) (Draft, error) {
 	return draft, err
 }
 
-// Committed tells both.
+// Committed tells both proposers.
 func (c *Combined) Committed(tokens []int32) error {
 	return errors.Join(c.suffix.Committed(tokens), c.model.Committed(tokens))
 }

@@ -2,10 +2,10 @@ package spec
 
 import "specula/engine/sample"
 
-// comparison judges one draft by all rules at once. It reads each row once.
+// comparison judges one draft by all rules, and reads each row once.
 type comparison struct {
 	evidence evidence
-	rules    []acceptance // one for each of Rules; a single one at temperature 0, where all rules are the same
+	rules    []acceptance // one for each of Rules; only one at temperature 0, where all rules agree
 	weighed  []int        // (len(Rules))
 	done     []bool
 }
@@ -32,8 +32,8 @@ func (v *Verifier) compare(draft Draft, terms Terms) *comparison {
 	return c
 }
 
-// weigh shows row i to the rules that still want a row. After one row was left out, no rule is
-// shown any later row.
+// weigh shows row i to the rules that are not done. If no call was made for a row, the rules see no
+// later row either.
 func (c *comparison) weigh(i int, p sample.Dist) {
 	if i >= len(c.evidence.judged) {
 		return

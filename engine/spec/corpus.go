@@ -5,27 +5,27 @@ import "slices"
 // maxCorpus is the largest number of tokens that a Corpus keeps.
 const maxCorpus = 1 << 16
 
-// Corpus holds what a session wrote before: finished contexts, each with prompt and reply. When a
-// later context continues an earlier one, only the later one is kept. Proposers that copy earlier
-// text search the corpus for text that has left the context or belongs to another chat. The corpus
-// stays in memory and ends with its session. When it is full, the older half is forgotten at once.
+// Corpus holds the finished contexts of a session, each with prompt and reply. If a later context
+// continues an earlier one, only the later one is kept. Proposers that copy text search the corpus for
+// text that the current context lacks. The corpus is in memory only and ends with its session. When it
+// is full, the older half is dropped at once.
 //
 // A nil *Corpus has no texts.
 type Corpus struct {
 	texts  [][]int32 // oldest first
-	serial []int     // (len(texts)), the number of each text, rising
-	added  int       // number of texts that were ever added
-	tokens int
-	most   int // tokens
+	serial []int     // by text: how many texts had been added when it was added, itself included
+	added  int       // texts ever added
+	tokens int       // tokens in texts
+	most   int       // limit of tokens
 	hidden bool
 }
 
 // NewCorpus returns an empty corpus.
 func NewCorpus() *Corpus { return &Corpus{most: maxCorpus} }
 
-// Add keeps a copy of a finished context; of a longer one than maxCorpus/2 tokens, only the last
-// maxCorpus/2. The copy replaces the texts that the context continues. Add does nothing if a text
-// already begins with the context.
+// Add keeps a copy of a finished context, or of its last maxCorpus/2 tokens if it is longer. The copy
+// replaces the texts that the context continues. Add does nothing if a kept text begins with the
+// context.
 func (c *Corpus) Add(context []int32) {
 	if len(context) > c.most/2 {
 		context = context[len(context)-c.most/2:]
@@ -50,10 +50,10 @@ func (c *Corpus) Add(context []int32) {
 	}
 }
 
-// Clear forgets everything.
+// Clear drops all texts.
 func (c *Corpus) Clear() { c.texts, c.serial, c.tokens = nil, nil, 0 }
 
-// Hide(true) hides all texts from proposers that begin a reply from now on, until Hide(false).
+// Hide hides all texts from proposers that begin a reply, until Hide(false).
 func (c *Corpus) Hide(hide bool) { c.hidden = hide }
 
 func (c *Corpus) remove(i int) {

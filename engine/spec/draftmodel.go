@@ -9,42 +9,42 @@ import (
 	"specula/engine/sample"
 )
 
-// Model is what DraftModel needs of a transformer; engine/model has it.
+// Model is what DraftModel needs of a transformer. engine/model implements it.
 type Model interface {
 	NewCache() (compute.Cache, error)
-	// Prefill appends ids to the cache and returns one row of logits, that of the last id. If it
-	// fails half-way, the cache holds a prefix of ids.
+	// Prefill appends ids to the cache and returns one row of logits, that of the last id. After an error,
+	// the cache holds a prefix of ids.
 	Prefill(ctx context.Context, cache compute.Cache, ids []int32, progress func(done, total int)) (compute.Logits, error)
 }
 
-// DraftModel proposes by running a small model ahead of the target: a model of its own, or the
-// target without some of its layers.
+// DraftModel drafts by running a small model ahead of the target: a draft model, or the target without
+// some of its layers.
 //
-// Between rounds its cache holds keys and values of a prefix of the committed tokens, never of the
-// last one: to read that one next yields the logits of the first draft token. During Propose the
-// cache also holds draft tokens. Committed cuts it back to the accepted ones.
+// Between rounds its cache holds a prefix of the committed tokens, without the last one: reading the
+// last one next gives the logits of the first draft token. During Propose the cache also holds draft
+// tokens. Committed cuts it back to the accepted ones.
 type DraftModel struct {
 	name       string
 	model      Model
 	cache      compute.Cache
-	vocab      int     // number of ids that the target knows; the draft model may have more, for padding
-	own        int     // ids the draft model knows
+	vocab      int     // ids of the target; the draft model may have more, as padding
+	own        int     // ids of the draft model
 	lexicon    Lexicon // nil: target and draft model have the same vocabulary
 	context    []int32 // all committed tokens, in the draft model's vocabulary
-	stranger   string  // names a token of context that the draft model cannot read; "" if there is none
-	cached     []int32 // what the cache holds: a prefix of context, in Propose followed by drafted tokens
-	sound      int     // tokens in the cache at the end of the last round; what this round adds may not be finite
+	stranger   string  // an error text with a token of context that the draft model cannot read; "" if it can read all
+	cached     []int32 // the tokens in the cache: a prefix of context, during Propose followed by draft tokens
+	sound      int     // tokens in the cache before this round; only these are known to have finite values
 	sampler    sample.Sampler
 	q          [][]float64    // (γ, vocab) memory of Draft.Q
 	scores     [][]float32    // (γ, draft vocab) memory of Draft.Logits
-	translated [][]float32    // (γ, vocab) the same in the target's vocabulary, where that is another
+	translated [][]float32    // (γ, vocab) scores in the target's vocabulary, if that differs
 	best       []int32        // (1)
-	tokens     compute.Tokens // of drafts that stay on the device; nil until there is one
-	room       int            // how many drafted tokens have memory in tokens
+	tokens     compute.Tokens // memory of drafts that stay on the device; nil until first used
+	room       int            // number of tokens that fit in tokens
 }
 
 // NewDraftModel returns a proposer that drafts with a model. vocab is the size of the target's
-// vocabulary, own that of the model's. The proposer owns a cache of the model; Close frees it.
+// vocabulary, own that of the model's. The proposer owns a cache, which Close frees.
 func NewDraftModel(model Model, vocab, own int) (*DraftModel, error) {
 	cache, err := model.NewCache()
 	if err != nil {
@@ -53,7 +53,7 @@ func NewDraftModel(model Model, vocab, own int) (*DraftModel, error) {
 	return &DraftModel{name: "draft", model: model, cache: cache, vocab: vocab, own: own, best: make([]int32, 1)}, nil
 }
 
-// Named changes the name that the proposer goes by, "draft" at first.
+// Named sets the name of the proposer, which is "draft" otherwise.
 func (d *DraftModel) Named(name string) *DraftModel {
 	d.name = name
 	return d
@@ -63,9 +63,9 @@ func (d *DraftModel) Name() string { return d.name }
 
 // NewTranslatedDraft returns a proposer that drafts with a model of another vocabulary. vocab is
 // the size of the target's vocabulary, own that of the model's. It drafts only tokens that both
-// vocabularies have. The draft model's scores are brought into the target's vocabulary before
-// anything is drawn. So q is what was drawn from, and the draft is exact (token-level intersection,
-// Timor et al. 2025, arXiv 2502.05202).
+// vocabularies have. The draft's scores are moved to the target's ids before a token is drawn, so q is
+// the distribution that was drawn from and the text stays exact (token-level intersection, Timor et al.
+// 2025, arXiv 2502.05202).
 func NewTranslatedDraft(model Model, vocab, own int, lexicon Lexicon) (*DraftModel, error) {
 	d, err := NewDraftModel(model, vocab, own)
 	if err != nil {
@@ -75,17 +75,17 @@ func NewTranslatedDraft(model Model, vocab, own int, lexicon Lexicon) (*DraftMod
 	return d, nil
 }
 
-// Lexicon relates a target's tokens to those of a draft model with another vocabulary.
+// Lexicon maps the tokens of a target to those of a draft model with another vocabulary.
 type Lexicon interface {
 	// Spell appends tokens of the draft model with the same text as the target's tokens. A target
-	// token that the draft model has, too, becomes that one token, whatever stands around it.
+	// token that the draft model has becomes that token, whatever is next to it.
 	Spell(dst, target []int32) []int32
-	// Rescore writes the draft model's scores to the places of the same tokens in the target's
-	// vocabulary, and −Inf to all others.
+	// Rescore writes the draft model's scores to the ids of the same tokens in the target's vocabulary,
+	// and −Inf to all other ids.
 	Rescore(dst, draft []float32)
 }
 
-// spell returns tokens of the target in the draft model's vocabulary.
+// spell translates tokens of the target into the draft model's vocabulary.
 func (d *DraftModel) spell(target []int32) []int32 {
 	if d.lexicon == nil {
 		return target
@@ -94,16 +94,16 @@ func (d *DraftModel) spell(target []int32) []int32 {
 }
 
 // Begin cuts the cache back to the beginning that it shares with tokens. The rest is read before the
-// next draft. A context that is longer than the cache, or has a token that the draft model does not
-// know, is no error: there is no draft then.
+// next draft. A context that does not fit in the cache, or has a token that the draft model does not
+// know, is no error: then there is no draft.
 func (d *DraftModel) Begin(tokens []int32) (reused int, err error) {
 	d.context, d.stranger = append(d.context[:0], d.spell(tokens)...), ""
 	d.meet(d.context)
 	return d.rollBack(0)
 }
 
-// Unread is the number of committed tokens that the cache lacks. It counts neither the last
-// committed token nor tokens that the model cannot read.
+// Unread is the number of committed tokens that are missing in the cache. It leaves out the last
+// committed token, and is 0 if the model cannot read the context.
 func (d *DraftModel) Unread() int {
 	most := max(0, len(d.context)-1)
 	if most > d.cache.Cap() || d.stranger != "" {
@@ -112,12 +112,12 @@ func (d *DraftModel) Unread() int {
 	return max(0, most-len(d.cached))
 }
 
-// mostMissed is the largest number of committed tokens that the first pass of a draft reads. With
-// so few, this pass costs about as much as any draft step. If more are missing, Read reads them
-// first.
+// mostMissed is the largest number of committed tokens that the first pass of a draft reads. With up
+// to 8 tokens, the pass costs about as much as any draft step. If more are missing, the caller must
+// call Read first.
 const mostMissed = 8
 
-// Read reads what the cache lacks of the context.
+// Read reads the missing tokens of the context into the cache.
 func (d *DraftModel) Read(ctx context.Context, progress func(done, total int)) error {
 	missed := d.Unread()
 	if missed == 0 {
@@ -138,9 +138,9 @@ func (d *DraftModel) Read(ctx context.Context, progress func(done, total int)) e
 }
 
 // Propose draws up to ask.Gamma tokens, each from the draft model's distribution after the token
-// before, shaped by ask.Shapers. Its first pass reads the committed tokens that the cache lacks. If
-// they are more than mostMissed, Propose drafts nothing and returns their number in Draft.Unread:
-// the caller then calls Read.
+// before, shaped by ask.Shapers. Its first pass also reads the missing committed tokens. If more than
+// mostMissed are missing, Propose drafts nothing and returns their number in Draft.Unread; then the
+// caller must call Read.
 func (d *DraftModel) Propose(ctx context.Context, ask Ask) (Draft, error) {
 	if missed := d.Unread(); missed > mostMissed && ask.Gamma > 0 {
 		return Draft{Unread: missed}, nil
@@ -190,10 +190,10 @@ func (d *DraftModel) propose(ctx context.Context, ask Ask) (Draft, error) {
 	return draft, nil
 }
 
-// damaged ends a draft at token i, whose logits are not finite. It keeps the tokens before i. Their
-// values decide whether the draft gets this far, so to drop them would favour other tokens, and the
-// text would not have the target's distribution. The cache is cut back to its length at the start
-// of the round: what this round has written to it may not be finite either.
+// damaged ends a draft at token i, whose logits are not finite. It keeps the tokens before i: whether
+// the draft gets to token i depends on them, so dropping them would favour other tokens and change the
+// distribution of the text. It cuts the cache back to its length before the round, because what this
+// round has written may not be finite either.
 func (d *DraftModel) damaged(draft Draft, i int, cause error) (Draft, error) {
 	if i == 0 {
 		return Draft{}, errors.Join(fmt.Errorf("%w: draft token 0: %w", ErrNoDraft, cause), d.truncate(d.sound))
@@ -203,8 +203,8 @@ func (d *DraftModel) damaged(draft Draft, i int, cause error) (Draft, error) {
 	return draft, d.truncate(d.sound)
 }
 
-// meet notes a token of the context that the draft model cannot read, because its vocabulary has
-// fewer padding tokens.
+// meet notes the first token of the context that the draft model cannot read: one with an id in the
+// target's longer padding.
 func (d *DraftModel) meet(tokens []int32) {
 	for _, id := range tokens {
 		if int(id) >= d.own && d.stranger == "" {
@@ -213,7 +213,7 @@ func (d *DraftModel) meet(tokens []int32) {
 	}
 }
 
-// enough says why the draft ends with token i, or "".
+// enough says why the draft ends after token i; "" if it goes on.
 func (d *DraftModel) enough(i int, draft *Draft, ask Ask) string {
 	switch {
 	case ask.IsStop != nil && ask.IsStop(draft.Tokens[i]):
@@ -224,11 +224,11 @@ func (d *DraftModel) enough(i int, draft *Draft, ask Ask) string {
 	return ""
 }
 
-// draw draws draft token i from the only row of logits and appends it.
+// draw draws draft token i from the only row of logits, and appends it to the draft.
 func (d *DraftModel) draw(i int, logits compute.Logits, ask Ask, draft *Draft) error {
 	greedy := ask.Params.Temperature == 0
 	if greedy && ask.Continue == nil && !ask.Inspect && d.lexicon == nil && len(ask.Shapers) == 0 {
-		// Only the id is wanted, and only 4 bytes need to cross from the device.
+		// Only the id is needed, so only 4 bytes are copied from the device.
 		if err := logits.Argmax(d.best); err != nil {
 			return err
 		}
@@ -271,7 +271,7 @@ func (d *DraftModel) draw(i int, logits compute.Logits, ask Ask, draft *Draft) e
 	return nil
 }
 
-// rows returns the memory of draft position i.
+// rows returns the memory for q and logits of draft token i.
 func (d *DraftModel) rows(i, draftVocab int) (q []float64, scores []float32) {
 	for len(d.q) <= i {
 		d.q = append(d.q, make([]float64, d.vocab))
@@ -280,7 +280,7 @@ func (d *DraftModel) rows(i, draftVocab int) (q []float64, scores []float32) {
 	return d.q[i], d.scores[i]
 }
 
-// inTarget returns the memory of position i's scores in the target's vocabulary.
+// inTarget returns the memory for the scores of draft token i in the target's vocabulary.
 func (d *DraftModel) inTarget(i int) []float32 {
 	for len(d.translated) <= i {
 		d.translated = append(d.translated, make([]float32, d.vocab))
@@ -288,7 +288,7 @@ func (d *DraftModel) inTarget(i int) []float32 {
 	return d.translated[i]
 }
 
-// read appends ids to the cache, and to cached as many as the cache really holds, also after a
+// read appends ids to the cache, and to cached those that the cache really holds. This differs after a
 // cancelled pass.
 func (d *DraftModel) read(ctx context.Context, ids []int32, progress func(done, total int)) (compute.Logits, error) {
 	logits, err := d.model.Prefill(ctx, d.cache, ids, progress)
@@ -296,7 +296,7 @@ func (d *DraftModel) read(ctx context.Context, ids []int32, progress func(done, 
 	return logits, err
 }
 
-// Committed adds tokens to the context and cuts the cache back to what agrees with it.
+// Committed adds tokens to the context, and cuts the cache back to where both agree.
 func (d *DraftModel) Committed(tokens []int32) error {
 	agreed := min(len(d.cached), len(d.context))
 	added := d.spell(tokens)
@@ -306,9 +306,9 @@ func (d *DraftModel) Committed(tokens []int32) error {
 	return err
 }
 
-// rollBack cuts the cache back to the longest beginning that it shares with the context, the
-// context's last token excluded. It returns the number of tokens kept. The first agreed tokens are
-// known to be the same and are not compared.
+// rollBack cuts the cache back to the longest beginning that it shares with the context without its
+// last token. It returns how many tokens stay. The first agreed tokens are known to be equal, so they
+// are not compared.
 func (d *DraftModel) rollBack(agreed int) (int, error) {
 	most := min(len(d.cached), max(0, len(d.context)-1))
 	keep := min(agreed, most)

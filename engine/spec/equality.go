@@ -2,8 +2,8 @@ package spec
 
 import "specula/engine/sample"
 
-// equality is what every rule amounts to at temperature 0, where p is one-hot: a draft token stays
-// iff it is the target's best one. It compares ids and knows no probabilities.
+// equality is every rule at temperature 0, where p is one-hot: a draft token stays iff it is the
+// target's best token. It compares ids and knows no probabilities.
 type equality struct {
 	kept int
 	best int32

@@ -2,15 +2,15 @@ package spec
 
 import "specula/engine/sample"
 
-// exactMatch lets the target draw its own token at every place, and accepts a draft token iff it is the
-// same one. So the text is what the target draws token by token. A draft token x is accepted with
-// probability p(x). That is less than the rule token accepts, min(1, p/q), unless the draft is certain.
+// exactMatch lets the target draw a token at each place, and accepts a draft token iff it is the same.
+// So the text is what the target draws token by token. A draft token x is accepted with probability
+// p(x). The rule token accepts it with min(1, p/q), which is more unless q = 1.
 //
-// The uniforms are numbered by their place in the reply, not by round. So a seed gives the same text
-// with any draft: with another gamma, another draft model, or none.
+// The uniforms are numbered by the place in the reply, not by round. So a seed gives the same text
+// with every draft: with another gamma, another draft model, or none.
 type exactMatch struct {
-	kept int
-	own  Judged // what the target drew at the place weighed last
+	kept int    // accepted tokens so far
+	own  Judged // what the target drew at the last place
 }
 
 func (r *exactMatch) begin() { r.kept = 0 }

@@ -2,12 +2,12 @@ package spec
 
 import "specula/engine/sample"
 
-// DropForbidden ends a draft at the first token that a Shaper is known to forbid: the target will
-// reject it, and no token after it can count. So a proposer without scores of its own need not
-// shape a row for each token.
+// DropForbidden ends a draft at the first token that a Shaper is known to forbid. The target will
+// reject this token, so no later token can count. With it, a proposer without scores of its own need
+// not apply the shapers.
 //
-// A forbidden token that was not sampled is dropped, too. One that was sampled is kept: to leave
-// out some of the sampled tokens would make the draft's distribution another than the recorded q.
+// DropForbidden drops the forbidden token itself only if it was not sampled. A sampled token stays:
+// removing tokens by their value would make the draft's distribution differ from the recorded q.
 func DropForbidden(draft *Draft, shapers sample.Shapers) {
 	pushed := 0
 	defer func() { shapers.Pop(pushed) }()
@@ -28,7 +28,7 @@ func DropForbidden(draft *Draft, shapers sample.Shapers) {
 	}
 }
 
-// Cut keeps the first n tokens.
+// Cut keeps the first n tokens of the draft.
 func (d *Draft) Cut(n int) {
 	d.Tokens, d.Q = d.Tokens[:n], d.Q[:n]
 	d.Logits = d.Logits[:min(n, len(d.Logits))]

@@ -7,21 +7,21 @@ import (
 	"specula/engine/sample"
 )
 
-// Decided are the Rows of a pass that the device judged itself, by the rule token. The draft stayed
-// on the device, and so did the rows.
+// Decided are the Rows of a pass that the device has judged by the rule token. Neither the draft's
+// distributions nor the rows were copied to the host.
 type Decided interface {
 	Rows
 	Decision() compute.Drawn
 }
 
-// foreseen takes the place of the acceptance rule and the predictions in a round that the device
-// has judged: it gives decide the device's verdicts. The device does not look for stop tokens.
-// decide does, so tokens that the device accepted after a stop token are dropped and do not count.
+// foreseen replays a verdict of the device: it takes the place of both the acceptance rule and the
+// predictions in decide. It adds only the search for stop tokens, which the device does not do: decide
+// drops tokens that the device accepted after a stop token.
 type foreseen struct {
 	decision compute.Drawn
 }
 
-// repeat fills in the outcome of the round from the device's decision.
+// repeat fills in the outcome of the round from the device's verdict.
 func (f *foreseen) repeat(e *evidence, out *Outcome) error {
 	if n := len(e.judged); n > len(f.decision.Draft) {
 		return fmt.Errorf("verifying a draft of %d tokens: the device judged %d", n, len(f.decision.Draft))
@@ -32,8 +32,7 @@ func (f *foreseen) repeat(e *evidence, out *Outcome) error {
 	return nil
 }
 
-// at has no distribution to return. It only reports the error of a row that decides and is not
-// finite.
+// at returns no distribution. It reports the error if the row that gives the next token is not finite.
 func (f *foreseen) at(i int) (sample.Dist, error) {
 	if i == f.decision.Accepted && f.decision.Follows < 0 {
 		return sample.Dist{}, fmt.Errorf("the target's scores: %w", compute.ErrNotFinite)

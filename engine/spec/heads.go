@@ -7,56 +7,56 @@ import (
 	"specula/engine/compute"
 )
 
-// HiddenReader is a proposer that drafts from hidden states of the target. Whoever runs the target
-// attaches Tap to the target's passes, and reports what they read:
+// HiddenReader is a proposer that drafts from hidden states of the target. The caller that runs the
+// target attaches Tap to its passes and reports them in this order:
 //
 //	Begin → { pass over the context with Tap, Take }… → { Propose, pass of the round with Tap, Committed }…
 //
-// Begin returns the number of tokens whose states are known; the passes over the context start
-// there. Committed takes the states of the committed tokens from the round's pass, so it must come
-// before the next pass: row i of the tap is the state before committed token i.
+// Begin returns the number of tokens whose states are known; the passes over the context start after
+// them. Committed takes the states of the committed tokens from the round's pass, so call it before
+// the next pass. Row i of the tap is the state before committed token i.
 type HiddenReader interface {
 	Proposer
 	// Tap is where passes of the target leave hidden states.
 	Tap() *compute.Tap
 	// Take takes the states in the first rows rows of the tap: those after the tokens from position
-	// at on. The states of all tokens before at must be known.
+	// at on. The states of all tokens before at must be known already.
 	Take(ctx context.Context, at, rows int) error
 }
 
-// HiddenModel is a Model that reads each token together with the target's hidden state before it;
-// engine/model has two. Its Prefill may read several tokens if the states before them are kept, or
-// a single token after one that it read last.
+// HiddenModel is a Model that reads each token together with the target's hidden state before it.
+// engine/model has two of them. Its Prefill reads several tokens only if the states before them are
+// kept (Keep); otherwise one token, right after the token that it read last.
 type HiddenModel interface {
 	Model
 	Tap() *compute.Tap
-	// Keep takes the states in the first rows of the tap: those after token at of the text and the
-	// tokens that follow it. They are added to the states kept before, which they must continue; if
-	// fresh is set they replace them.
+	// Keep takes the states in the first rows rows of the tap: those after token at of the text and
+	// after the tokens that follow. If fresh is set, they replace the kept states. Otherwise they are
+	// added, and must continue the kept states.
 	Keep(at, rows int, fresh bool) error
-	// Room is the number of states that can be kept.
+	// Room is the number of states that can be kept at a time.
 	Room() int
-	// Longest is the number of tokens that can be drafted after the last one that the target has
+	// Longest is the number of tokens that can be drafted after the last token that the target has
 	// read.
 	Longest() int
 	// Embeddings is the number of ids that the model can read.
 	Embeddings() int
 }
 
-// Heads proposes by heads on the target's hidden states: Medusa's, or a layer of EAGLE or MTP.
-// It is a draft model that reads each token together with the state before it. Within a draft these
-// states are the heads' own. After the round the target's states take their place. So what was read
-// with the heads' own states is dropped from the cache and read again.
+// Heads drafts with heads on the target's hidden states: Medusa's, or a layer of EAGLE or MTP. It is a
+// draft model that reads each token together with the state before it. Within a draft these states
+// come from the heads. After the round the target's states replace them, so the tokens that were read
+// with states of the heads are dropped from the cache and read again.
 //
-// This needs a target that has read everything with its tap attached. Begin asks the target to read
-// again what it has read without the tap, because another proposer was in force. By the law of
-// package compute this gives the same bits, and it costs the time of the pass once.
+// Heads need the target's states of the whole context. If another proposer was in force, the target
+// has read part of it without the tap; Begin then asks the target to read that part again. By the law
+// of package compute this gives the same bits. It costs the time of the pass once.
 type Heads struct {
 	*DraftModel
 	name  string
 	model HiddenModel
-	known int // number of context tokens after which the target's state was taken
-	held  int // how many of the last of these states the model still keeps
+	known int // number of context tokens whose target state was taken
+	held  int // how many of the last of these states the model keeps
 }
 
 var _ HiddenReader = (*Heads)(nil)
@@ -76,8 +76,8 @@ func (h *Heads) Name() string { return h.name }
 func (h *Heads) Tap() *compute.Tap { return h.model.Tap() }
 
 // Begin keeps what it can of the last context. The target must read the tokens from reused on, with
-// a Take after each pass. These are at least the last two tokens, because the state after the last
-// but one is needed again.
+// a Take after each pass. These are at least the last two tokens, because the state after the token
+// before the last is needed again.
 func (h *Heads) Begin(tokens []int32) (reused int, err error) {
 	if err := h.forgetOwn(); err != nil {
 		return 0, err
@@ -89,11 +89,11 @@ func (h *Heads) Begin(tokens []int32) (reused int, err error) {
 	return h.known, err
 }
 
-// forgetOwn drops from the cache what was read with the heads' own states. It keeps one token more
-// than there are known states: each token is read with the state before it.
+// forgetOwn drops from the cache the tokens that were read with states of the heads. One token more
+// than there are known states stays, because each token is read with the state before it.
 func (h *Heads) forgetOwn() error { return h.truncate(min(len(h.cached), h.known+1)) }
 
-// Take takes hidden states of the context. It forgets the states that were known from at on.
+// Take takes hidden states of the context. It forgets the known states from position at on.
 func (h *Heads) Take(ctx context.Context, at, rows int) error {
 	if at < 0 || at > h.known || at+rows >= len(h.context) {
 		return fmt.Errorf("hidden states after the tokens %d to %d of %d: they must follow the first %d, and the last token has none yet", at, at+rows-1, len(h.context), h.known)
@@ -107,8 +107,8 @@ func (h *Heads) Take(ctx context.Context, at, rows int) error {
 	return h.keep(ctx, rows)
 }
 
-// keep keeps the next rows states. If there is no room, it first reads the tokens that wait for
-// theirs and drops all kept states.
+// keep takes the next rows states. If there is no room for them, it first reads the tokens whose states
+// are kept, and then drops the kept states.
 func (h *Heads) keep(ctx context.Context, rows int) error {
 	if h.held+rows > h.model.Room() {
 		if waiting := h.context[len(h.cached) : h.known+1]; len(waiting) > 0 {
@@ -125,8 +125,8 @@ func (h *Heads) keep(ctx context.Context, rows int) error {
 	return nil
 }
 
-// Propose drafts as a DraftModel does, at most as many tokens as the heads can. It gives no draft
-// if the state before the last token is not known.
+// Propose drafts as a DraftModel does, with at most as many tokens as the heads can draft. It gives no
+// draft if the state before the last token is not known.
 func (h *Heads) Propose(ctx context.Context, ask Ask) (Draft, error) {
 	if h.known == 0 || h.known != len(h.context)-1 {
 		return Draft{Stop: "there is no hidden state of the target's to guess from yet"}, nil
@@ -135,14 +135,14 @@ func (h *Heads) Propose(ctx context.Context, ask Ask) (Draft, error) {
 	cut := ask.Gamma > most
 	ask.Gamma = min(ask.Gamma, most)
 	h.sound = len(h.cached)
-	draft, err := h.propose(ctx, ask) // the states are read in the pass that gives the first draft token
+	draft, err := h.propose(ctx, ask) // this pass also reads the kept states
 	if cut && err == nil && draft.Stop == "" {
 		draft.Stop = fmt.Sprintf("there are %d heads", most)
 	}
 	return draft, err
 }
 
-// Unread is 0: the target reads what the heads have missed.
+// Unread is 0: the target, and not the heads, reads missing tokens.
 func (h *Heads) Unread() int { return 0 }
 
 func (h *Heads) Read(context.Context, func(done, total int)) error { return nil }
@@ -153,7 +153,7 @@ func (h *Heads) Committed(tokens []int32) error {
 		return err
 	}
 	if known := h.known; len(tokens) > 0 && known == max(0, len(h.context)-1) {
-		// The pass is over, so there is nothing left to cancel.
+		// A background context is enough: the pass is over, so nothing remains to cancel.
 		if err := h.keep(context.Background(), len(tokens)); err != nil {
 			return err
 		}

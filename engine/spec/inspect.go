@@ -8,25 +8,25 @@ import (
 	"specula/engine/sample"
 )
 
-// Inspection is what a person may want to know about a round, beyond what decided it.
+// Inspection is what a person may want to know about a round, beyond what was needed to decide it.
 type Inspection struct {
 	// The best candidates of both models at each position, best first: one entry for each draft
-	// token, and a last one after them. An entry is nil where a model has no row, or one that is
-	// not finite.
+	// token, and one for the place after them. An entry is nil where a model has no row or a row that
+	// is not finite.
 	Target [][]sample.Candidate // (len(draft)+1)
 	Draft  [][]sample.Candidate // (len(draft)+1), the last always nil
 	// P and Q are what target and proposer gave to each draft token, computed from the same rows. They
-	// have more digits than those of a device that decided by itself.
-	P, Q []float64 // (len(draft)), Unknown where there is no row, or a one-hot one
-	// Kept is how many draft tokens each of Rules would have kept, with the same scores and
+	// are more exact than those of a device that decided by itself.
+	P, Q []float64 // (len(draft)), Unknown where there is no row, or a one-hot row
+	// Kept is how many draft tokens each of Rules would have accepted, with the same scores and
 	// uniforms.
-	Kept []int // (len(Rules)); nil where the target drew by itself (Drawer)
-}
+	Kept []int // (len(Rules)); nil if the target drew the tokens itself (Drawer)
+} // (len(Rules)); nil if the target drew the tokens itself (Drawer)
 
 // Inspect collects up to n candidates of each model and position, and judges the draft by all
-// rules. The candidates' probabilities are those of the distribution that was drawn from, or of the
-// plain softmax where it is one-hot. Inspect serves the display, not the round. It copies each row
-// from the device once, so call it after Verify and outside what is timed.
+// rules. The candidates' probabilities come from the distribution that was drawn from, or from the
+// plain softmax if that is one-hot. The round does not need Inspect. It copies each row from the
+// device once, so call it after Verify and outside of what is timed.
 func (v *Verifier) Inspect(n int, target Rows, draft Draft, terms Terms) (Inspection, error) {
 	in := Inspection{
 		Target: make([][]sample.Candidate, len(draft.Tokens)+1),
@@ -36,10 +36,10 @@ func (v *Verifier) Inspect(n int, target Rows, draft Draft, terms Terms) (Inspec
 	}
 	v.fit(target.Vocab())
 	_, drawn := target.(Drawer)
-	if drawn { // the target drew by itself, from a distribution that is not known: show the plain softmax
+	if drawn { // the target drew from a distribution that is not known: show the plain softmax
 		terms.Params, terms.Shapers = sample.Params{Temperature: 1, TopP: 1}, nil
 	}
-	p, err := v.predict(Fallback, target, draft.Tokens, terms) // whichever path decided, this needs whole rows
+	p, err := v.predict(Fallback, target, draft.Tokens, terms) // path Fallback, because this needs whole rows whichever path decided
 	if err != nil {
 		return in, err
 	}
@@ -73,11 +73,10 @@ func (v *Verifier) Inspect(n int, target Rows, draft Draft, terms Terms) (Inspec
 }
 
 // candidates returns the n best tokens by scores, with their probabilities in d, which was made
-// from scores. A one-hot d says nothing about the other tokens; then the plain softmax takes its
-// place.
+// from scores. A one-hot d tells nothing about the other tokens; then the plain softmax is used.
 func (v *Verifier) candidates(d sample.Dist, scores []float32, n int) []sample.Candidate {
 	if d.P == nil {
-		top, _ := v.sampler.Top(scores, n, sample.Params{}) // no error is possible: d was made from scores, so they are finite
+		top, _ := v.sampler.Top(scores, n, sample.Params{}) // cannot fail: d was made from scores, so they are finite
 		return top
 	}
 	return v.sampler.Best(d, scores, n)

@@ -11,7 +11,7 @@ import (
 type LogProbs struct {
 	Own float64            // that of the token itself
 	Top []sample.Candidate // the likeliest tokens, best first; P is the logarithm
-}
+} // of the committed token
 
 // LogProbs returns the log-probabilities of each token of o.Committed, with the n likeliest tokens
 // of each place. Call it after Verify, while the rows of target are still valid.

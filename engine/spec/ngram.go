@@ -8,35 +8,34 @@ import (
 	"specula/engine/sample"
 )
 
-// mostPlaces bounds the places that one search compares, the latest first. In a long text a
-// frequent token stands at very many places.
+// mostPlaces limits how many places one search compares, the latest first. In a long text a frequent
+// token stands at very many places.
 const mostPlaces = 1 << 12
 
-// Ngram proposes by prompt lookup: it finds the latest earlier place of the context's last tokens,
-// and proposes what followed them there. It has no model, costs next to nothing, and is strong
+// Ngram proposes by prompt lookup: it finds the latest earlier occurrence of the context's last tokens,
+// and proposes the tokens that followed there. It has no model and costs next to nothing. It is strong
 // where a reply repeats its prompt or an earlier text: edits, summaries, code. (Saxena, "Prompt
 // lookup decoding", 2023)
 type Ngram struct {
 	noModel
-	longest, shortest int
+	longest, shortest int     // tokens of a match that is looked for first, and last
 	nothing           string  // Draft.Stop when nothing is found
 	corpus            *Corpus // earlier texts; nil if there are none
-	// text is what is searched: the texts of the corpus that the context does not repeat, each with
+	// text is what is searched: the corpus texts that are not the beginning of the context, each with
 	// a border after it, then the context.
 	text  []int32
-	start int // where the context begins in text
-	// earlier gives, for each position of text, the position after the previous occurrence of the
-	// same token; 0 if there is none. A search follows these links back from the last token. So it
-	// touches little memory: the processor's caches hold little of text after a pass over the
-	// weights.
+	start int // index in text where the context begins
+	// earlier gives, for each position of text, the position after the previous occurrence of the same
+	// token; 0 if there is none. A search follows these links back from the last token. So it touches
+	// little memory, which matters because a pass over the weights has filled the processor's caches.
 	earlier []int32
 	latest  []int32 // by token: the position after its last occurrence, 0 if it has none
 
-	draft Draft // memory of the next draft
+	draft Draft // memory for the next draft
 }
 
-// NewNgram returns a proposer that looks for matches of longest down to shortest tokens. It panics
-// unless 1 ≤ shortest ≤ longest.
+// NewNgram returns a proposer that looks for matches of longest tokens first, then of fewer, down to
+// shortest. It panics unless 1 ≤ shortest ≤ longest.
 func NewNgram(longest, shortest int) *Ngram {
 	if shortest < 1 || longest < shortest {
 		panic(fmt.Sprintf("spec: n-grams of %d down to %d tokens", longest, shortest))
@@ -44,7 +43,7 @@ func NewNgram(longest, shortest int) *Ngram {
 	return &Ngram{longest: longest, shortest: shortest, nothing: fmt.Sprintf("the last %d tokens did not occur before", shortest)}
 }
 
-// Recalling lets g search a corpus, too. It returns g.
+// Recalling makes g search a corpus, too. It returns g.
 func (g *Ngram) Recalling(c *Corpus) *Ngram {
 	g.corpus = c
 	return g
@@ -52,7 +51,7 @@ func (g *Ngram) Recalling(c *Corpus) *Ngram {
 
 func (g *Ngram) Name() string { return "ngram" }
 
-// Begin indexes the texts of the corpus and the context. If they begin with what is indexed, it
+// Begin indexes the texts of the corpus and the context. If they begin with what is already indexed, it
 // adds only the rest.
 func (g *Ngram) Begin(tokens []int32) (reused int, err error) {
 	var text []int32
@@ -71,7 +70,7 @@ func (g *Ngram) Begin(tokens []int32) (reused int, err error) {
 	return 0, g.Committed(text[len(g.text):])
 }
 
-// Propose continues the longest match. The continuation may run into the draft itself; so it
+// Propose continues the longest match. The continuation may run on into the draft itself, which
 // repeats a short cycle.
 func (g *Ngram) Propose(_ context.Context, ask Ask) (Draft, error) {
 	at, n := g.match()
@@ -80,7 +79,7 @@ func (g *Ngram) Propose(_ context.Context, ask Ask) (Draft, error) {
 	}
 	draft := &g.draft
 	draft.Tokens, draft.Q, draft.Confidence, draft.Stop = draft.Tokens[:0], draft.Q[:0], draft.Confidence[:0], ""
-	// The longer the match, the surer. The controller of γ learns how sure exactly.
+	// A longer match is surer. The controller of γ measures how sure exactly.
 	sure := 1 - math.Exp2(-float64(n))
 	for len(draft.Tokens) < ask.Gamma {
 		next := at + len(draft.Tokens)
@@ -106,7 +105,7 @@ func (g *Ngram) Propose(_ context.Context, ask Ask) (Draft, error) {
 }
 
 // match returns the position after the latest earlier occurrence of the context's last n tokens,
-// for the largest n that occurs. n is 0 if there is none.
+// for the largest n that occurs earlier; n is 0 if none does.
 func (g *Ngram) match() (at, n int) {
 	if len(g.text) == g.start {
 		return 0, 0
@@ -125,10 +124,10 @@ func (g *Ngram) match() (at, n int) {
 }
 
 // alike counts how many tokens before a place equal the last tokens of the context, at most
-// g.longest. The nearest one is known to be equal.
+// g.longest. The caller knows that at least one does.
 func (g *Ngram) alike(place int) int {
 	end := len(g.text)
-	most := min(g.longest, place, end-g.start) // compare tokens of the context itself only: no border is among them
+	most := min(g.longest, place, end-g.start) // only tokens of the context count, and no border is among them
 	n := 1
 	for n < most && g.text[place-1-n] == g.text[end-1-n] {
 		n++

@@ -5,15 +5,15 @@ type Path string
 
 // The paths, the cheapest first.
 const (
-	// Greedy compares argmaxes: 4 bytes a row cross from the device.
+	// Greedy compares argmaxes: 4 bytes a row are copied from the device.
 	Greedy Path = "greedy"
-	// Stochastic tests u·q < p on distributions that depend on their row alone. A device can do
-	// this test by itself; 8 bytes a row leave the device.
+	// Stochastic tests u·q < p on distributions that depend on their row alone. A device can do this
+	// test; then 8 bytes a row are copied from it.
 	Stochastic Path = "stochastic"
-	// Fallback reads whole rows and judges them on the host.
+	// Fallback copies whole rows to the host and judges them there.
 	Fallback Path = "fallback"
-	// Drawn compares the draft with tokens that the target, a server, drew by itself at each place. No
-	// settings of a reply ask for it: the pass says so (Drawer).
+	// Drawn compares the draft with tokens that the target, a server, drew at each place. No setting
+	// asks for this path: the pass says so (Drawer).
 	Drawn Path = "drawn"
 )
 

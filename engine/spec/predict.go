@@ -8,15 +8,15 @@ import (
 )
 
 // predictions are the target's distributions along a draft: at(i) is the distribution of the token
-// after the first i draft tokens, the same one that decoding without speculation would draw from. at is
-// called in order from 0, once for each i, and not for rows that no longer matter. Its result is valid
-// until the next call.
+// after the first i draft tokens, the same that decoding without speculation would draw from. at is
+// called once for each i, in order from 0, up to the last row that matters. Its result is valid until
+// the next call.
 //
-// An acceptance rule knows nothing else of the target, so every rule works with all kinds of predictions.
+// Acceptance rules see only this interface of the target, so each rule works on each path.
 type predictions interface {
 	// at returns an error that wraps compute.ErrNotFinite if the logits are not finite.
 	at(i int) (sample.Dist, error)
-	// close undoes what at has changed, such as tokens pushed to shapers.
+	// close undoes what at has changed: it pops the tokens that were pushed to shapers.
 	close()
 }
 
@@ -33,7 +33,7 @@ func (v *Verifier) predict(path Path, target Rows, draft []int32, terms Terms) (
 	return &v.plain, nil
 }
 
-// plain predictions depend on the row alone.
+// plain predictions depend only on the row itself.
 type plain struct {
 	v      *Verifier
 	target Rows
@@ -49,11 +49,11 @@ func (s *plain) at(i int) (sample.Dist, error) {
 
 func (s *plain) close() {}
 
-// argmaxes are one-hot: 4 bytes a row cross from the device, all at once.
+// argmaxes are one-hot predictions. All rows are copied at once, 4 bytes each.
 type argmaxes struct {
 	v      *Verifier
 	target Rows
-	best   []int32 // (rows); nil when a row somewhere is not finite, and rows must be read one by one
+	best   []int32 // (rows); nil if some row is not finite, so that rows must be read one by one
 }
 
 func (g *argmaxes) open(v *Verifier, target Rows) (*argmaxes, error) {
@@ -63,7 +63,7 @@ func (g *argmaxes) open(v *Verifier, target Rows) (*argmaxes, error) {
 	*g = argmaxes{v: v, target: target, best: v.best[:target.Rows()]}
 	err := target.Argmax(g.best)
 	if errors.Is(err, compute.ErrNotFinite) {
-		// The bad row may come after the row that decides. Then this round does not need it.
+		// The row that is not finite may come after the row that decides, where it does no harm.
 		g.best, err = nil, nil
 	}
 	return g, err

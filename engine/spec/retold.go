@@ -7,32 +7,32 @@ import (
 	"specula/engine/sample"
 )
 
-// Texts maps between the tokens of target and draft model by their text.
+// Texts maps tokens of the target and of a draft model to each other by their text.
 type Texts interface {
-	// Spell appends draft tokens that say what the target's tokens say.
+	// Spell appends draft tokens with the same text as the target's tokens.
 	Spell(dst, target []int32) []int32
-	// SpellText appends draft tokens that spell text. text may begin or end inside a character.
+	// SpellText appends draft tokens that spell text, which may begin or end inside a character.
 	SpellText(dst []int32, text []byte) []int32
-	// Retell appends target tokens that say what the draft's tokens say.
+	// Retell appends target tokens with the same text as the draft's tokens.
 	Retell(dst, draft []int32) []int32
-	// TargetBytes and DraftBytes are the text of a token; nil for a control token.
+	// TargetBytes and DraftBytes return the text of a token; nil for a control token.
 	TargetBytes(id int32) []byte
 	DraftBytes(id int32) []byte
 	// DraftStop reports whether a draft token ends a reply.
 	DraftStop(id int32) bool
 }
 
-// Retold drafts with a model of another vocabulary: it spells the model's text in the target's tokens.
-// Different draft tokens may give the same target tokens, so the probability of these is not known.
-// They count as certain (q is one-hot), which is exact for any draft (string-level matching, Timor et
+// Retold drafts with a model of another vocabulary, and spells the model's text in the target's tokens.
+// Several drafts may give the same target tokens, so their probability is not known. They count as
+// certain (q is one-hot), which keeps the text exact with every draft (string-level matching, Timor et
 // al. 2025, arXiv 2502.05202).
 type Retold struct {
-	*DraftModel // in its own tokens
+	*DraftModel // works in the draft model's tokens
 	texts       Texts
-	said        []int32 // the draft model's own tokens of the last proposal
+	said        []int32 // the last proposal, in the draft model's tokens
 }
 
-// NewRetold returns a proposer by a model that knows own ids.
+// NewRetold returns a proposer that drafts with a model of own ids.
 func NewRetold(model Model, own int, texts Texts) (*Retold, error) {
 	d, err := NewDraftModel(model, own, own)
 	if err != nil {
@@ -41,19 +41,19 @@ func NewRetold(model Model, own int, texts Texts) (*Retold, error) {
 	return &Retold{DraftModel: d, texts: texts}, nil
 }
 
-// Begin opens a reply whose context is spelled in the draft model's tokens.
+// Begin opens a reply. The draft model gets the context spelled in its own tokens.
 func (r *Retold) Begin(tokens []int32) (reused int, err error) {
 	r.said = nil
 	return r.DraftModel.Begin(r.texts.Spell(nil, tokens))
 }
 
-// Propose lets the draft model draw ask.Gamma tokens of its own, and proposes at most as many target
+// Propose lets the draft model draw ask.Gamma of its tokens, and proposes at most as many target
 // tokens with the same text.
 func (r *Retold) Propose(ctx context.Context, ask Ask) (Draft, error) {
 	own := ask
 	own.Inspect, own.Look = false, false
-	own.Shapers = nil    // they know the target's tokens
-	own.OnDevice = false // the target cannot read these
+	own.Shapers = nil    // shapers know only the target's tokens
+	own.OnDevice = false // the target cannot read tokens of the draft model
 	own.IsStop = r.texts.DraftStop
 	wrote, err := r.DraftModel.Propose(ctx, own)
 	r.said = append(r.said[:0], wrote.Tokens...)
@@ -70,8 +70,8 @@ func (r *Retold) Propose(ctx context.Context, ask Ask) (Draft, error) {
 	return draft, nil
 }
 
-// Committed keeps the draft model's own tokens as far as the committed tokens have the same text, and
-// spells the rest.
+// Committed keeps the draft model's own tokens as far as they have the text of the committed tokens,
+// and spells the rest anew.
 func (r *Retold) Committed(tokens []int32) error {
 	var text []byte
 	n := 0
@@ -91,8 +91,8 @@ func (r *Retold) Committed(tokens []int32) error {
 		own, text = append(own, id), text[len(b):]
 	}
 	r.said = r.said[:0]
-	// text is what the kept tokens do not spell. It begins at a target token or inside one. Spell
-	// the target tokens that lie in it, and the remaining bytes of a token that was cut.
+	// text is what the kept tokens do not spell. It begins before a target token or inside one. Spell
+	// the target tokens in it, and before them the remaining bytes of the token that was cut.
 	rest := tokens[n:]
 	for len(text) > 0 && n > 0 {
 		b := r.texts.TargetBytes(tokens[n-1])

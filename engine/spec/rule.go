@@ -6,10 +6,10 @@ import (
 	"specula/engine/sample"
 )
 
-// Rule names an acceptance rule: a value of the setting speculation.acceptance. The empty one is Token.
+// Rule names an acceptance rule: a value of the setting speculation.acceptance. "" means Token.
 type Rule string
 
-// The acceptance rules. At temperature 0 all keep the target's distribution and are the same.
+// The acceptance rules. At temperature 0 they are all the same and keep the target's distribution.
 const (
 	Token        Rule = "token"
 	Block        Rule = "block"
@@ -17,7 +17,7 @@ const (
 	TypicalLossy Rule = "typical-lossy"
 )
 
-// Rules is the register of rules. Nothing else lists them.
+// Rules is the register of rules, and the only list of them.
 var Rules = [...]RuleTraits{
 	{Rule: Token, Help: "each with probability p/q, until one is rejected", Words: tokenWords,
 		state: func(v *Verifier) acceptance { return &v.token }},
@@ -30,11 +30,11 @@ var Rules = [...]RuleTraits{
 		state: func(v *Verifier) acceptance { return &v.typical }},
 }
 
-// RuleTraits say what is known of a rule.
+// RuleTraits describe a rule.
 type RuleTraits struct {
 	Rule
-	Changes bool // the distribution of the text is not the target's
-	// Drawn means that the target's own draws are the text. Whatever is drafted, one seed gives one text.
+	Changes bool // the text does not have the target's distribution
+	// Drawn: the target itself draws the text, so one seed gives one text whatever is drafted.
 	Drawn bool
 	Help  string // which draft tokens it accepts, in words for the file of settings
 	Words RuleWords
@@ -44,10 +44,10 @@ type RuleTraits struct {
 // Lossy reports whether a rule changes the distribution of the text.
 func (r Rule) Lossy() bool { return r.traits().Changes }
 
-// Drawn reports whether one seed gives one text with a rule, whatever is drafted.
+// Drawn reports whether one seed gives one text under this rule, whatever is drafted.
 func (r Rule) Drawn() bool { return r.traits().Drawn }
 
-// traits finds a rule in the register. The configuration allows no other names.
+// traits finds a rule in the register. The configuration allows only names in it.
 func (r Rule) traits() *RuleTraits {
 	for i := range Rules {
 		if Rules[i].Rule == r || r == "" && Rules[i].Rule == Token {
@@ -59,40 +59,40 @@ func (r Rule) traits() *RuleTraits {
 
 // Typical holds the settings of the rule typical-lossy.
 type Typical struct {
-	Epsilon float64 // a token with at least this probability is always accepted
-	Delta   float64 // so is one with at least this share of exp(−entropy)
+	Epsilon float64 // the bound is at most this probability
+	Delta   float64 // and at most Delta · exp(−entropy)
 }
 
 // evidence is what a rule knows besides the target's distributions: the draft tokens, their q, and the
-// uniforms.
+// uniforms in terms.
 type evidence struct {
 	draft  Draft
 	terms  Terms
-	judged []Judged // (len(draft.Tokens)), a rule notes here the numbers that decided
+	judged []Judged // (len(draft.Tokens)), where a rule notes the numbers that decided
 }
 
 func (e *evidence) uniform(stream sample.Stream, i int) float64 {
 	return e.terms.Uniforms.Uniform(stream, e.terms.Round, i)
 }
 
-// acceptance is a rule at work. It reads a draft once, from the first token to the last, so with every
-// rule a round needs one distribution for each row.
+// acceptance is a rule at work. It reads a draft once, from first to last token. So a round needs one
+// distribution for each row, with every rule.
 type acceptance interface {
-	// begin forgets the round before.
+	// begin forgets the last round.
 	begin()
 	// weigh takes draft token i, after all tokens before it, and the target's distribution p at its
 	// place. p is valid until the next call. weigh returns false when no later token can matter.
 	weigh(e *evidence, i int, p sample.Dist) bool
-	// settle ends the weighing after n tokens and returns how many of them are accepted.
+	// settle ends the weighing after n tokens, and returns how many of them are accepted.
 	settle(e *evidence, n int) int
-	// replace draws the token in place of draft token i, the first that settle rejected.
+	// replace draws the token in place of draft token i, the first rejected one.
 	replace(e *evidence, i int) Judged
 	// follow draws the bonus token from p, the target's distribution after a draft of n tokens that
-	// settle accepted whole.
+	// were all accepted.
 	follow(e *evidence, n int, p sample.Dist) Judged
 }
 
-// acceptance returns the verifier's own state for a rule.
+// acceptance returns the verifier's state for a rule.
 func (v *Verifier) acceptance(rule Rule, params sample.Params) acceptance {
 	if params.Temperature == 0 {
 		return &v.same

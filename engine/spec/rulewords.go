@@ -2,24 +2,24 @@ package spec
 
 import "slices"
 
-// RuleWords say on the screen how a rule judges draft tokens at a temperature above 0.
+// RuleWords are the texts with which the screen explains a rule at a temperature above 0.
 type RuleWords struct {
 	// Accepted and Rejected say why a draft token was accepted or rejected. Replaced says where the
-	// token in place of a rejected one comes from; Source says it in fewer words.
+	// token in place of a rejected one comes from. Source is a shorter form of Replaced.
 	Accepted, Rejected, Replaced, Source string
 	// Numbers returns the comparison that decided about a token. It is nil for a rule that compares
-	// tokens in place of numbers; Passed and Failed then describe the test.
+	// tokens instead of numbers; then Passed and Failed describe the test.
 	Numbers        func(t Judged) (Comparison, bool)
 	Passed, Failed string
-	// Below names the numbers that the screen shows below a draft token's q and p. BelowNumbers
-	// returns them.
+	// Below names the numbers that the screen shows under a draft token's q and p. BelowNumbers
+	// returns these numbers.
 	Below        string
 	BelowNumbers func(t Judged) []float64
 	// Decision describes the test in a sentence that ends with the verdict. If Numbers is set, its
 	// format takes the first number, a word for how it compares, and the second number. {u} and {q}
 	// stand for the token's u and q, and {token} for the token that the target drew.
 	Decision func(t Judged, accepted bool) (format string, a, b float64)
-	// Residual means that the token in place of a rejected one is drawn from max(0, p − q).
+	// Residual: the token in place of a rejected one is drawn from max(0, p − q).
 	Residual bool
 }
 
@@ -31,8 +31,8 @@ type Comparison struct {
 	Right      float64
 }
 
-// WordsOf returns the words of a rule by its name; "" is the rule token. A name that is not in the
-// register, as from the trace of another version, has words that say nothing about the test.
+// WordsOf returns the texts of a rule; "" is the rule token. For a name that is not in the register, as
+// in a trace of another version, the texts do not describe the test.
 func WordsOf(rule string) RuleWords {
 	for _, r := range Rules {
 		if string(r.Rule) == rule || rule == "" && r.Rule == Token {

@@ -5,9 +5,9 @@ import (
 	"specula/engine/sample"
 )
 
-// sampling describes how a device draws n draft tokens and judges them for this Ask; their ids are
-// below vocab. It reports false if a device cannot do it: at temperature 0, with uniforms that it
-// cannot compute, or for too many tokens.
+// sampling describes how a device draws n draft tokens with ids below vocab, and judges them, for this
+// Ask. It returns false if a device cannot do it: at temperature 0, with uniforms that a device cannot
+// compute, or for too many tokens.
 func (a *Ask) sampling(n, vocab int) (compute.Sampling, bool) {
 	s, ok := Sampling(a.Params, a.Uniforms, a.Round, n)
 	s.Draft, s.Vocab = filters(a.drafting()), vocab
@@ -20,7 +20,7 @@ func (a *Ask) sampling(n, vocab int) (compute.Sampling, bool) {
 	return s, ok
 }
 
-// drafting returns the filters of the draft: those of the target, with the sharpened temperature.
+// drafting returns the filters of the draft: those of the target, at the draft's temperature.
 func (a *Ask) drafting() sample.Params {
 	p := a.Params
 	if a.Sharpen > 0 {
@@ -29,10 +29,10 @@ func (a *Ask) drafting() sample.Params {
 	return p
 }
 
-// Sampling returns how a device judges a draft of n tokens and draws the token that follows. How
-// the draft is made is left to the caller: Draft and Vocab for one that the device samples, Certain
-// for one that was not sampled. Sampling returns false if a device cannot judge: at temperature 0,
-// with uniforms that it cannot compute, and for more than compute.MostDrafts tokens.
+// Sampling describes how a device judges a draft of n tokens and draws the next token. The caller adds
+// how the draft is made: Draft and Vocab if the device samples it, Certain if it was not sampled.
+// Sampling returns false if a device cannot judge: at temperature 0, with uniforms that a device
+// cannot compute, and for more than compute.MostDrafts tokens.
 func Sampling(p sample.Params, u sample.Uniforms, round, n int) (compute.Sampling, bool) {
 	counted, ok := u.(sample.Counted)
 	if !ok || p.Temperature <= 0 || n > compute.MostDrafts {

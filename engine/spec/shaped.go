@@ -9,16 +9,16 @@ import (
 	"specula/engine/sample"
 )
 
-// shaped predictions depend on the tokens before them: row i is shaped after the first i draft
-// tokens were pushed to the shapers. After the decision they are all popped. So between rounds the
-// shapers know exactly the committed tokens; whoever commits tokens pushes them.
+// shaped predictions depend on the tokens before them: row i is shaped after the first i draft tokens
+// were pushed to the shapers. close pops these tokens again. So between rounds the shapers have read
+// exactly the committed tokens; the caller that commits tokens pushes them.
 type shaped struct {
 	plain
 	shapers sample.Shapers
 	draft   []int32
 	pushed  int
-	// barred means that the draft token after the row that was read last is forbidden. Shapers must
-	// not be asked about rows after a forbidden token.
+	// barred: the draft token after the last row that was read is forbidden. Shapers must not be asked
+	// about rows after a forbidden token.
 	barred bool
 }
 
@@ -38,8 +38,8 @@ func (s *shaped) at(i int) (sample.Dist, error) {
 	return s.v.sampler.FromLogits(s.v.p, s.v.scores, s.params)
 }
 
-// explain replaces sample.ErrNothingLeft by the names of the shapers that together leave no token
-// in row i.
+// explain replaces sample.ErrNothingLeft by an error with the names of the shapers that together
+// leave no token in row i.
 func (s *shaped) explain(i int, err error) error {
 	if !errors.Is(err, sample.ErrNothingLeft) {
 		return err
@@ -50,14 +50,14 @@ func (s *shaped) explain(i int, err error) error {
 	if names := s.shapers.Forbidding(s.v.scores); len(names) > 0 {
 		return &ContradictionError{Names: names}
 	}
-	return compute.ErrNotFinite // the model's own scores leave nothing
+	return compute.ErrNotFinite // without any shaper, the model's own scores leave no token
 }
 
 func (s *shaped) close() { s.shapers.Pop(s.pushed) }
 
 // ContradictionError says that shapers, each of which allows some tokens, together allow none.
 type ContradictionError struct {
-	Names []string // the shapers that forbid tokens, in their order
+	Names []string // the shapers that forbid tokens, in the order in which they work
 }
 
 func (e *ContradictionError) Error() string {

@@ -8,28 +8,28 @@ import (
 )
 
 const (
-	// maxSuffixTokens bounds the automaton of a Suffix. A token takes about 160 bytes, so the
-	// automaton stays below about 24 MiB.
+	// maxSuffixTokens limits the automaton of a Suffix. A token takes about 160 bytes, so the
+	// automaton needs at most about 24 MiB.
 	maxSuffixTokens = 1 << 17
-	// maxMatches bounds how many matches of different lengths are compared.
+	// maxMatches limits how many matches of different lengths are compared.
 	maxMatches = 8
 )
 
-// Suffix proposes what most often followed the last tokens of the context where they occurred
-// before: in the prompt, in the reply so far, or in earlier chats of the session. Unlike Ngram it
-// counts, so it knows how sure it is and drafts for as long as that is worth it. It has no model,
-// and is strong where text repeats: code, edits, agents. (Oliaro et al., "SuffixDecoding", 2024)
+// Suffix proposes what most often followed the last tokens of the context where they occurred before:
+// in the prompt, in the reply so far, or in earlier chats of the session. Unlike Ngram it counts
+// occurrences, so it knows how sure it is and ends its draft accordingly. It has no model, and is
+// strong where text repeats: code, edits, agents. (Oliaro et al., "SuffixDecoding", 2024)
 //
-// A continuation that followed a match of L tokens c times out of n gets the share c / (n + 1/L).
-// The 1/L is a doubt that weighs less the longer the match is. So a match that occurred once is
-// trusted for about as many tokens as it is long.
+// A continuation that followed a match of L tokens c times out of n gets the share c / (n + 1/L). The
+// term 1/L is a doubt, and a longer match has less of it. So a match that occurred once is trusted for
+// about as many tokens as it is long.
 type Suffix struct {
 	noModel
 	corpus    *Corpus
-	known     int // so many texts of the corpus are in the automaton
+	known     int // number of corpus texts in the automaton
 	context   []int32
 	automaton *automaton
-	most      int // at so many tokens the automaton is rebuilt
+	most      int // number of tokens at which the automaton is rebuilt
 }
 
 // NewSuffix returns a proposer that also searches corpus. A nil corpus is an empty one.
@@ -39,8 +39,8 @@ func NewSuffix(corpus *Corpus) *Suffix {
 
 func (s *Suffix) Name() string { return "suffix" }
 
-// Begin reads the texts that are new in the corpus, then the context. Beginnings that the automaton
-// knows take no room.
+// Begin reads the new texts of the corpus, then the context. A beginning that the automaton has
+// already takes no room.
 func (s *Suffix) Begin(tokens []int32) (reused int, err error) {
 	for _, text := range s.corpus.since(s.known) {
 		s.read(text)
@@ -60,8 +60,8 @@ func (s *Suffix) read(tokens []int32) {
 	}
 }
 
-// Propose continues the match of which most tokens are expected to hold, for as long as the chance
-// that all of them hold is at least ask.Trust.
+// Propose continues the match that gives the largest expected number of right tokens. The draft goes
+// on while the chance that all its tokens are right is at least ask.Trust.
 func (s *Suffix) Propose(_ context.Context, ask Ask) (Draft, error) {
 	var best Draft
 	promised := 0.0
@@ -83,8 +83,7 @@ func (s *Suffix) Propose(_ context.Context, ask Ask) (Draft, error) {
 	return best, nil
 }
 
-// continued drafts along a match. expected is the number of tokens of the draft that are expected
-// to hold.
+// continued drafts along a match. expected is the expected number of right tokens in the draft.
 func (s *Suffix) continued(match stretch, ask Ask) (draft Draft, expected float64) {
 	chance := 1.0
 	for len(draft.Tokens) < ask.Gamma {
@@ -112,7 +111,7 @@ func (s *Suffix) continued(match stretch, ask Ask) (draft Draft, expected float6
 	return draft, expected
 }
 
-// Committed adds tokens to the context. There is nothing to roll back, because drafts do not enter
+// Committed adds tokens to the context. Nothing needs to be rolled back, because drafts do not enter
 // the automaton.
 func (s *Suffix) Committed(tokens []int32) error {
 	s.context = append(s.context, tokens...)
@@ -123,8 +122,8 @@ func (s *Suffix) Committed(tokens []int32) error {
 	return nil
 }
 
-// bound limits the automaton. When it is full, it is rebuilt with half as many tokens: the newest
-// part of the context and, as far as there is room, the newest texts of the corpus.
+// bound limits the automaton. A full automaton is rebuilt with half as many tokens: the newest part of
+// the context and, if there is room, the newest texts of the corpus.
 func (s *Suffix) bound() {
 	if s.automaton.tokens < s.most {
 		return

@@ -5,28 +5,28 @@ import "specula/engine/sample"
 // tokenwise is speculative sampling (Leviathan et al. 2023, Chen et al. 2023): draft token x is
 // accepted with probability min(1, p(x)/q(x)), until one is rejected. So x is emitted either as an
 // accepted draft token, with probability q(x)·min(1, p(x)/q(x)) = min(p, q), or from the residual,
-// whose mass Σ max(0, p−q) is exactly the probability of a rejection. Together this is min(p, q) +
+// whose mass Σ max(0, p−q) is exactly the probability of a rejection. The sum of both is min(p, q) +
 // max(0, p−q) = p(x).
 //
-// The steps must fit each other exactly. They are fields so that tests can replace one by a wrong
-// one and check that this is noticed.
+// The steps must fit each other exactly. They are fields so that tests can replace one by a wrong step
+// and check that this is noticed.
 type tokenwise struct {
 	accept func(u, p, q float64) bool
-	// residual is the distribution of the token in place of the rejected one. That token is drawn
+	// residual returns the distribution of the token in place of the rejected one. The token is drawn
 	// with a uniform of residualStream.
 	residual       func(dst []float64, p, q sample.Dist, refused int32) sample.Dist
 	residualStream sample.Stream
-	// bonus is the distribution of the token after a draft that was accepted whole.
+	// bonus returns the distribution of the token after a draft that was accepted whole.
 	bonus func(p sample.Dist, draft Draft) sample.Dist
 
 	kept int
-	p    sample.Dist // at the place that was weighed last
+	p    sample.Dist // the target's distribution at the last place that was weighed
 	rest []float64   // (vocab)
 }
 
 func newTokenwise() tokenwise {
 	return tokenwise{
-		// It multiplies instead of dividing: q may be tiny, and p = 0 must never pass, not even if
+		// Multiply instead of dividing, because q may be tiny, and p = 0 must never pass, even with
 		// u = 0.
 		accept: func(u, p, q float64) bool { return u*q < p },
 		residual: func(dst []float64, p, q sample.Dist, _ int32) sample.Dist {

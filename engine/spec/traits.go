@@ -1,24 +1,24 @@
 package spec
 
-// Traits describe a kind of proposer. They are known before a proposer is made, and without a look at
-// its type.
+// Traits describe a kind of proposer. They are known before a proposer is made, so that no code needs
+// to look at its type.
 type Traits struct {
 	Name string // as in the setting speculation.proposer
 	From Source // what its tokens come from
-	// FindsChats means that it keeps text of earlier chats. A reply that must not depend on them resets it.
+	// FindsChats: it keeps text of earlier chats. A reply that must not depend on them resets it.
 	FindsChats bool
-	// AutoRank is its place in the order in which the setting auto tries proposers, from 1; 0 if auto
-	// never takes it. AutoWhy says in words why auto takes it when it cannot take those before it.
+	// AutoRank is its place in the order in which auto tries proposers, from 1; 0: auto never takes it.
+	// AutoWhy says why auto takes it, given that those before it cannot draft.
 	AutoRank int
 	AutoWhy  string
-	Words    string // where its tokens come from, in words for the screen
-	Help     string // what it does, in words for the file of settings
+	Words    string // where its tokens come from, for the screen
+	Help     string // what it does, for the file of settings
 }
 
 // Source is what draft tokens come from.
 type Source int
 
-// The sources. FromText is the text so far, and earlier chats; all others are models.
+// The sources. FromText is the text so far and earlier chats; all others need a model.
 const (
 	FromText   Source = iota
 	FromDraft         // a draft model
@@ -27,14 +27,13 @@ const (
 	FromHeads         // trained heads on the target's hidden states
 )
 
-// Lookup reports whether the proposer only looks tokens up, which costs nothing. Such a proposer is
-// asked in nearly every round, and how much of its draft is worth verifying is decided once the
-// draft is known.
+// Lookup reports whether the proposer only looks tokens up, which costs nothing. It is asked in nearly
+// every round for a long draft. How much of the draft is worth verifying is decided afterwards.
 func (t Traits) Lookup() bool { return t.From == FromText }
 
-// Hidden reports whether it drafts from hidden states of the target's: it is a HiddenReader, and needs
-// those of every pass.
+// Hidden reports whether it drafts from the target's hidden states. Such a proposer is a HiddenReader,
+// and needs the states of every pass.
 func (t Traits) Hidden() bool { return t.From == FromHeads }
 
-// ReadsAlone reports whether it reads the context with a model of its own before every draft.
+// ReadsAlone reports whether it runs a model of its own over the context before a draft.
 func (t Traits) ReadsAlone() bool { return t.From == FromDraft || t.From == FromLayers }

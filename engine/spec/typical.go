@@ -7,9 +7,9 @@ import (
 )
 
 // typical accepts a draft token iff p(x) > min(ε, δ·exp(−H(p))), where H is the entropy of the
-// target's row (Cai et al. 2024, "Medusa", section 3.3). So what the target finds likely enough
-// passes, however much likelier the draft finds it. The first rejected token is replaced by a draw
-// from p. The text no longer has the target's distribution: it leans to what the draft likes.
+// target's row (Cai et al. 2024, "Medusa", section 3.3). So a token that the target finds likely
+// enough passes, even if the draft finds it much likelier. The first rejected token is replaced by a
+// draw from p. The text does not have the target's distribution: it leans to what the draft likes.
 type typical struct {
 	kept int
 	p    sample.Dist
@@ -22,7 +22,7 @@ func (r *typical) weigh(e *evidence, i int, p sample.Dist) bool {
 	r.p = p
 	t.P, t.Q = p.Prob(t.ID), e.draft.Q[i].Prob(t.ID)
 	if t.Bound = e.terms.Typical.Epsilon; t.P <= t.Bound {
-		// Only now the entropy is needed. It costs a logarithm for each id.
+		// The entropy is computed only now, because it costs a logarithm for each id.
 		t.Bound = min(t.Bound, e.terms.Typical.Delta*math.Exp(-entropy(p)))
 	}
 	if t.P <= t.Bound {
@@ -32,7 +32,7 @@ func (r *typical) weigh(e *evidence, i int, p sample.Dist) bool {
 	return true
 }
 
-// entropy returns the entropy of a distribution, in nats. It is 0 for a one-hot one.
+// entropy returns the entropy of a distribution in nats; 0 if it is one-hot.
 func entropy(d sample.Dist) float64 {
 	sum := 0.0
 	for _, p := range d.P {

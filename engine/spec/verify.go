@@ -7,9 +7,8 @@ import (
 	"specula/engine/sample"
 )
 
-// Rows are the target's raw scores of one pass, as in compute.Logits: row i predicts the token at
-// the place of draft token i, and the row after the last one predicts the token after the whole
-// draft.
+// Rows are the target's raw scores of one pass, as in compute.Logits. Row i predicts the token at
+// the place of draft token i; the row after these predicts the token after the whole draft.
 type Rows interface {
 	Rows() int
 	Vocab() int
@@ -17,24 +16,24 @@ type Rows interface {
 	Row(i int, dst []float32) error
 }
 
-// Drawer is the Rows of a target that drew a token by itself at each place, after the tokens before it.
-// A draft token is accepted if and only if the target drew the same token there. So the text is what
-// the target draws, whatever the draft is. The rows are only shown; Draws decides.
+// Drawer is the Rows of a target that drew a token at each place itself, after the tokens before it. A
+// draft token is accepted iff the target drew the same token there. So the target draws the text,
+// whatever the draft is. Its scores are only for display.
 type Drawer interface {
 	Rows
 	Draws() []int32 // (Rows)
 }
 
-// Terms are the settings and the state that a round is judged by.
+// Terms are the settings and the state by which a round is judged.
 type Terms struct {
 	Params sample.Params
-	// Shapers change each of the target's rows, depending on the tokens before it, in this order.
-	// All committed tokens have been pushed. Leave out shapers that have no effect any more (see
-	// sample.Shapers.Active): they would only force a more expensive path.
+	// Shapers change each row of the target, in this order and depending on the tokens before the row.
+	// All committed tokens have been pushed to them. Leave out shapers that have no effect any more
+	// (sample.Shapers.Active), because they force a more expensive path.
 	Shapers sample.Shapers
-	// Mixed says that each row is made of several rows of the model's, as under guidance.
+	// Mixed: each row is computed from several rows of the model, as under guidance.
 	Mixed bool
-	// Logprobs is the number of log-probabilities that will be asked for, see LogProbs.
+	// Logprobs is how many log-probabilities will be asked for; see LogProbs.
 	Logprobs int
 	Uniforms sample.Uniforms
 	Round    int
@@ -48,17 +47,17 @@ type Terms struct {
 
 func (t *Terms) stops(id int32) bool { return t.IsStop != nil && t.IsStop(id) }
 
-// Unknown stands for a number that was not needed, and so was never read.
+// Unknown stands for a number that was not needed, and so was not read.
 const Unknown = -1
 
 // Judged is one token and the numbers that decided about it. Each number may be Unknown.
 type Judged struct {
 	ID      int32
 	Verdict event.Verdict
-	// P and Q are what target and proposer gave to this token after all filters.
+	// P and Q are the probabilities of this token by target and draft, after all filters.
 	P, Q float64
-	// U is the uniform that the token was tested with. Bound is what the test compared with, if
-	// that is not P/Q; see the rules.
+	// U is the uniform that the token was tested with. Bound is what U or P was compared with, if that
+	// is not P/Q; see the rules.
 	U, Bound float64
 }
 
@@ -70,12 +69,12 @@ func unjudged(id int32) Judged {
 type Outcome struct {
 	Path     Path
 	Draft    []Judged // every draft token, in order
-	Accepted int      // so many of the first draft tokens were accepted
+	Accepted int      // how many of the first draft tokens were accepted
 	Tested   int      // Accepted, plus 1 if a token was rejected
 	// Commit is the token drawn from the target: resampled, bonus or plain. Its Verdict is empty if
-	// there is none, because an accepted stop token or an error ended the round.
+	// there is no such token, because an accepted stop token or an error ended the round.
 	Commit Judged
-	// Stop means that the last committed token ends the reply.
+	// Stop: the last committed token ends the reply.
 	Stop bool
 }
 
@@ -91,13 +90,13 @@ func (o *Outcome) Committed() []int32 {
 	return ids
 }
 
-// Verifier decides which draft tokens stay. It keeps scratch rows for one vocabulary. It must not
-// be used by several goroutines at once.
+// Verifier decides which draft tokens stay. It has memory for rows of one vocabulary. Only one
+// goroutine may use it at a time.
 type Verifier struct {
 	sampler sample.Sampler
 	scores  []float32 // (vocab) one row of the target
 	p       []float64 // (vocab) its distribution
-	other   []float64 // (vocab) a second distribution, for Overlaps
+	other   []float64 // (vocab) memory of Overlaps
 	best    []int32   // (rows)
 
 	argmaxes argmaxes
@@ -105,7 +104,7 @@ type Verifier struct {
 	shaped   shaped
 
 	evidence evidence
-	same     equality // stands for every rule at temperature 0
+	same     equality // the rule at temperature 0, in place of every other
 	token    tokenwise
 	block    blockwise
 	exact    exactMatch
@@ -116,11 +115,11 @@ type Verifier struct {
 // NewVerifier returns a verifier.
 func NewVerifier() *Verifier { return &Verifier{token: newTokenwise(), block: newBlockwise()} }
 
-// Verify judges a draft by the target's rows, of which there must be len(draft.Tokens)+1. Unless
-// the rule is lossy, the tokens of Outcome.Committed have exactly the distribution of tokens drawn
-// from the target one by one. An empty draft makes a plain round.
+// Verify judges a draft by the target's rows, which must be len(draft.Tokens)+1. Unless the rule is
+// lossy, the tokens of Outcome.Committed have exactly the distribution of tokens drawn from the target
+// one by one. With an empty draft it is a plain round.
 //
-// Rows are read only as far as the rule needs them. If such a row is not finite, the error wraps
+// Verify reads rows only as far as the rule needs them. If such a row is not finite, the error wraps
 // compute.ErrNotFinite; the outcome then holds the tokens that were accepted before, and no Commit.
 func (v *Verifier) Verify(target Rows, draft Draft, terms Terms) (Outcome, error) {
 	n := len(draft.Tokens)
@@ -167,7 +166,7 @@ func (v *Verifier) fit(vocab int) {
 }
 
 // decide runs a round: it weighs draft tokens as far as needed, accepts what the rule accepts, and
-// closes with one token of the target.
+// adds one token of the target.
 func decide(p predictions, rule acceptance, e *evidence, out *Outcome) error {
 	// No token after a stop token can become part of the reply, so the draft ends there.
 	n := len(e.judged)
@@ -184,7 +183,7 @@ func decide(p predictions, rule acceptance, e *evidence, out *Outcome) error {
 		out.Draft[i].Verdict = event.Accepted
 	}
 	if errRow != nil && kept == weighed {
-		return errRow // the row that could not be read is the one that matters
+		return errRow // the row that could not be read is the row that is needed next
 	}
 	if kept < n {
 		out.Tested++
@@ -208,8 +207,8 @@ func decide(p predictions, rule acceptance, e *evidence, out *Outcome) error {
 	return nil
 }
 
-// weigh shows the rule the first n draft tokens, until it has seen enough or a row cannot be read.
-// It returns how many the rule has seen.
+// weigh shows the rule the first n draft tokens, until the rule needs no more or a row cannot be read.
+// It returns how many tokens the rule has seen.
 func weigh(p predictions, rule acceptance, e *evidence, n int) (int, error) {
 	rule.begin()
 	for i := range n {

@@ -12,7 +12,7 @@ import (
 	"specula/engine/event"
 )
 
-// Error says which line of a trace is wrong.
+// Error says which line of a trace is wrong, and why.
 type Error struct {
 	Line int // from 1
 	Err  error
@@ -21,9 +21,8 @@ type Error struct {
 func (e *Error) Error() string { return fmt.Sprintf("trace line %d: %v", e.Line, e.Err) }
 func (e *Error) Unwrap() error { return e.Err }
 
-// Read yields the records of a trace in order. An error comes as the last pair. If the last line
-// has no newline and is not an event, the writer was killed: then a Notice comes in place of an
-// error.
+// Read yields the records of a trace in order. An error comes as the last pair. If the last line has no
+// newline and is not an event, the writing program was killed; then Read yields a Notice and no error.
 func Read(r io.Reader) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		t := reader{lines: bufio.NewReaderSize(r, 64<<10)}
@@ -97,8 +96,8 @@ func (t *reader) next() (Record, error) {
 	return Record{AtMS: atMS, Event: e}, nil
 }
 
-// read returns the next line without its newline. whole reports whether it had one. The text is
-// valid until the next call.
+// read returns the next line without its newline. whole reports whether the line had one. text is valid
+// until the next call.
 func (t *reader) read() (text []byte, whole bool, err error) {
 	t.line++
 	var long []byte // a line that does not fit into the buffer

@@ -8,17 +8,17 @@ import (
 	"specula/engine/event"
 )
 
-// Recorder keeps the newest events of a session. When it is asked to record, it writes them first: so
-// a recording begins before somebody thought of it. It is safe for concurrent use.
+// Recorder keeps the newest events of a session. When a recording begins, Recorder writes them first,
+// so that the recording shows what happened just before. It is safe for concurrent use.
 type Recorder struct {
 	mu      sync.Mutex
 	now     func() time.Time
 	begin   time.Time
-	limit   int // bytes in memory, estimated
-	held    int
-	ready   *Record // what was loaded; it is never dropped
+	limit   int     // bytes in memory, estimated
+	held    int     // bytes in records, estimated
+	ready   *Record // the models; this record is never dropped
 	records []Record
-	dropped bool
+	dropped bool    // records no longer begins with the first event
 	writer  *Writer // nil while nothing is recorded
 }
 
@@ -27,7 +27,7 @@ func NewRecorder(limitBytes int, now func() time.Time) *Recorder {
 	return &Recorder{now: now, limit: limitBytes}
 }
 
-// Put adds an event. It returns the error that ends a recording, once.
+// Put adds an event. If writing the recording fails, Put ends the recording and returns the error.
 func (r *Recorder) Put(e event.Event) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -46,8 +46,8 @@ func (r *Recorder) Put(e event.Event) error {
 	return err
 }
 
-// keep adds a record, and drops the oldest if they become too many: a quarter at once, so that this
-// happens seldom, and up to the beginning of a reply.
+// keep adds a record. If there are too many, it drops the oldest quarter, so that this happens seldom,
+// and goes on dropping up to the beginning of a reply.
 func (r *Recorder) keep(record Record) {
 	if _, ok := record.Event.(event.Ready); ok {
 		r.ready = &record
@@ -56,7 +56,7 @@ func (r *Recorder) keep(record Record) {
 	if r.held += size(record.Event); r.held <= r.limit {
 		return
 	}
-	enough, reply := 0, 0 // where the newest three quarters begin, and the first reply of them
+	enough, reply := 0, 0 // indices where the newest three quarters begin, and the first reply in them
 	for i := range r.records {
 		_, begins := r.records[i].Event.(event.ReplyStarted)
 		if r.held > r.limit*3/4 {
@@ -101,8 +101,8 @@ func size(e event.Event) int {
 	return eventBytes
 }
 
-// Records returns what is kept, with what was loaded at the front. whole reports whether nothing is
-// missing.
+// Records returns the kept records, with that of the models at the front. whole reports whether no
+// record was dropped.
 func (r *Recorder) Records() (records []Record, whole bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -116,7 +116,7 @@ func (r *Recorder) kept() []Record {
 	return append([]Record{*r.ready}, r.records...)
 }
 
-// Begin writes what is kept as a trace, and from now on each event. A recording before it ends.
+// Begin writes the kept records as a trace, and then each new event. It ends an earlier recording.
 func (r *Recorder) Begin(w io.Writer) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -130,7 +130,7 @@ func (r *Recorder) Begin(w io.Writer) error {
 	return nil
 }
 
-// End ends the recording. Its file may be closed after this.
+// End ends the recording. After it, the caller may close the file.
 func (r *Recorder) End() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

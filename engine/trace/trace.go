@@ -4,9 +4,9 @@
 // [Writer] appends events; [Read] yields a [Record] for each. The first line is a header with the
 // format's version. Every other line is an event, encoded by [event.Marshal].
 //
-// Invariant: what Read yields, Writer can write again, and it reads the same. Read accepts an
-// unfinished last line, which a killed program leaves, and says so. Anything else that is not an
-// event is an [Error] with the line's number.
+// Invariant: Writer can write what Read yields, and Read then yields the same. Read accepts an
+// unfinished last line, which a killed program leaves, and says so. Any other line that is not an
+// event gives an [Error] with its number.
 package trace
 
 import "specula/engine/event"
@@ -18,15 +18,15 @@ const Version = 1
 // a few hundred kilobytes.
 const MaxLineBytes = 16 << 20
 
-// Bounds on memory. A line of a few megabytes can hold millions of empty tokens, each of which
-// takes hundreds of bytes once decoded.
+// Limits on memory. A line of a few megabytes can hold millions of empty tokens, each of which needs
+// hundreds of bytes once decoded.
 const (
 	maxLineObjects = 1 << 14 // objects and lists in one event; the longest rounds have a few thousand
-	// Of all events of a trace together, estimated: more than a trace of 128 MB by this program
-	// takes.
+	// For all events of a trace together, estimated. A trace of 128 MB by this program needs
+	// less.
 	maxHeldBytes = 512 << 20
-	eventBytes   = 1 << 10 // of an event without its tokens
-	objectBytes  = 256     // of a token or a candidate
+	eventBytes   = 1 << 10 // memory of an event without its tokens
+	objectBytes  = 256     // memory of a token or a candidate
 )
 
 // header is the first line.

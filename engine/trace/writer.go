@@ -9,13 +9,13 @@ import (
 	"specula/engine/event"
 )
 
-// Writer writes a trace line by line and unbuffered, so that everything before a crash is in the
-// file. It is not safe for concurrent use.
+// Writer writes a trace line by line without a buffer, so that after a crash the file has everything up
+// to it. It is not safe for concurrent use.
 type Writer struct {
 	w     io.Writer
 	now   func() time.Time
 	begin time.Time
-	err   error // the first failure; nothing is written after it
+	err   error // the first failure, after which nothing is written
 	began bool
 }
 
@@ -39,7 +39,7 @@ func (t *Writer) write(e event.Event) error {
 	return t.record(Record{AtMS: float64(now.Sub(t.begin)) / float64(time.Millisecond), Event: e})
 }
 
-// WriteRecord is Write for an event with a time of its own. A trace is written by one of both.
+// WriteRecord writes an event with its own time. Use either Write or WriteRecord for a trace, not both.
 func (t *Writer) WriteRecord(r Record) error {
 	if t.err == nil {
 		t.err = t.record(r)
