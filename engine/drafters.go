@@ -9,7 +9,6 @@ import (
 
 	"specula/engine/config"
 	"specula/engine/event"
-	"specula/engine/model"
 	"specula/engine/spec"
 )
 
@@ -70,7 +69,7 @@ func (d *drafter) why(e *Engine) string {
 		if e.target == nil {
 			return "the target is on a server: its layers are not here"
 		}
-		if n := e.shape.Layers; len(model.MiddleLayers(n)) == 0 {
+		if n := e.shape.Layers; len(e.shape.MiddleLayers()) == 0 {
 			return fmt.Sprintf("the target has %d layers, too few to leave any out", n)
 		}
 	case spec.FromHeads:
@@ -197,7 +196,7 @@ func buildCombined(s *Session, c config.Speculation) (spec.Proposer, error) {
 
 func buildSkip(s *Session, c config.Speculation) (spec.Proposer, error) {
 	e := s.engine
-	layers, err := skippedLayers(c.SkipLayers, e.shape.Layers)
+	layers, err := skippedLayers(c.SkipLayers, e.shape)
 	if err != nil {
 		return nil, err
 	}
@@ -214,7 +213,7 @@ func buildSkip(s *Session, c config.Speculation) (spec.Proposer, error) {
 
 func skipParameters(e *Engine, c config.Speculation) int64 {
 	target := e.shape
-	layers, err := skippedLayers(c.SkipLayers, target.Layers)
+	layers, err := skippedLayers(c.SkipLayers, target)
 	if err != nil {
 		return target.ReadBy(1)
 	}

@@ -119,7 +119,7 @@ func Load(ctx context.Context, o Options, emit func(event.Event)) (*Engine, erro
 	if err := e.loadHeads(ctx, emit); err != nil {
 		return nil, err
 	}
-	if _, err := skippedLayers(o.Config.Speculation.SkipLayers, e.shape.Layers); err != nil {
+	if _, err := skippedLayers(o.Config.Speculation.SkipLayers, e.shape); err != nil {
 		return nil, err
 	}
 	e.ready.Proposers = e.describeProposers()

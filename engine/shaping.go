@@ -48,7 +48,7 @@ func (s *Session) reshape(c config.Config) (changed bool, err error) {
 
 // check refuses a change of settings that these models cannot follow, before it is in force.
 func (e *Engine) check(from, to config.Config) error {
-	if _, err := skippedLayers(to.Speculation.SkipLayers, e.shape.Layers); err != nil {
+	if _, err := skippedLayers(to.Speculation.SkipLayers, e.shape); err != nil {
 		return err
 	}
 	var errShape, errForm error

@@ -10,14 +10,15 @@ import (
 	"specula/engine/model"
 )
 
-// skippedLayers reads the setting speculation.skip_layers for a target of so many layers: numbers
-// and ranges, as in "3", "5-8" or "3,5-8". It returns each layer once, in ascending order. For an
-// empty setting it returns layers in the middle, or none if the target has too few. It refuses a layer
-// that does not exist, and a setting that skips all layers.
-func skippedLayers(setting []string, layers int) ([]int, error) {
+// skippedLayers reads the setting speculation.skip_layers for a target: numbers and ranges, as in
+// "3", "5-8" or "3,5-8". It returns each layer once, in ascending order. For an empty setting it
+// returns layers in the middle, or none if the target has too few. It refuses a layer that does not
+// exist, one whose keys and values others need, and a setting that skips all layers.
+func skippedLayers(setting []string, target model.Config) ([]int, error) {
 	if len(setting) == 0 {
-		return model.MiddleLayers(layers), nil
+		return target.MiddleLayers(), nil
 	}
+	layers := target.Layers
 	refuse := func(got string) error {
 		if layers < 2 { // with one layer, any choice skips all or none
 			return &config.ValueError{Setting: "speculation.skip_layers", Got: strconv.Quote(got), Why: fmt.Errorf(
@@ -39,6 +40,10 @@ func skippedLayers(setting []string, layers int) ([]int, error) {
 				return nil, refuse(part)
 			}
 			for i := first; i <= last; i++ {
+				if slices.Contains(target.Lenders, i) {
+					return nil, &config.ValueError{Setting: "speculation.skip_layers", Got: strconv.Quote(part),
+						Why: fmt.Errorf("layer %d has to stay: later layers attend to its keys and values", i)}
+				}
 				out = append(out, i)
 			}
 		}

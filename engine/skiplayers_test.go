@@ -3,6 +3,8 @@ package engine
 import (
 	"strings"
 	"testing"
+
+	"specula/engine/model"
 )
 
 func TestLayersThatCannotBeSkipped(t *testing.T) {
@@ -13,8 +15,9 @@ func TestLayersThatCannotBeSkipped(t *testing.T) {
 	}{
 		{"4", 4, "layers from 0 to 3"}, {"3-1", 4, "layers from 0 to 3"}, {"0-3", 4, "and not all"}, {"x", 4, "layers from 0 to 3"},
 		{"0", 1, "at least one has to stay"}, {"1", 1, "at least one has to stay"},
+		{"4-6", 8, "layer 5 has to stay"},
 	} {
-		if got, err := skippedLayers([]string{tt.setting}, tt.layers); err == nil || !strings.Contains(err.Error(), tt.says) {
+		if got, err := skippedLayers([]string{tt.setting}, model.Config{Layers: tt.layers, Lenders: []int{5}}); err == nil || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%s of %d layers: %v, %v, want an error that says %q", tt.setting, tt.layers, got, err, tt.says)
 		}
 	}

@@ -29,6 +29,8 @@ type architecture struct {
 
 	layerNorm   bool   // norms subtract the mean; otherwise they are RMSNorm
 	qkNorm      qkNorm // what a norm of query and key covers
+	normValues  bool   // each head of the values is normalised, without weights
+	sharedKeys  bool   // the last layers may have the keys and values of earlier ones
 	rotateFirst bool   // RoPE comes before the norms of query and key
 
 	activation compute.Activation // of the feed-forward network
@@ -78,7 +80,7 @@ type windows struct {
 	// base is the base of RoPE's frequencies in layers with a window, if the file does not say one;
 	// 0: the base of the other layers.
 	base float64
-	// unscaled: only the layers without a window scale positions.
+	// unscaled: only the layers without a window scale positions or divide frequencies.
 	unscaled bool
 }
 
@@ -97,9 +99,10 @@ type needs map[string]need
 // usualNeeds is what holds unless an architecture says otherwise.
 func usualNeeds() needs {
 	return needs{
-		"": required, "optional": optional, "attention_norm": required, "feed_forward_norm": required, "gate": required,
+		"": required, "optional": optional, "value": required, "attention_norm": required, "feed_forward_norm": required, "gate": required,
 		"norm_bias": absent, "feed_forward_norm_bias": absent, "qk_norm": absent, "post_norms": absent, "attention_gate": absent,
 		"qkv_bias": optional, "expert_bias": absent, "choice_bias": absent, "shared_factor": absent, "sinks": absent,
+		"layer_scale": absent,
 	}
 }
 
@@ -111,7 +114,7 @@ func (a *architecture) needs() needs {
 }
 
 func architectures() []architecture {
-	return slices.Concat(llamaLike(), gemmas(), sandwiches(), parallels(), layerNormed(), mixtures(), hybrids())
+	return slices.Concat(llamaLike(), gemmas(), gemma4s(), sandwiches(), parallels(), layerNormed(), mixtures(), hybrids())
 }
 
 func architectureOf(name string) (a architecture, known bool) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"specula/engine/compute"
@@ -22,12 +23,14 @@ type binding struct {
 
 // binder collects and checks all bindings of a model, before the backend loads the first one.
 type binder struct {
-	file     *weights.File
-	arch     architecture
-	sizes    map[string]int
-	layers   int             // of the model, without heads
-	parts    map[string]bool // values of the tag in that the tensors to collect have
-	bindings []binding
+	file   *weights.File
+	arch   architecture
+	sizes  map[string]int
+	layers int // of the model, without heads
+	// borrowers: so many last layers attend to the keys and values of earlier ones
+	borrowers int
+	parts     map[string]bool // values of the tag in that the tensors to collect have
+	bindings  []binding
 }
 
 // collect binds the tagged fields of the struct that target points to.
@@ -222,14 +225,15 @@ func (b *binder) leftover() error {
 }
 
 // unbound names a tensor that is bound to no field, of those whose name begins so. Without a
-// beginning, those of heads are left out. It returns "" if there is none.
+// beginning, those of heads and those that files have for nothing are left out. It returns "" if
+// there is none.
 func (b *binder) unbound(beginning string) string {
 	bound := make(map[string]bool, len(b.bindings))
 	for _, binding := range b.bindings {
 		bound[binding.tensor] = true
 	}
 	for _, t := range b.file.Tensors() {
-		if !bound[t.Name] && strings.HasPrefix(t.Name, beginning) && (beginning != "" || !b.isHead(t.Name)) {
+		if !bound[t.Name] && strings.HasPrefix(t.Name, beginning) && (beginning != "" || !b.isHead(t.Name) && !b.isUnused(t.Name)) {
 			return b.file.Called(t.Name)
 		}
 	}
@@ -240,10 +244,22 @@ func (b *binder) unbound(beginning string) string {
 // the model's (nextn_predict_layers).
 func (b *binder) isHead(tensor string) bool {
 	heads, _, _ := b.file.Uint(b.file.Architecture() + ".nextn_predict_layers")
-	layer, _, ok := splitName(tensor)
-	var i int
-	_, err := fmt.Sscanf(layer, "blk.%d.", &i)
-	return ok && err == nil && heads > 0 && i >= b.layers
+	i, _, ok := numberAndKind(tensor)
+	return ok && heads > 0 && i >= b.layers
+}
+
+// isUnused reports whether a tensor holds keys or values of a layer that attends to those of
+// another. Files have them because the training did.
+func (b *binder) isUnused(tensor string) bool {
+	i, kind, ok := numberAndKind(tensor)
+	return ok && i >= b.layers-b.borrowers && i < b.layers && slices.Contains([]string{"attn_k.weight", "attn_v.weight", "attn_k_norm.weight"}, kind)
+}
+
+// numberAndKind splits "blk.7.attn_q.weight" into 7 and "attn_q.weight".
+func numberAndKind(tensor string) (layer int, kind string, ok bool) {
+	beginning, kind, ok := splitName(tensor)
+	_, err := fmt.Sscanf(beginning, "blk.%d.", &layer)
+	return layer, kind, ok && err == nil
 }
 
 // describe sums up the size and type of the weights.

@@ -37,6 +37,9 @@ type Config struct {
 	State     compute.CacheState // of layers with one in place of keys and values; without heads if there are none
 	FullEvery int                // one layer of this many has attention, the last; the others have a state
 
+	SharedKeys int   // so many last layers attend to the keys and values of earlier ones
+	Lenders    []int // the layers to whose keys and values others attend
+
 	AttentionScale float64 // factor of q·k in the first layer, usually 1/√HeadDim
 	AttentionCap   float64 // bound of the scores of attention. For this and all fields below: 0 means none
 	LogitCap       float64 // bound of the logits
@@ -176,12 +179,16 @@ func readConfig(file *weights.File, arch *architecture) (Config, layout, error) 
 	}
 	m.readExperts(arch, &c)
 	m.readStates(arch, &c)
+	if arch.sharedKeys {
+		c.SharedKeys = m.optionalCount("attention.shared_kv_layers", c.Layers-1)
+	}
 	shapes := m.readShapes(&c, w)
 	scaleAttention(shapes, &c)
 	c.HeadDim = firstAttention(shapes).keyDim
 	m.checkShapes(shapes)
 	m.check(c)
-	return c, layout{w, shapes}, m.err
+	all := layout{w, shapes, m.lenders(&c, shapes, w)}
+	return c, all, m.err
 }
 
 // check refuses models that the forward pass would compute wrongly.

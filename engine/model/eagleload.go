@@ -107,10 +107,10 @@ func (e *LayerHead) loadLayer(h *headTensors, c headConfig, dim int) error {
 		Up:              h.matrix(gate.Rows, dim, required, at("mlp.up_proj.weight")...),
 		Down:            h.matrix(dim, gate.Rows, required, at("mlp.down_proj.weight")...),
 	}}}
-	e.layer.shapeLayers([]layerShape{{
+	e.layer.shapeLayers(layout{keysOf: []int{0}, shapes: []layerShape{{
 		heads: shape.Heads, kvHeads: shape.KVHeads, keyDim: shape.HeadDim, valueDim: shape.HeadDim, ropeDim: shape.RopeDim, ffn: shape.FFN,
 		attentionScale: shape.AttentionScale,
-	}}, layerWindows{})
+	}}})
 	if err := first(h.err, e.layer.checkCache()); err != nil {
 		return err
 	}

@@ -90,7 +90,10 @@ func (m *metadata) optionalCount(name string, most int) int {
 // parts says which tensors layer i has: values of the tag in.
 func (c *Config) parts(i int) map[string]bool {
 	mixed := c.Experts.Experts > 0 && i >= c.DenseLayers
-	return map[string]bool{"": true, "attention": !c.recurs(i), "delta": c.recurs(i), "dense": !mixed, "experts": mixed, "shared": mixed && c.SharedFFN > 0}
+	return map[string]bool{
+		"": true, "attention": !c.recurs(i), "keys": !c.recurs(i) && !c.borrows(i), "delta": c.recurs(i),
+		"dense": !mixed, "experts": mixed, "shared": mixed && c.SharedFFN > 0,
+	}
 }
 
 // mix computes a feed-forward network of experts. Each row uses the experts that the router chose

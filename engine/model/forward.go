@@ -37,6 +37,7 @@ func (m *Model) layersBehind(p *pass) error {
 		m.leave(p, i)
 		x := m.attend(p, i)
 		m.feedForward(p, &m.layers[i], x)
+		p.scaleOutput(&m.layers[i])
 	}
 	m.leave(p, len(m.layers))
 	return p.err
@@ -59,8 +60,7 @@ func (m *Model) attend(p *pass, i int) compute.Buffer {
 func (m *Model) gather(p *pass, i int, x compute.Buffer) {
 	l, b, s := &m.layers[i], m.layers[i].buffers, &m.layers[i].shape
 	p.project(b.query, x, l.Query, l.QueryBias)
-	p.project(b.key, x, l.Key, l.KeyBias)
-	p.project(b.value, x, l.Value, l.ValueBias)
+	p.projectKeys(l, x)
 	if m.arch.rotateFirst {
 		p.rotate(l)
 	}
@@ -70,7 +70,7 @@ func (m *Model) gather(p *pass, i int, x compute.Buffer) {
 		p.rotate(l)
 	}
 	p.attend(b.attended, b.query, b.key, b.value, compute.Attention{
-		Layer: i, Heads: s.heads, HeadDim: s.keyDim, Scale: float32(s.attentionScale), Window: l.window, SoftCap: float32(m.config.AttentionCap),
+		Layer: l.keysOf, Heads: s.heads, HeadDim: s.keyDim, Scale: float32(s.attentionScale), Window: l.window, SoftCap: float32(m.config.AttentionCap),
 		Sinks: l.Sinks,
 	})
 	p.project(m.activations.output, p.gateAttention(x, l), l.Mix, l.MixBias)

@@ -48,7 +48,7 @@ func load(ctx context.Context, backend compute.Backend, file *weights.File, o Op
 		return nil, err
 	}
 	m := &Model{backend: backend, arch: arch, config: config, layers: make([]layer, config.Layers)}
-	m.shapeLayers(layout.shapes, layout.windows)
+	m.shapeLayers(layout)
 	if err := m.checkOperations(layout.windows); err != nil {
 		return nil, err
 	}
@@ -83,6 +83,12 @@ func load(ctx context.Context, backend compute.Backend, file *weights.File, o Op
 		return nil, err
 	}
 	if err := m.placeConvolutions(); err != nil {
+		return nil, err
+	}
+	if err := m.placeValueNorms(); err != nil {
+		return nil, err
+	}
+	if err := m.checkOutputScales(file); err != nil {
 		return nil, err
 	}
 	if m.arch.normEmbeddings {
@@ -131,7 +137,7 @@ func (c *Config) size(file *weights.File, o Options, shapes []layerShape) error 
 
 // bind finds and checks every tensor.
 func (m *Model) bind(file *weights.File) (*binder, error) {
-	b := &binder{file: file, arch: m.arch, sizes: m.config.sizes(m.arch.qkNorm, m.layers[0].shape), layers: m.config.Layers}
+	b := &binder{file: file, arch: m.arch, sizes: m.config.sizes(m.arch.qkNorm, m.layers[0].shape), layers: m.config.Layers, borrowers: m.config.SharedKeys}
 	if err := b.collect(&m.parameters, 0); err != nil {
 		return nil, err
 	}

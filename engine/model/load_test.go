@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -25,7 +26,7 @@ func TestConfigOfThePair(t *testing.T) {
 		MaxTokens: 128, MaxRows: 32, PrefillRows: 32, FeedForwardMatrices: 3, Parameters: 8_918_272, WeightBytes: 9_491_456, WeightType: "Q8_0",
 		CacheBytes: 2 * 8 * 128 * 2 * 64 * 4,
 	}
-	if got := m.Config(); got != want {
+	if got := m.Config(); !reflect.DeepEqual(got, want) {
 		t.Errorf("config %+v\nwant   %+v", got, want)
 	}
 	cache := newCache(t, m)

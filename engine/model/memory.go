@@ -57,7 +57,10 @@ func (m *Model) sizes() []size {
 			all = append(all, b.stateSizes(n, s.state)...)
 			continue
 		}
-		all = append(all, size{&b.query, n, s.queries()}, size{&b.attended, n, s.attended()}, size{&b.key, n, s.keys()}, size{&b.value, n, s.values()})
+		all = append(all, size{&b.query, n, s.queries()}, size{&b.attended, n, s.attended()})
+		if !s.borrows {
+			all = append(all, size{&b.key, n, s.keys()}, size{&b.value, n, s.values()})
+		}
 		if m.arch.needs()["attention_gate"] == required {
 			all = append(all, size{&b.attentionGate, n, s.attended()})
 		}

@@ -74,8 +74,8 @@ type activations struct {
 // layerBuffers are the buffers of a pass whose widths depend on the layer, (PrefillRows, cols).
 type layerBuffers struct {
 	query         compute.Buffer // cols heads·keyDim
-	key           compute.Buffer // kvHeads·keyDim
-	value         compute.Buffer // kvHeads·valueDim
+	key           compute.Buffer // kvHeads·keyDim; nil if keys and values are those of another layer
+	value         compute.Buffer // kvHeads·valueDim; nil if the key is
 	attended      compute.Buffer // heads·valueDim
 	attentionGate compute.Buffer // heads·valueDim; nil where attention has no gate
 	gate, up      compute.Buffer // ffn

@@ -67,7 +67,7 @@ func (m *Model) headLayer() Model {
 		shape.ffn = 0
 	}
 	layer := Model{backend: m.backend, arch: arch, config: c, layers: make([]layer, 1)}
-	layer.shapeLayers([]layerShape{shape}, layerWindows{})
+	layer.shapeLayers(layout{shapes: []layerShape{shape}, keysOf: []int{0}})
 	return layer
 }
 

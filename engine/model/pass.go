@@ -80,6 +80,9 @@ func (p *pass) rotate(l *layer) {
 	s := &l.shape
 	rope := compute.Rope{Heads: s.heads, HeadDim: s.keyDim, Dim: s.ropeDim, NeoX: p.model.arch.neoX, Cos: l.rope.queryCos, Sin: l.rope.querySin}
 	p.rotateRows(l.buffers.query, rope)
+	if s.borrows {
+		return
+	}
 	rope.Heads, rope.Cos, rope.Sin = s.kvHeads, l.rope.cos, l.rope.sin
 	p.rotateRows(l.buffers.key, rope)
 }

@@ -32,7 +32,7 @@ func (m *Model) placeLayers(w layerWindows) error {
 	}
 	near := &all
 	nearDim := m.nearRopeDim(w)
-	if scaling := c.windowScaling(m.arch.windows); w.size > 0 && (w.base != c.RopeBase || nearDim != c.RopeDim || scaling != c.Scaling) {
+	if scaling := c.windowScaling(m.arch.windows); w.size > 0 && (w.base != c.RopeBase || nearDim != c.RopeDim || scaling != c.Scaling || factors != nil && m.arch.windows.unscaled) {
 		tables, err := newRopeTables(c, nearDim, w.base, scaling, nil)
 		if err != nil {
 			return err

@@ -28,11 +28,7 @@ const ringContext = 1800 // around a ring of 512 rows three times
 func windowed(t *testing.T, backend compute.Backend, name string) *model.Model {
 	t.Helper()
 	file := (&fixture{name: name}).file(t)
-	data := append([]byte(nil), (&fixture{name: name}).data(t)...)
-	key := []byte(file.Architecture() + ".context_length")
-	at := bytes.Index(data, key)
-	binary.LittleEndian.PutUint32(data[at+len(key)+4:], ringContext)
-	file, err := weights.Parse(name, data)
+	file, err := weights.Parse(name, withUint32((&fixture{name: name}).data(t), file.Architecture()+".context_length", ringContext))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +39,15 @@ func windowed(t *testing.T, backend compute.Backend, name string) *model.Model {
 	return m
 }
 
-var withWindows = []string{"gemma3", "cohere2", "phi3-window", "exaone4-window"}
+// withUint32 returns a file with another number in its metadata.
+func withUint32(file []byte, key string, value uint32) []byte {
+	file = append([]byte(nil), file...)
+	at := bytes.Index(file, []byte(key))
+	binary.LittleEndian.PutUint32(file[at+len(key)+4:], value)
+	return file
+}
+
+var withWindows = []string{"gemma3", "cohere2", "phi3-window", "exaone4-window", "gemma4-shared"}
 
 // A verification pass gives the bits of decoding, and those of a cache that keeps all rows, before
 // and after each border of a ring, with drafts rejected on the way.
@@ -77,8 +81,14 @@ func TestRingsVerifyAsWholeCachesDecode(t *testing.T) {
 // Cut back to any length, a cache with rings goes to one from which reading on gives the same bits:
 // the length itself if few tokens are removed, else a checkpoint or nothing.
 func TestRingsGoBack(t *testing.T) {
+	for _, name := range []string{"gemma3", "gemma4-shared"} {
+		t.Run(name, func(t *testing.T) { ringsGoBack(t, name) })
+	}
+}
+
+func ringsGoBack(t *testing.T, name string) {
 	backend := newBackend(t, 2)
-	m, whole := windowed(t, backend, "gemma3"), windowed(t, wholeCaches{backend}, "gemma3")
+	m, whole := windowed(t, backend, name), windowed(t, wholeCaches{backend}, name)
 	cache, reference := newCache(t, m), newCache(t, whole)
 	text := randomIDs(ringContext, m.Config().Vocab, 3)
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -126,8 +136,10 @@ func TestRingsGoBack(t *testing.T) {
 
 // The memory that is planned is the one that is taken.
 func TestRingsArePlanned(t *testing.T) {
-	m := windowed(t, newBackend(t, 1), "gemma3")
-	if got := newCache(t, m).Bytes(); got != m.Config().CacheBytes {
-		t.Errorf("a cache takes %d bytes, planned were %d", got, m.Config().CacheBytes)
+	for _, name := range []string{"gemma3", "gemma4-shared"} {
+		m := windowed(t, newBackend(t, 1), name)
+		if got := newCache(t, m).Bytes(); got != m.Config().CacheBytes {
+			t.Errorf("%s: a cache takes %d bytes, planned were %d", name, got, m.Config().CacheBytes)
+		}
 	}
 }

@@ -14,6 +14,7 @@ type layerShape struct {
 	keyDim, valueDim int                // numbers of a head
 	ropeDim          int                // numbers of a head that are rotated
 	ffn              int                // 0: the layer has experts
+	borrows          bool               // keys and values are those of an earlier layer
 	state            compute.CacheState // in place of keys and values; then all above but ffn are 0
 	attentionScale   float64
 }
@@ -23,13 +24,20 @@ func (s layerShape) keys() int     { return s.kvHeads * s.keyDim }
 func (s layerShape) values() int   { return s.kvHeads * s.valueDim }
 func (s layerShape) attended() int { return s.heads * s.valueDim }
 
-// cacheNumbers is the length of a token's key and value.
-func (s layerShape) cacheNumbers() float64 { return float64(s.keys()) + float64(s.values()) }
+// cacheNumbers is the length of a token's key and value, 0 if they are those of another layer.
+func (s layerShape) cacheNumbers() float64 {
+	if s.borrows {
+		return 0
+	}
+	return float64(s.keys()) + float64(s.values())
+}
 
-// layout says for each layer its size, and whether it has a window.
+// layout says for each layer its size, whether it has a window, and the layer whose keys and values
+// it attends to.
 type layout struct {
 	windows layerWindows
 	shapes  []layerShape
+	keysOf  []int
 }
 
 // readShapes reads the sizes that the file gives layer by layer, and those of layers with a window.
@@ -48,6 +56,7 @@ func (m *metadata) readShapes(c *Config, w layerWindows) []layerShape {
 		if !c.parts(i)["dense"] {
 			shapes[i].ffn = 0
 		}
+		shapes[i].borrows = c.borrows(i)
 		if w.has(i) {
 			shapes[i].keyDim, shapes[i].valueDim, shapes[i].ropeDim = nearKey, nearValue, nearRope
 		}
@@ -106,15 +115,16 @@ func (m *metadata) counts(name string, layers, usual, most int) []int {
 }
 
 // shapeLayers sets the sizes and windows of the layers. Those of the same size will share buffers.
-func (m *Model) shapeLayers(shapes []layerShape, w layerWindows) {
+func (m *Model) shapeLayers(a layout) {
 	shared := map[layerShape]*layerBuffers{}
-	for i, s := range shapes {
+	for i, s := range a.shapes {
 		if shared[s] == nil {
 			shared[s] = &layerBuffers{}
 		}
 		l := &m.layers[i]
-		if l.shape, l.buffers = s, shared[s]; w.has(i) {
-			l.window = w.size
+		l.shape, l.buffers, l.keysOf = s, shared[s], a.keysOf[i]
+		if a.windows.has(i) {
+			l.window = a.windows.size
 		}
 	}
 }
@@ -147,7 +157,11 @@ func (m *Model) cacheShape(tokens int) compute.CacheShape {
 	}
 	if slices.ContainsFunc(m.layers, func(l layer) bool { return l.window > 0 }) {
 		for i := range m.layers {
-			shape.Windows = append(shape.Windows, m.layers[i].window)
+			window := m.layers[i].window
+			if m.layers[i].shape.borrows {
+				window = 0
+			}
+			shape.Windows = append(shape.Windows, window)
 		}
 	}
 	if shape.Windows != nil || m.config.State.Heads > 0 {
@@ -158,6 +172,9 @@ func (m *Model) cacheShape(tokens int) compute.CacheShape {
 	for i := range m.layers {
 		s := &m.layers[i].shape
 		each[i] = compute.CacheLayer{KVHeads: s.kvHeads, KeyDim: s.keyDim, ValueDim: s.valueDim, State: s.state}
+		if s.borrows {
+			each[i] = compute.CacheLayer{}
+		}
 		alike = alike && each[i] == compute.CacheLayer{KVHeads: first.kvHeads, KeyDim: first.keyDim, ValueDim: first.keyDim}
 	}
 	if !alike {

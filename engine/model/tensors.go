@@ -5,8 +5,8 @@ import "specula/engine/compute"
 // parameters are the weights outside the layers. The tag gguf is the name of the tensor; %d stands
 // for the layer. The tag shape is its size in hyperparameters: rows,cols of a matrix or the length
 // of a vector. The tag need says whether it may be missing (see architecture.needs). The tag in says
-// in which layers it is: those with attention, with a state (delta), with a dense feed-forward
-// network, with experts, or with an expert that all rows share.
+// in which layers it is: those with attention, with keys and values of their own, with a state
+// (delta), with a dense feed-forward network, with experts, or with an expert that all rows share.
 type parameters struct {
 	Embedding      compute.Matrix `gguf:"token_embd.weight" shape:"vocab,dim"`
 	OutputNorm     compute.Vector `gguf:"output_norm.weight" shape:"dim"`
@@ -23,13 +23,13 @@ type layer struct {
 	AttentionNorm     compute.Vector `gguf:"blk.%d.attn_norm.weight" shape:"dim" need:"attention_norm"`
 	AttentionNormBias compute.Vector `gguf:"blk.%d.attn_norm.bias" shape:"dim" need:"norm_bias"`
 	Query             compute.Matrix `gguf:"blk.%d.attn_q.weight" shape:"queries,dim" in:"attention"`
-	Key               compute.Matrix `gguf:"blk.%d.attn_k.weight" shape:"keys,dim" in:"attention"`
-	Value             compute.Matrix `gguf:"blk.%d.attn_v.weight" shape:"values,dim" in:"attention"`
+	Key               compute.Matrix `gguf:"blk.%d.attn_k.weight" shape:"keys,dim" in:"keys"`
+	Value             compute.Matrix `gguf:"blk.%d.attn_v.weight" shape:"values,dim" need:"value" in:"keys"`
 	QueryBias         compute.Vector `gguf:"blk.%d.attn_q.bias" shape:"queries" need:"qkv_bias" in:"attention"`
-	KeyBias           compute.Vector `gguf:"blk.%d.attn_k.bias" shape:"keys" need:"qkv_bias" in:"attention"`
-	ValueBias         compute.Vector `gguf:"blk.%d.attn_v.bias" shape:"values" need:"qkv_bias" in:"attention"`
+	KeyBias           compute.Vector `gguf:"blk.%d.attn_k.bias" shape:"keys" need:"qkv_bias" in:"keys"`
+	ValueBias         compute.Vector `gguf:"blk.%d.attn_v.bias" shape:"values" need:"qkv_bias" in:"keys"`
 	QueryNorm         compute.Vector `gguf:"blk.%d.attn_q_norm.weight" shape:"query_norm" need:"qk_norm" in:"attention"`
-	KeyNorm           compute.Vector `gguf:"blk.%d.attn_k_norm.weight" shape:"key_norm" need:"qk_norm" in:"attention"`
+	KeyNorm           compute.Vector `gguf:"blk.%d.attn_k_norm.weight" shape:"key_norm" need:"qk_norm" in:"keys"`
 	AttentionGate     compute.Matrix `gguf:"blk.%d.attn_gate.weight" shape:"attended,dim" need:"attention_gate" in:"attention"`
 	Mix               compute.Matrix `gguf:"blk.%d.attn_output.weight" shape:"dim,attended" in:"attention"`
 	Sinks             compute.Vector `gguf:"blk.%d.attn_sinks.weight" shape:"heads" need:"sinks" in:"attention"`
@@ -45,14 +45,17 @@ type layer struct {
 	Down                compute.Matrix `gguf:"blk.%d.ffn_down.weight" shape:"dim,ffn" in:"dense"`
 	DownBias            compute.Vector `gguf:"blk.%d.ffn_down.bias" shape:"dim" need:"optional" in:"dense"`
 	PostFeedForwardNorm compute.Vector `gguf:"blk.%d.post_ffw_norm.weight" shape:"dim" need:"post_norms"`
+	OutputScale         []float32      `gguf:"blk.%d.layer_output_scale.weight" shape:"1" need:"layer_scale"`
 
 	mixture
 	deltaNet
 
-	shape   layerShape
-	window  int           // number of keys that a row sees, its own last; 0: all
-	rope    *ropeTables   // nil: positions are not rotated
-	buffers *layerBuffers // of all layers of this size
+	shape     layerShape
+	keysOf    int            // the layer whose keys and values it attends to, usually itself
+	valueNorm compute.Vector // of each head of the values; nil: they stay as they are
+	window    int            // number of keys that a row sees, its own last; 0: all
+	rope      *ropeTables    // nil: positions are not rotated
+	buffers   *layerBuffers  // of all layers of this size
 }
 
 // mixture holds the weights of a feed-forward network of experts. Shapes of three numbers are a

@@ -24,10 +24,18 @@ func (m *Model) Without(layers []int) (*Model, error) {
 	view := *m
 	view.pass, view.ids, view.layers = pass{}, nil, nil
 	c := &view.config
-	for i := range m.layers {
-		if !slices.Contains(layers, i) {
-			view.layers = append(view.layers, m.layers[i])
+	place := map[int]int{} // of a layer in the view
+	for i, l := range m.layers {
+		if slices.Contains(layers, i) {
+			continue
 		}
+		place[i] = len(view.layers)
+		from, stays := place[l.keysOf]
+		if !stays {
+			return nil, fmt.Errorf("leaving out layer %d: layer %d attends to its keys and values", l.keysOf, i)
+		}
+		l.keysOf = from
+		view.layers = append(view.layers, l)
 	}
 	if len(view.layers) == 0 {
 		return nil, fmt.Errorf("leaving out all %d layers: at least one must stay", len(m.layers))
@@ -68,11 +76,14 @@ func (c Config) ReadBy(rows int) int64 {
 }
 
 // MiddleLayers returns the default choice of layers to leave out: every second one of the middle
-// half. The layers at both ends stay, because no other layer can replace them.
-func MiddleLayers(layers int) []int {
+// half. The layers at both ends stay, because no other layer can replace them, and those to whose
+// keys and values others attend.
+func (c Config) MiddleLayers() []int {
 	var out []int
-	for i := layers/4 + 1; i < layers-layers/4; i += 2 {
-		out = append(out, i)
+	for i := c.Layers/4 + 1; i < c.Layers-c.Layers/4; i += 2 {
+		if !slices.Contains(c.Lenders, i) {
+			out = append(out, i)
+		}
 	}
 	return out
 }

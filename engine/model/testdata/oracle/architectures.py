@@ -38,6 +38,15 @@ EXPERTS = dict(moe_intermediate_size=24, num_experts=8, num_experts_per_tok=3)
 DELTA = dict(
     head_dim=16, layer_types=["linear_attention", "linear_attention", "linear_attention", "full_attention"], linear_conv_kernel_dim=4,
     linear_num_key_heads=2, linear_num_value_heads=4, linear_key_head_dim=8, linear_value_head_dim=8)
+
+def gemma4(kinds, **more):
+    """Gemma 4: s are layers with a window, f are full ones, whose heads are wider."""
+    return dict(
+        head_dim=8, global_head_dim=16, tie_word_embeddings=True, sliding_window=WINDOW, num_hidden_layers=len(kinds),
+        layer_types=[dict(s="sliding_attention", f="full_attention")[k] for k in kinds], hidden_size_per_layer_input=0,
+        vocab_size_per_layer_input=VOCAB, final_logit_softcapping=3.0, **more)
+
+
 TURNED = dict(rope_parameters=dict(rope_type="default", rope_theta=10000.0, partial_rotary_factor=0.5, mrope_section=[2, 1, 1]))
 
 
@@ -62,6 +71,8 @@ MODELS = {
                               attn_logit_softcapping=5.0, final_logit_softcapping=3.0, layer_types=alternate(4, 2))),
     "gemma3": ("Gemma3Text", dict(head_dim=16, tie_word_embeddings=True, query_pre_attn_scalar=16, sliding_window=WINDOW, num_hidden_layers=7,
                               layer_types=alternate(7, 6))),
+    "gemma4": ("Gemma4Text", gemma4("ssfsf", attention_k_eq_v=True, num_global_key_value_heads=1)),
+    "gemma4-shared": ("Gemma4Text", gemma4("ssfsfssf", num_kv_shared_layers=3, use_double_wide_mlp=True)),
     "phi3": ("Phi3", dict(sliding_window=None)),
     "phi3-window": ("Phi3", dict(sliding_window=WINDOW)),
     "phi3-longrope": ("Phi3", dict(
@@ -131,7 +142,7 @@ def make(name, **more):
     if kind.endswith("VL"):
         return vision(kind, config(**{**BASE, **differs}))
     model = getattr(transformers, kind.removesuffix("Text") + "ForCausalLM")
-    if kind == "Qwen3Next":
+    if kind in ("Qwen3Next", "Gemma4Text"):
         model = widened(model)
     settings = config(**{**BASE, **differs})
     settings._attn_implementation = settings._experts_implementation = "eager"
@@ -174,13 +185,17 @@ def coarse(model):
             continue
         values = draw.choice([-0.375, -0.125, 0.125, 0.375], size=tuple(p.shape))
         if "norm" in name and name.endswith("weight"):
-            around = 0.0 if "gemma" in type(model).__name__.lower() or "Nemotron" in type(model).__name__ else 1.0
+            kind = type(model).__name__
+            around = 0.0 if "Gemma" in kind and "Gemma4" not in kind or "Nemotron" in kind else 1.0
             values = values + around
+        if name.endswith("scale"):
+            values = values + 1.0
         with torch.no_grad():
             p.copy_(torch.from_numpy(values))
     for name, buffer in model.named_buffers():
-        if name.endswith("e_score_correction_bias"):
-            buffer.copy_(torch.from_numpy(draw.choice([-0.375, -0.125, 0.125, 0.375], size=tuple(buffer.shape))))
+        if name.endswith(("e_score_correction_bias", "layer_scalar")):
+            values = draw.choice([-0.375, -0.125, 0.125, 0.375], size=tuple(buffer.shape))
+            buffer.copy_(torch.from_numpy(values + (1.0 if name.endswith("layer_scalar") else 0.0)))
     return model.eval()
 
 
@@ -455,7 +470,8 @@ def vocabulary(writer):
 def compute(model, ids):
     """Logits of the model in float64, (tokens, vocabulary)."""
     with torch.no_grad():
-        return model.double()(torch.tensor([ids])).logits[0].to(torch.float64).numpy()
+        # Asked for the hidden states, the library does not leave out rows where Gemma 4 reads earlier keys.
+        return model.double()(torch.tensor([ids]), output_hidden_states=True).logits[0].to(torch.float64).numpy()
 
 
 def fixture(name, llama_cpp, out):
@@ -473,8 +489,8 @@ def fixture(name, llama_cpp, out):
         else:
             model = make(name)
             convert(model, llama_cpp, folder, file)
-            # Not those saved as the family whose arithmetic they have, nor mixtures, whose folders are not read.
-            if name not in ("internlm2", "qwen") and not has_experts(model):
+            # Not those saved as the family whose arithmetic they have, nor mixtures and others whose folders are not read.
+            if name not in ("internlm2", "qwen") and not name.startswith("gemma4") and not has_experts(model):
                 pack(model, name, out)
         if name in ("internlm2", "qwen"):
             relabel(llama_cpp, file, name)

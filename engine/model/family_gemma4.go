@@ -1,0 +1,18 @@
+package model
+
+import "specula/engine/compute"
+
+// gemma4s lists Gemma 4. Layers with a window have narrower heads than the others. In these, a file
+// may have no matrix for values, which are then the keys.
+func gemma4s() []architecture {
+	return []architecture{{
+		name: "gemma4", neoX: true, activation: compute.GELU, normValues: true, sharedKeys: true,
+		has:     needs{"post_norms": required, "qk_norm": required, "value": optional, "layer_scale": optional},
+		windows: windows{some: true, fullEvery: 6, base: 10_000, unscaled: true},
+		read: func(m *metadata, c *Config) {
+			embeddingsByWidth(m, c)
+			c.LogitCap, _ = m.maybe("final_logit_softcapping", 0, 1e6)
+			c.AttentionScale = 1
+		},
+	}}
+}
