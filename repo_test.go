@@ -200,7 +200,7 @@ var foreign = []struct{ path, where string }{
 	{"github.com/spf13", "ui/cli"},
 	{"github.com/adrg/xdg", "."},
 	{"net", "engine/remote/..."}, // everything else stays on this machine
-	{"unsafe", "kernels/... gpu/driver"},
+	{"unsafe", "kernels/... gpu/driver"}, // ui/rest.go reads one unexported pointer without it, by reflect
 	{"C", "gpu/driver"},
 	{"plugin", "nowhere"},
 }

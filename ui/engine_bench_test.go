@@ -126,8 +126,8 @@ func (w *writing) rate(inspect bool, play func(iter.Seq[event.Event])) float64 {
 
 func (w *writing) rateOnScreen(width, height int) float64 {
 	m := benchModel(w.b, width, height)
-	p := tea.NewProgram(m, append(programOptions(Options{Environ: m.options.Environ}, io.Discard),
-		tea.WithWindowSize(width, height), tea.WithColorProfile(colorprofile.TrueColor))...)
+	p, _ := newProgram(m, Options{Environ: m.options.Environ, Output: io.Discard},
+		tea.WithWindowSize(width, height), tea.WithColorProfile(colorprofile.TrueColor))
 	ended := make(chan struct{})
 	go func() { defer close(ended); _, _ = p.Run() }()
 	rate := w.rate(true, func(events iter.Seq[event.Event]) { m.pacer.Play(w.b.Context(), events, m.ring.Push) })

@@ -18,6 +18,7 @@ import (
 type output struct {
 	io.Writer
 	keeper *keeper.Link
+	rest   *rest
 
 	once    sync.Once
 	givenUp chan struct{}
@@ -35,8 +36,8 @@ type writer interface {
 	giveUp()
 }
 
-func newOutput(o Options) writer {
-	out := &output{Writer: o.Output, keeper: o.Keeper, givenUp: make(chan struct{})}
+func newOutput(o Options, r *rest) writer {
+	out := &output{Writer: o.Output, keeper: o.Keeper, rest: r, givenUp: make(chan struct{})}
 	if f, ok := o.Output.(term.File); ok {
 		return file{f, out}
 	}
@@ -58,8 +59,12 @@ func (o *output) Write(p []byte) (int, error) {
 	if bytes.Contains(p, []byte(ansi.SetModeAltScreenSaveCursor)) {
 		o.keeper.Entered()
 	}
+	text := o.rest.written(p)
+	if len(text) == 0 {
+		return len(p), nil
+	}
 	done := make(chan result, 1)
-	data := bytes.Clone(p) // the caller may reuse p while a write that was given up still blocks
+	data := bytes.Clone(text) // the caller may reuse p while a write that was given up still blocks
 	select {
 	case <-o.givenUp:
 		return 0, errGivenUp
@@ -74,7 +79,7 @@ func (o *output) Write(p []byte) (int, error) {
 		if r.err == nil && bytes.Contains(p, []byte(ansi.ResetModeAltScreenSaveCursor)) {
 			o.keeper.Left()
 		}
-		return r.n, r.err
+		return len(p) - len(text) + r.n, r.err
 	case <-o.givenUp:
 		return 0, errGivenUp
 	}

@@ -52,8 +52,7 @@ func show(ctx context.Context, o Options, stuck chan<- error) error {
 	defer cancel()
 	g := &guard{}
 	m := newModel(ctx, o, g)
-	out := newOutput(o)
-	p := tea.NewProgram(m, programOptions(o, out)...)
+	p, out := newProgram(m, o)
 	sig := watchSignals(o, p, out, stuck)
 	g.alarm = sig.kill
 	m.suspend = sig.suspend()
@@ -83,10 +82,19 @@ func show(ctx context.Context, o Options, stuck chan<- error) error {
 	return err
 }
 
-func programOptions(o Options, out io.Writer) []tea.ProgramOption {
+// newProgram returns the program that shows m, and its output.
+func newProgram(m tea.Model, o Options, more ...tea.ProgramOption) (*tea.Program, writer) {
+	r := &rest{Model: m}
+	out := newOutput(o, r)
+	r.program = tea.NewProgram(r, append(programOptions(o, out, r), more...)...)
+	return r.program, out
+}
+
+func programOptions(o Options, out io.Writer, r *rest) []tea.ProgramOption {
 	opts := []tea.ProgramOption{
 		tea.WithInput(o.Input), tea.WithOutput(out), tea.WithEnvironment(o.Environ),
 		tea.WithoutSignalHandler(), // ours also takes SIGHUP and SIGQUIT
+		tea.WithFilter(r.filter),
 		tea.WithFPS(int(time.Second / stream.FrameInterval)),
 	}
 	if noColor(o.Color, o.Environ) {
