@@ -214,7 +214,7 @@ func Example() {
 	d := c.Next(gamma.Outlook{})
 	fmt.Printf("γ %d: %s\n", d.Gamma, d.Why)
 	// Output:
-	// γ 8: expect 8.39 tokens in the time of 1.40: ×5.99
+	// γ 8: expect 8.39 tokens, in the time of 1.40 without a draft
 }
 
 func BenchmarkRound(b *testing.B) {

@@ -5,7 +5,7 @@ import "fmt"
 // worth says what a draft length should bring.
 func (c *Controller) worth(gamma int) string {
 	l, plain := c.lengths[gamma], c.lengths[0].Cost
-	return fmt.Sprintf("expect %.2f tokens in the time of %.2f: ×%.2f", l.Tokens, l.Cost/plain, l.rate()*plain)
+	return fmt.Sprintf("expect %.2f tokens, in the time of %.2f without a draft", l.Tokens, l.Cost/plain)
 }
 
 // lowAcceptance is the acceptance below which speculation hardly ever pays, whatever it costs.

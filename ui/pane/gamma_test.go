@@ -26,7 +26,7 @@ func TestGammaExplainsItself(t *testing.T) {
 	}
 	th, _ := theme.Named("dark", true)
 	side := ansi.Strip(strings.Join(pane.Side(s, th, 46, 60, pane.SideOptions{}), "\n"))
-	for _, want := range []string{"not drafting: acceptance 0.21", "best for this reply: γ 2, 4% less time"} {
+	for _, want := range []string{"not drafting: acceptance 0.21", "best for this reply alone: γ 2, 4% less time"} {
 		if !strings.Contains(strings.Join(strings.Fields(side), " "), want) {
 			t.Errorf("the side lacks %q:\n%s", want, side)
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"specula/engine/event"
 	"specula/ui/graph"
 	"specula/ui/paint"
 	"specula/ui/state"
@@ -14,6 +15,10 @@ import (
 // tradeoff draws how fast each draft length is expected to be, by what was measured in this session:
 // a bar for each, a line at the speed without a draft, and in words which one is the best. The last row
 // names other temperatures, if there are any and there is room.
+//
+// Speeds are in percent of the best length's, and never in times of the speed without a draft, as in the
+// head line. That figure is of the newest rounds, which kept more or less than is usual: two of them
+// for one length look like a contradiction.
 func (c *column) tradeoff(rows int) []string {
 	const title = "expected speed by draft length"
 	words := c.tradeoffWords()
@@ -31,14 +36,14 @@ func (c *column) tradeoff(rows int) []string {
 	lines := append([]string{heading}, chart.draw(c, max(1, rows-3-len(below)))...)
 	name := ""
 	if chart.pitch == leastPitch {
-		name = c.th.Glyph.Times
+		name = "%"
 	}
 	lines = append(lines, chart.under(c, name, speeds), chart.under(c, c.th.Glyph.Gamma, lengths))
 	return append(lines, below...)
 }
 
-// lengthBars makes the bar of each draft length, and the texts under it: how much faster it is, and its
-// length. Marks show which length is in use and which is the best. Pale ones were not timed yet.
+// lengthBars makes the bar of each draft length, and the texts under it: its speed in percent of the
+// best, and its length. Marks show which length is in use and which is the best. Pale ones were not timed yet.
 func (c *column) lengthBars() (chart bars, speeds, lengths []label) {
 	n := len(c.s.Lengths)
 	pitch, fit := c.pitchFor(n, leastPitch)
@@ -51,6 +56,10 @@ func (c *column) lengthBars() (chart bars, speeds, lengths []label) {
 	top = graph.NiceMax(top)
 	chart.level = 1 / top
 	best, now := bestLength(c.s), lengthNow(c.s).gamma
+	unit := "%"
+	if pitch == leastPitch {
+		unit = "" // it stands once, at the left
+	}
 	for i, l := range c.s.Lengths[:fit] {
 		bar, text, mark := c.th.Graph, c.th.Strong, ""
 		if !l.Measured {
@@ -65,19 +74,10 @@ func (c *column) lengthBars() (chart bars, speeds, lengths []label) {
 		}
 		name.text = mark + name.text
 		chart.shares, chart.styles = append(chart.shares, l.Speedup()/top), append(chart.styles, bar)
-		speeds = append(speeds, label{c.speedWords(l.Speedup(), pitch), text})
+		speeds = append(speeds, label{fmt.Sprintf("%.0f%s", 100*min(l.Speedup()/c.s.Lengths[best].Speedup(), 1), unit), text})
 		lengths = append(lengths, name)
 	}
 	return chart, speeds, lengths
-}
-
-// speedWords formats how much faster a length is, for a bar of a width. Under narrow bars the sign
-// stands once, at the left.
-func (c *column) speedWords(speed float64, pitch int) string {
-	if pitch == leastPitch {
-		return fmt.Sprintf("%.1f", speed)
-	}
-	return c.th.Glyph.Times + fmt.Sprintf("%.1f", speed)
 }
 
 // bestLength returns the draft length with the highest expected speed. A shorter one is preferred if a
@@ -104,36 +104,42 @@ func (c *column) tradeoffWords() []string {
 	}
 	best, now := bestLength(s), lengthNow(s).gamma
 	known := now >= 0 && now < len(s.Lengths)
-	times := func(i int) string { return fmt.Sprintf("%s%.2f", g.Times, s.Lengths[i].Speedup()) }
-	var words []string
-	switch {
-	case best == 0:
-		alone := g.Gamma + " 0, no drafting, would be best"
-		words = []string{longestThatFits(c.w-2, alone+": guesses cost too much", alone, g.Gamma+" 0 would be best")}
-	case known && s.Lengths[best].Speedup() <= hardly*s.Lengths[now].Speedup():
-		words = []string{fmt.Sprintf("%s %d, in use, is as good as any: %s expected", g.Gamma, now, times(now))}
-	case known:
-		rest := fmt.Sprintf("best: %s expected (%s %d: %s)", times(best), g.Gamma, now, times(now))
-		words = []string{longestThatFits(c.w-1, fmt.Sprintf("%s %d would be %s", g.Gamma, best, rest), fmt.Sprintf("%s %d %s", g.Gamma, best, rest),
-			fmt.Sprintf("%s %d best: %s (%s %d: %s)", g.Gamma, best, times(best), g.Gamma, now, times(now)))}
-	default:
-		words = []string{fmt.Sprintf("%s %d would be best: %s expected", g.Gamma, best, times(best))}
+	would := fmt.Sprintf("%s %d would be best", g.Gamma, best)
+	if best == 0 {
+		would = longestThatFits(c.w-2, g.Gamma+" 0, no drafting, would be best", would)
 	}
-	return slices.Concat(words, c.hindsight(), c.measured(now), c.otherTemperatures())
+	words := []string{would}
+	switch {
+	case known && s.Lengths[best].Speedup() <= hardly*s.Lengths[now].Speedup():
+		words[0] = fmt.Sprintf("%s %d, in use, is as good as any", g.Gamma, now)
+	case known:
+		gain, than := gainWords(s.Lengths[best].Speedup() / s.Lengths[now].Speedup())
+		words[0] = longestThatFits(c.w-2, fmt.Sprintf("%s: %s %s %s %d", would, gain, than, g.Gamma, now), would+": "+gain, would)
+	}
+	return slices.Concat(words, c.luck(now), c.hindsight(), c.otherTemperatures())
 }
 
-// measured names the figure of the head line, which is of the rounds so far, unless it is the one
-// expected of the length in use.
-func (c *column) measured(now int) []string {
-	times := c.s.Reply.Speedup
-	if times <= 0 || now < 0 || now >= len(c.s.Lengths) || fmt.Sprintf("%.2f", times) == fmt.Sprintf("%.2f", c.s.Lengths[now].Speedup()) {
+// gainWords says how fast something is in comparison.
+func gainWords(times float64) (gain, than string) {
+	if times < 2 {
+		return fmt.Sprintf("%.0f%% faster", 100*(times-1)), "than"
+	}
+	return fmt.Sprintf("%.1f times as fast", times), "as"
+}
+
+// luck says why the head line calls the length in use faster than no draft, and the bars do not, or the
+// other way round.
+func (c *column) luck(now int) []string {
+	if change, changed := c.s.Changed(); changed && change.Rounds == 0 || c.s.Reply.Speedup <= 0 || now <= 0 || now >= len(c.s.Lengths) {
 		return nil
 	}
-	about := ""
-	if c.s.Reply.Estimated {
-		about = c.th.Glyph.About
+	switch usual, newest := event.Loses(c.s.Lengths[now].Speedup()), event.Loses(c.s.Reply.Speedup); {
+	case usual && !newest:
+		return []string{"The newest rounds kept more than is usual."}
+	case newest && !usual:
+		return []string{"The newest rounds kept less than is usual."}
 	}
-	return []string{fmt.Sprintf("measured so far: %s%s%.2f", about, c.th.Glyph.Times, times)}
+	return nil
 }
 
 // hindsight says which fixed γ would have been the best in this reply; nothing if that is unknown.
@@ -145,7 +151,7 @@ func (c *column) hindsight() []string {
 	case l.Round.Regret < 0.005:
 		return []string{"for this reply no fixed " + c.th.Glyph.Gamma + " would be faster"}
 	}
-	return []string{fmt.Sprintf("best for this reply: %s %d, %.0f%% less time", c.th.Glyph.Gamma, l.Round.BestFixedGamma, 100*l.Round.Regret)}
+	return []string{fmt.Sprintf("best for this reply alone: %s %d, %.0f%% less time", c.th.Glyph.Gamma, l.Round.BestFixedGamma, 100*l.Round.Regret)}
 }
 
 // otherTemperatures says what the best length is at temperatures that were in use before, with the same
