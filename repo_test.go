@@ -199,7 +199,7 @@ var foreign = []struct{ path, where string }{
 	{"gorgonia.org/cu", "gpu/driver"},
 	{"github.com/spf13", "ui/cli"},
 	{"github.com/adrg/xdg", "."},
-	{"net", "engine/remote/..."}, // everything else stays on this machine
+	{"net", "engine/remote/..."},         // everything else stays on this machine
 	{"unsafe", "kernels/... gpu/driver"}, // ui/rest.go reads one unexported pointer without it, by reflect
 	{"C", "gpu/driver"},
 	{"plugin", "nowhere"},
