@@ -26,6 +26,12 @@ type Mixer interface {
 	Weigh(x Buffer, m int, gate Buffer) error
 }
 
+// ExpertScaler is an optional interface of a Mixer, for models whose experts have factors.
+type ExpertScaler interface {
+	// ScaleExperts multiplies each slot of x by the factor of its expert; factors has Experts numbers.
+	ScaleExperts(x Buffer, r Routing, factors Vector) error
+}
+
 // Router says how experts are chosen from the scores of a row. The chosen ones have the highest
 // scores, or, with a bias, the highest sums of share and bias; among equal ones, the lowest
 // numbers.

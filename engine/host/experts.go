@@ -7,7 +7,10 @@ import (
 	"specula/kernels/cpu"
 )
 
-var _ compute.Mixer = (*Backend)(nil)
+var _ interface {
+	compute.Mixer
+	compute.ExpertScaler
+} = (*Backend)(nil)
 
 // routing holds the experts that a pass chose for each row.
 type routing struct {
@@ -113,6 +116,15 @@ func (b *Backend) AddExpertBias(x compute.Buffer, r compute.Routing, bias comput
 	return nil
 }
 
+// ScaleExperts multiplies each slot by the factor of its expert.
+func (b *Backend) ScaleExperts(x compute.Buffer, r compute.Routing, factors compute.Vector) error {
+	of := r.(*routing)
+	data, xb := queuedRows(x, 0, of.Slots())
+	require(factors.Len() == of.Experts, "ScaleExperts with another number of factors")
+	b.perRow(rowOperation{run: scaleExpertRow, parts: xb.cols, count: of.Slots(), x: data, cols: xb.cols, w: factors.(vector), routing: of}, len(data))
+	return nil
+}
+
 // Mix adds up the slots of each row.
 func (b *Backend) Mix(dst, x compute.Buffer, r compute.Routing) error {
 	of := r.(*routing)
@@ -138,6 +150,10 @@ func routeRow(op *rowOperation, i int, c columns) { op.routing.Choose(i, op.rowX
 func expertBiasRow(op *rowOperation, i int, c columns) {
 	from, to := c.in(op.cols)
 	cpu.Add(op.rowX(i, c), op.w[op.routing.ExpertOf(i)*op.cols:][from:to])
+}
+
+func scaleExpertRow(op *rowOperation, i int, c columns) {
+	cpu.TimesFactor(op.rowX(i, c), op.w[op.routing.ExpertOf(i)])
 }
 
 func mixRow(op *rowOperation, i int, c columns) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"specula/engine/compute"
@@ -15,10 +16,14 @@ import (
 // binding joins a tensor of the file, or rows of one, to the field whose tag names it.
 type binding struct {
 	weight compute.Weight
-	tensor string        // the name in the file
-	at     int           // where the weight's bytes begin in the tensor
-	copied bool          // the weight's bytes are a copy
-	field  reflect.Value // a compute.Matrix, compute.Vector or []float32
+	tensor string // the name in the file
+	at     int    // where the weight's bytes begin in the tensor
+	lookup bool   // a table: its rows are looked up, and it is in no product
+	// every: the weight is part of a tensor with rows of two, group after group, of so many bytes each.
+	// Until it is loaded, Data are only as many bytes.
+	every, group int
+	whole        []byte
+	field        reflect.Value // a compute.Matrix, compute.Vector or []float32
 }
 
 // binder collects and checks all bindings of a model, before the backend loads the first one.
@@ -78,6 +83,9 @@ func (a *architecture) tensorName(name string) string {
 // If the tensor has another shape and no fused tensor holds it, find returns it as it is, and
 // collect refuses it. find returns nil if the file has neither.
 func (b *binder) find(name string, shape []int) (*binding, error) {
+	if tensor, number, isPart := strings.Cut(name, ", part "); isPart {
+		return b.findPart(tensor, number, shape)
+	}
 	if part, err := b.findInterleaved(name); part != nil || err != nil {
 		return part, err
 	}
@@ -144,9 +152,12 @@ type interleaved struct {
 	in     string // the layers that have it; see parameters
 }
 
-// halves lists the tensors that this architecture has interleaved.
+// halves lists the tensors that this architecture has interleaved, and those that a file may have so.
 func (a *architecture) halves() map[string]interleaved {
-	all := map[string]interleaved{}
+	all := map[string]interleaved{
+		"ffn_gate_exps.weight": {"ffn_gate_up_exps.weight", 0, "experts", "each_ffn", "experts"},
+		"ffn_up_exps.weight":   {"ffn_gate_up_exps.weight", 1, "experts", "each_ffn", "experts"},
+	}
 	if a.queryWithGate {
 		all["attn_q.weight"] = interleaved{"attn_q.weight", 0, "heads", "queries", "attention"}
 		all["attn_gate.weight"] = interleaved{"attn_q.weight", 1, "heads", "queries", "attention"}
@@ -158,7 +169,7 @@ func (a *architecture) halves() map[string]interleaved {
 	return all
 }
 
-// findInterleaved returns a tensor that the family has interleaved with another. The rows are
+// findInterleaved returns a tensor that is interleaved with another in the file. Its rows will be
 // copied, so that they lie in one piece. It returns nil for other tensors.
 func (b *binder) findInterleaved(name string) (*binding, error) {
 	layer, kind, _ := splitName(name)
@@ -177,12 +188,38 @@ func (b *binder) findInterleaved(name string) (*binding, error) {
 			b.file.Called(tensor), weight.Rows, b.arch.name, 2*count, half.rows)
 	}
 	group := len(weight.Data) / (2 * b.sizes[half.groups])
-	rows := make([]byte, 0, len(weight.Data)/2)
-	for at := half.part * group; at < len(weight.Data); at += 2 * group {
-		rows = append(rows, weight.Data[at:at+group]...)
+	part := &binding{tensor: tensor, every: 2 * group, group: group, whole: weight.Data[half.part*group:]}
+	weight.Name, weight.Rows, weight.Data = fmt.Sprintf("%s, part %d", tensor, half.part), count, weight.Data[:len(weight.Data)/2]
+	part.weight = weight
+	return part, nil
+}
+
+// gather copies the rows of an interleaved weight into one piece.
+func (b *binding) gather() {
+	rows := make([]byte, 0, len(b.weight.Data))
+	for at := 0; at < len(b.whole); at += b.every {
+		rows = append(rows, b.whole[at:at+b.group]...)
 	}
-	weight.Name, weight.Rows, weight.Data = fmt.Sprintf("%s, part %d", tensor, half.part), count, rows
-	return &binding{weight: weight, tensor: tensor, copied: true}, nil
+	b.weight.Data, b.whole = rows, nil
+}
+
+// findPart returns a layer's rows of a tensor that has those of all layers, one after the other.
+func (b *binder) findPart(tensor, number string, shape []int) (*binding, error) {
+	weight, found, err := b.file.Tensor(tensor)
+	if err != nil || !found {
+		return nil, err
+	}
+	if weight.Rows != b.layers*shape[0] || weight.Cols != shape[1] {
+		return nil, fmt.Errorf("the tensor %s has shape %s; a %s model of these hyperparameters needs %s",
+			b.file.Called(tensor), times([]int{weight.Rows, weight.Cols}), b.arch.name, times([]int{b.layers * shape[0], shape[1]}))
+	}
+	layer, err := strconv.Atoi(number)
+	if err != nil {
+		return nil, err
+	}
+	each := len(weight.Data) / b.layers
+	weight.Name, weight.Rows, weight.Data = tensor+", part "+number, shape[0], weight.Data[layer*each:(layer+1)*each]
+	return &binding{weight: weight, tensor: tensor, at: layer * each}, nil
 }
 
 // splitName splits "blk.0.attn_q.weight" into "blk.0." and "attn_q.weight".
@@ -290,7 +327,11 @@ func (b *binder) take(ctx context.Context, backend compute.Backend, total int64,
 			return nil, err
 		}
 		weigher, ok := backend.(weigher)
-		copied := ok && !binding.copied && weigher.MatrixBytes(binding.weight) > 0 && binding.field.Type() == reflect.TypeFor[compute.Matrix]()
+		interleaved := binding.group > 0
+		if interleaved {
+			binding.gather()
+		}
+		copied := ok && !interleaved && weigher.MatrixBytes(binding.weight) > 0 && binding.field.Type() == reflect.TypeFor[compute.Matrix]()
 		if copied { // the backend makes a copy in a layout of its own
 			binding.weight.Done = func(from, to int) { b.file.ReleasePart(binding.tensor, binding.at+from, binding.at+to) }
 		}
@@ -299,10 +340,10 @@ func (b *binder) take(ctx context.Context, backend compute.Backend, total int64,
 			return nil, fmt.Errorf("taking in the tensor %q: %w", binding.weight.Name, err)
 		}
 		binding.field.Set(reflect.ValueOf(taken))
-		if matrix, ok := taken.(compute.Matrix); ok && binding.weight.Experts == 0 { // a pass uses only some experts
+		if matrix, ok := taken.(compute.Matrix); ok && binding.weight.Experts == 0 && !binding.lookup { // a pass uses only some experts
 			matrices = append(matrices, Matrix{matrix, gguf.TypeName(binding.weight.Type), int64(len(binding.weight.Data))})
 		}
-		if left[binding.tensor]--; copied && left[binding.tensor] == 0 {
+		if left[binding.tensor]--; (copied || interleaved) && left[binding.tensor] == 0 {
 			b.file.Release(binding.tensor)
 		}
 		done += int64(len(binding.weight.Data))

@@ -12,7 +12,7 @@ import (
 // ForwardTokens need that.
 func (m *Model) Feeds() bool {
 	_, ok := m.backend.(compute.Feeder)
-	return ok
+	return ok && m.config.PerLayer == 0 // the host looks up the embeddings that layers have for themselves
 }
 
 // Tokens allocates room for n tokens on the device. The model must support it (Feeds).

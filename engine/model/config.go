@@ -33,6 +33,8 @@ type Config struct {
 	ExpertFFN   int            // width of an expert
 	SharedFFN   int            // width of the expert that all rows use; 0: there is none
 	DenseLayers int            // so many first layers have no experts
+	Beside      bool           // layers with experts have a dense network, too
+	PerLayer    int            // numbers of a token's embedding that each layer has for itself; 0: it has none
 
 	State     compute.CacheState // of layers with one in place of keys and values; without heads if there are none
 	FullEvery int                // one layer of this many has attention, the last; the others have a state
@@ -57,6 +59,7 @@ type Config struct {
 	FeedForwardMatrices int64 // of a layer: 3 with a gate, 2 without
 
 	Parameters  int64
+	LookedUp    int64         // parameters of PerLayerTable, of which a pass reads only the rows of its tokens
 	WeightBytes int64         // as the file stores them
 	WeightType  string        // the type of most of these bytes, such as "Q8_0"
 	CacheBytes  int64         // of one cache

@@ -14,6 +14,7 @@ type experts struct {
 	sigmoid bool // shares are σ(score), otherwise softmax of all scores
 	normed  bool // shares of the chosen experts are divided by their sum
 	shared  bool // there is an expert that all rows use
+	beside  bool // layers with experts have a dense network, too
 }
 
 const mostExperts = 4096
@@ -51,6 +52,7 @@ func (m *metadata) readExperts(a *architecture, c *Config) {
 			c.SharedFFN = each
 		}
 	}
+	c.Beside = a.experts.beside
 	c.DenseLayers = m.optionalCount("leading_dense_block_count", c.Layers)
 	if step := m.count("interleave_moe_layer_step", 1, mostLayers); step != 1 {
 		m.fail(m.key("interleave_moe_layer_step"), step, "1: after the first dense layers, each layer has experts")
@@ -92,17 +94,22 @@ func (c *Config) parts(i int) map[string]bool {
 	mixed := c.Experts.Experts > 0 && i >= c.DenseLayers
 	return map[string]bool{
 		"": true, "attention": !c.recurs(i), "keys": !c.recurs(i) && !c.borrows(i), "delta": c.recurs(i),
-		"dense": !mixed, "experts": mixed, "shared": mixed && c.SharedFFN > 0,
+		"dense": !mixed || c.Beside, "experts": mixed, "shared": mixed && c.SharedFFN > 0, "beside": mixed && c.Beside,
+		"per_layer": c.PerLayer > 0,
 	}
 }
 
-// mix computes a feed-forward network of experts. Each row uses the experts that the router chose
+// choose lets the router choose experts for each row of x.
+func (m *Model) choose(p *pass, l *layer, x compute.Buffer) {
+	p.project(m.activations.routing, x, l.Router, l.RouterBias)
+	p.route(m.activations.routing, l.ChoiceBias)
+}
+
+// mix computes a feed-forward network of experts, which are chosen already. Each row uses the experts that the router chose
 // for it; their outputs are added, each times its share. There may also be an expert that all rows
 // use.
 func (m *Model) mix(p *pass, l *layer, x compute.Buffer) {
 	a := &m.activations
-	p.project(a.routing, x, l.Router, l.RouterBias)
-	p.route(a.routing, l.ChoiceBias)
 	p.projectEach(a.slotGate, x, l.GateEach, false)
 	p.projectEach(a.slotUp, x, l.UpEach, false)
 	p.addEach(a.slotGate, l.GateEachBias)
@@ -110,6 +117,7 @@ func (m *Model) mix(p *pass, l *layer, x compute.Buffer) {
 	p.gateRows(a.slotGate, a.slotUp, p.rows*m.config.Experts.Used, m.arch.activation)
 	p.projectEach(a.slotOutput, a.slotGate, l.DownEach, true)
 	p.addEach(a.slotOutput, l.DownEachBias)
+	p.scaleEach(a.slotOutput, l.DownEachScale)
 	p.mixSlots(a.output, a.slotOutput)
 	if l.SharedUp == nil {
 		return
@@ -134,6 +142,9 @@ func (m *Model) mixtureSizes() []size {
 	slots := n * c.Experts.Used
 	all := []size{
 		{&a.routing, n, c.Experts.Experts}, {&a.slotGate, slots, c.ExpertFFN}, {&a.slotUp, slots, c.ExpertFFN}, {&a.slotOutput, slots, c.Dim},
+	}
+	if c.Beside {
+		all = append(all, size{&a.beside, n, c.Dim})
 	}
 	if c.SharedFFN > 0 {
 		all = append(all, size{&a.sharedGate, n, c.SharedFFN}, size{&a.sharedUp, n, c.SharedFFN}, size{&a.sharedOutput, n, c.Dim}, size{&a.sharedFactor, n, 1})
@@ -175,6 +186,13 @@ func (p *pass) projectEach(dst, x compute.Buffer, w compute.Matrix, bySlot bool)
 func (p *pass) addEach(x compute.Buffer, bias compute.Vector) {
 	if p.err == nil && bias != nil {
 		p.err = p.mixer().AddExpertBias(x, p.model.routing, bias)
+	}
+}
+
+// scaleEach multiplies each slot by the factor of its expert; factors may be nil.
+func (p *pass) scaleEach(x compute.Buffer, factors compute.Vector) {
+	if p.err == nil && factors != nil {
+		p.err = p.Backend.(compute.ExpertScaler).ScaleExperts(x, p.model.routing, factors)
 	}
 }
 

@@ -8,11 +8,13 @@ func gemma4s() []architecture {
 	return []architecture{{
 		name: "gemma4", neoX: true, activation: compute.GELU, normValues: true, sharedKeys: true,
 		has:     needs{"post_norms": required, "qk_norm": required, "value": optional, "layer_scale": optional},
+		experts: experts{some: true, normed: true, beside: true},
 		windows: windows{some: true, fullEvery: 6, base: 10_000, unscaled: true},
 		read: func(m *metadata, c *Config) {
 			embeddingsByWidth(m, c)
 			c.LogitCap, _ = m.maybe("final_logit_softcapping", 0, 1e6)
 			c.AttentionScale = 1
+			c.PerLayer = m.optionalCount("embedding_length_per_layer_input", mostWide)
 		},
 	}}
 }

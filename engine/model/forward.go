@@ -30,6 +30,7 @@ func (m *Model) begin(ctx context.Context, parts ...Part) *pass {
 func (m *Model) layersBehind(p *pass) error {
 	p.scale(m.activations.residual, m.config.EmbeddingScale)
 	p.normEmbeddings()
+	m.embedPerLayer(p)
 	for i := range m.layers {
 		if p.err != nil {
 			return p.err
@@ -37,6 +38,7 @@ func (m *Model) layersBehind(p *pass) error {
 		m.leave(p, i)
 		x := m.attend(p, i)
 		m.feedForward(p, &m.layers[i], x)
+		m.addPerLayer(p, &m.layers[i])
 		p.scaleOutput(&m.layers[i])
 	}
 	m.leave(p, len(m.layers))
@@ -80,13 +82,27 @@ func (m *Model) gather(p *pass, i int, x compute.Buffer) {
 // feedForward adds the output of the feed-forward network to the residual stream. If the network
 // has no norm of its own, it reads x, the input of attention.
 func (m *Model) feedForward(p *pass, l *layer, x compute.Buffer) {
-	a, b := &m.activations, l.buffers
+	a := &m.activations
 	if l.FeedForwardNorm != nil {
 		x = p.normed(a.normed, a.residual, l.FeedForwardNorm, l.FeedForwardNormBias)
 	}
 	switch {
+	case l.routerNorm != nil:
+		m.dense(p, l, x)
+		m.mixBeside(p, l)
 	case l.Router != nil:
+		m.choose(p, l, x)
 		m.mix(p, l, x)
+	default:
+		m.dense(p, l, x)
+	}
+	p.contribute(l.PostFeedForwardNorm)
+}
+
+// dense computes a feed-forward network without experts.
+func (m *Model) dense(p *pass, l *layer, x compute.Buffer) {
+	a, b := &m.activations, l.buffers
+	switch {
 	case l.Gate != nil:
 		p.project(b.gate, x, l.Gate, l.GateBias)
 		p.project(b.up, x, l.Up, l.UpBias)
@@ -97,7 +113,6 @@ func (m *Model) feedForward(p *pass, l *layer, x compute.Buffer) {
 		p.activate(b.gate, m.arch.activation)
 		p.project(a.output, b.gate, l.Down, l.DownBias)
 	}
-	p.contribute(l.PostFeedForwardNorm)
 }
 
 // score turns the first rows of the residual stream into logits.

@@ -91,6 +91,9 @@ func load(ctx context.Context, backend compute.Backend, file *weights.File, o Op
 	if err := m.checkOutputScales(file); err != nil {
 		return nil, err
 	}
+	if err := m.placeRouterNorms(); err != nil {
+		return nil, err
+	}
 	if m.arch.normEmbeddings {
 		if m.ones, err = backend.Vector("ones", slices.Repeat([]float32{1}, m.config.Dim)); err != nil {
 			return nil, err
@@ -138,16 +141,22 @@ func (c *Config) size(file *weights.File, o Options, shapes []layerShape) error 
 // bind finds and checks every tensor.
 func (m *Model) bind(file *weights.File) (*binder, error) {
 	b := &binder{file: file, arch: m.arch, sizes: m.config.sizes(m.arch.qkNorm, m.layers[0].shape), layers: m.config.Layers, borrowers: m.config.SharedKeys}
-	if err := b.collect(&m.parameters, 0); err != nil {
-		return nil, err
+	b.parts = m.config.parts(0)
+	for _, tensors := range []any{&m.parameters, &m.perLayerTables} {
+		if err := b.collect(tensors, 0); err != nil {
+			return nil, err
+		}
 	}
 	for i := range m.layers {
 		b.parts, b.sizes = m.config.parts(i), m.config.sizes(m.arch.qkNorm, m.layers[i].shape)
-		for _, tensors := range []any{&m.layers[i], &m.layers[i].mixture, &m.layers[i].deltaNet} {
+		for _, tensors := range []any{&m.layers[i], &m.layers[i].mixture, &m.layers[i].deltaNet, &m.layers[i].perLayer} {
 			if err := b.collect(tensors, i); err != nil {
 				return nil, err
 			}
 		}
+	}
+	if err := m.layByLayer(b); err != nil {
+		return nil, err
 	}
 	m.config.FeedForwardMatrices = 3
 	if m.arch.needs()["gate"] == absent {
@@ -163,6 +172,9 @@ func (m *Model) bind(file *weights.File) (*binder, error) {
 func (m *Model) checkOperations(w layerWindows) error {
 	if _, ok := m.backend.(compute.Mixer); !ok && m.config.Experts.Experts > 0 {
 		return m.lacks("a mixture of experts")
+	}
+	if _, ok := m.backend.(compute.ExpertScaler); !ok && m.config.Beside {
+		return m.lacks("factors of experts")
 	}
 	if _, ok := m.backend.(compute.Recurrent); !ok && m.config.State.Heads > 0 {
 		return m.lacks("layers with a state in place of keys and values")

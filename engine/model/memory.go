@@ -43,6 +43,7 @@ func (m *Model) sizes() []size {
 		{&a.residual, n, c.Dim}, {&a.normed, n, c.Dim}, {&a.output, n, c.Dim}, {&a.scores, c.MaxRows, c.Vocab},
 	}
 	all = append(all, m.mixtureSizes()...)
+	all = append(all, m.perLayerSizes()...)
 	listed := map[*layerBuffers]bool{}
 	for i := range m.layers {
 		s, b := &m.layers[i].shape, m.layers[i].buffers
@@ -93,7 +94,7 @@ func (m *Model) checkMemory(b *binder, reserved int64) error {
 	var taken float64
 	bindings := slices.Concat(b.bindings, m.mtp.bindings())
 	for _, binding := range bindings {
-		taken += float64(m.bytesTaken(binding.weight))
+		taken += float64(m.bytesTaken(binding))
 	}
 	taken += m.mostAtOnce(b.file, bindings)
 	known := m.backend.Info().MemoryBytes
@@ -185,11 +186,15 @@ func (m *Model) ropeBytes(tokens int) float64 {
 	return float32Bytes * float64(tables*tokens) * float64(m.config.RopeDim)
 }
 
-func (m *Model) bytesTaken(w compute.Weight) int64 {
-	if known, ok := m.backend.(weigher); ok {
-		return known.MatrixBytes(w)
+func (m *Model) bytesTaken(b binding) int64 {
+	known, ok := m.backend.(weigher)
+	if !ok {
+		return int64(len(b.weight.Data))
 	}
-	return int64(len(w.Data))
+	if bytes := known.MatrixBytes(b.weight); bytes > 0 || b.group == 0 {
+		return bytes
+	}
+	return int64(len(b.weight.Data)) // its rows are copied, and the backend borrows the copy
 }
 
 // mostAtOnce returns a correction of the memory for weights, in bytes: 0 or a negative number. If

@@ -31,6 +31,7 @@ var ErrContextFull = errors.New("the context is full")
 // caches in turn.
 type Model struct {
 	parameters
+	perLayerTables
 	layers      []layer
 	backend     compute.Backend
 	arch        architecture
@@ -39,6 +40,7 @@ type Model struct {
 	activations activations
 	pass        pass
 	ids         []int32 // of all parts of a pass, one after the other
+	perLayerIDs []int32 // rows of PerLayerTable
 	matrices    []Matrix
 	tap         *compute.Tap    // where passes leave hidden states; nil: nowhere
 	routing     compute.Routing // nil: there are no experts
@@ -65,10 +67,13 @@ type activations struct {
 	slotGate     compute.Buffer // (slots, ExpertFFN)
 	slotUp       compute.Buffer // (slots, ExpertFFN)
 	slotOutput   compute.Buffer // (slots, Dim)
+	beside       compute.Buffer // Dim: what the dense network beside experts adds
 	sharedGate   compute.Buffer // SharedFFN
 	sharedUp     compute.Buffer // SharedFFN
 	sharedOutput compute.Buffer // Dim
 	sharedFactor compute.Buffer // 1
+
+	perLayer compute.Buffer // PerLayer
 }
 
 // layerBuffers are the buffers of a pass whose widths depend on the layer, (PrefillRows, cols).

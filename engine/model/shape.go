@@ -122,7 +122,7 @@ func (m *Model) shapeLayers(a layout) {
 			shared[s] = &layerBuffers{}
 		}
 		l := &m.layers[i]
-		l.shape, l.buffers, l.keysOf = s, shared[s], a.keysOf[i]
+		l.shape, l.buffers, l.keysOf, l.number = s, shared[s], a.keysOf[i], i
 		if a.windows.has(i) {
 			l.window = a.windows.size
 		}

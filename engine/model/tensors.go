@@ -6,7 +6,8 @@ import "specula/engine/compute"
 // for the layer. The tag shape is its size in hyperparameters: rows,cols of a matrix or the length
 // of a vector. The tag need says whether it may be missing (see architecture.needs). The tag in says
 // in which layers it is: those with attention, with keys and values of their own, with a state
-// (delta), with a dense feed-forward network, with experts, or with an expert that all rows share.
+// (delta), with a dense feed-forward network, with experts, with an expert that all rows share, with
+// both a dense network and experts (beside), or with embeddings of their own (per_layer).
 type parameters struct {
 	Embedding      compute.Matrix `gguf:"token_embd.weight" shape:"vocab,dim"`
 	OutputNorm     compute.Vector `gguf:"output_norm.weight" shape:"dim"`
@@ -49,7 +50,9 @@ type layer struct {
 
 	mixture
 	deltaNet
+	perLayer
 
+	number    int // in the file
 	shape     layerShape
 	keysOf    int            // the layer whose keys and values it attends to, usually itself
 	valueNorm compute.Vector // of each head of the values; nil: they stay as they are
@@ -71,6 +74,14 @@ type mixture struct {
 	DownEach     compute.Matrix `gguf:"blk.%d.ffn_down_exps.weight" shape:"experts,dim,expert_ffn" in:"experts"`
 	DownEachBias compute.Vector `gguf:"blk.%d.ffn_down_exps.bias" shape:"experts,dim" need:"expert_bias" in:"experts"`
 
+	// Of layers that have a dense network, too.
+	RouterScale     []float32      `gguf:"blk.%d.ffn_gate_inp.scale" shape:"dim" in:"beside"`
+	DensePostNorm   compute.Vector `gguf:"blk.%d.post_ffw_norm_1.weight" shape:"dim" in:"beside"`
+	ExpertsNorm     compute.Vector `gguf:"blk.%d.pre_ffw_norm_2.weight" shape:"dim" in:"beside"`
+	ExpertsPostNorm compute.Vector `gguf:"blk.%d.post_ffw_norm_2.weight" shape:"dim" in:"beside"`
+	DownEachScale   compute.Vector `gguf:"blk.%d.ffn_down_exps.scale" shape:"experts" need:"optional" in:"beside"`
+	routerNorm      compute.Vector // of the router's input: RouterScale/√Dim
+
 	SharedGate   compute.Matrix `gguf:"blk.%d.ffn_gate_shexp.weight" shape:"shared_ffn,dim" in:"shared"`
 	SharedUp     compute.Matrix `gguf:"blk.%d.ffn_up_shexp.weight" shape:"shared_ffn,dim" in:"shared"`
 	SharedDown   compute.Matrix `gguf:"blk.%d.ffn_down_shexp.weight" shape:"dim,shared_ffn" in:"shared"`
@@ -90,6 +101,23 @@ type deltaNet struct {
 	StateMix    compute.Matrix `gguf:"blk.%d.ssm_out.weight" shape:"dim,delta_values" in:"delta"`
 
 	convolution compute.Vector // (kernel, delta_inputs)
+}
+
+// perLayerTables are the weights that all layers with embeddings of their own have in common. A row
+// of the table is the embedding of one token in one layer: first those of token 0, layer by layer.
+type perLayerTables struct {
+	PerLayerTable compute.Matrix `gguf:"per_layer_token_embd.weight" shape:"vocab,per_layers" in:"per_layer"`
+	PerLayerNorm  compute.Vector `gguf:"per_layer_proj_norm.weight" shape:"per_layer" in:"per_layer"`
+}
+
+// perLayer holds the weights with which a layer uses its embedding of a token.
+type perLayer struct {
+	PerLayerContext  compute.Matrix `gguf:"per_layer_model_proj.weight, part %d" shape:"per_layer,dim" in:"per_layer"`
+	PerLayerGate     compute.Matrix `gguf:"blk.%d.inp_gate.weight" shape:"per_layer,dim" in:"per_layer"`
+	PerLayerMix      compute.Matrix `gguf:"blk.%d.proj.weight" shape:"dim,per_layer" in:"per_layer"`
+	PerLayerPostNorm compute.Vector `gguf:"blk.%d.post_norm.weight" shape:"dim" in:"per_layer"`
+
+	ofToken, ofContext compute.Buffer // (rows, PerLayer)
 }
 
 // fusion is a tensor that holds the rows of several, one after the other.
@@ -128,6 +156,9 @@ func (c *Config) sizes(norm qkNorm, s layerShape) map[string]int {
 		"experts":    c.Experts.Experts,
 		"expert_ffn": c.ExpertFFN,
 		"shared_ffn": c.SharedFFN,
+		"per_layer":  c.PerLayer,
+		"per_layers": c.PerLayer * c.Layers,
+		"each_ffn":   c.Experts.Experts * c.ExpertFFN,
 
 		"delta_inputs": s.state.Width(),
 		"delta_heads":  s.state.Heads,

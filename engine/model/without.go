@@ -57,7 +57,11 @@ func (c Config) ParametersWithout(layers int) int64 {
 	queries, keys := int64(c.Heads*c.HeadDim), int64(c.KVHeads*c.HeadDim)
 	width := int64(c.FFN) // of all networks of a layer together
 	if n := int64(c.Experts.Experts); n > 0 {
-		width = n*int64(c.ExpertFFN) + int64(c.SharedFFN)
+		mixed := n*int64(c.ExpertFFN) + int64(c.SharedFFN)
+		if c.Beside {
+			mixed += width
+		}
+		width = mixed
 	}
 	return c.Parameters - int64(layers)*int64(c.Dim)*(2*queries+2*keys+c.FeedForwardMatrices*width)
 }
@@ -66,13 +70,13 @@ func (c Config) ParametersWithout(layers int) int64 {
 // is not all of them: the estimate assumes that each row chooses its experts evenly, whatever the
 // other rows choose. Rows of a text choose more alike, so that they read less.
 func (c Config) ReadBy(rows int) int64 {
-	n := float64(c.Experts.Experts)
+	n, all := float64(c.Experts.Experts), c.Parameters-c.LookedUp
 	if n == 0 {
-		return c.Parameters
+		return all
 	}
 	unread := n * math.Pow(1-float64(c.Experts.Used)/n, float64(rows))
 	each := float64(c.FeedForwardMatrices) * float64(c.Dim) * float64(c.ExpertFFN)
-	return c.Parameters - int64(float64(c.Layers-c.DenseLayers)*unread*each)
+	return all - int64(float64(c.Layers-c.DenseLayers)*unread*each)
 }
 
 // MiddleLayers returns the default choice of layers to leave out: every second one of the middle

@@ -39,11 +39,11 @@ DELTA = dict(
     head_dim=16, layer_types=["linear_attention", "linear_attention", "linear_attention", "full_attention"], linear_conv_kernel_dim=4,
     linear_num_key_heads=2, linear_num_value_heads=4, linear_key_head_dim=8, linear_value_head_dim=8)
 
-def gemma4(kinds, **more):
+def gemma4(kinds, per_layer=0, **more):
     """Gemma 4: s are layers with a window, f are full ones, whose heads are wider."""
     return dict(
         head_dim=8, global_head_dim=16, tie_word_embeddings=True, sliding_window=WINDOW, num_hidden_layers=len(kinds),
-        layer_types=[dict(s="sliding_attention", f="full_attention")[k] for k in kinds], hidden_size_per_layer_input=0,
+        layer_types=[dict(s="sliding_attention", f="full_attention")[k] for k in kinds], hidden_size_per_layer_input=per_layer,
         vocab_size_per_layer_input=VOCAB, final_logit_softcapping=3.0, **more)
 
 
@@ -73,6 +73,9 @@ MODELS = {
                               layer_types=alternate(7, 6))),
     "gemma4": ("Gemma4Text", gemma4("ssfsf", attention_k_eq_v=True, num_global_key_value_heads=1)),
     "gemma4-shared": ("Gemma4Text", gemma4("ssfsfssf", num_kv_shared_layers=3, use_double_wide_mlp=True)),
+    "gemma4-embeddings": ("Gemma4Text", gemma4("ssfsf", per_layer=6, num_kv_shared_layers=2)),
+    "gemma4-experts": ("Gemma4Text", gemma4("ssf", attention_k_eq_v=True, num_global_key_value_heads=1, enable_moe_block=True, num_experts=6,
+                                            top_k_experts=3, moe_intermediate_size=24)),
     "phi3": ("Phi3", dict(sliding_window=None)),
     "phi3-window": ("Phi3", dict(sliding_window=WINDOW)),
     "phi3-longrope": ("Phi3", dict(

@@ -1,0 +1,117 @@
+package model
+
+import (
+	"fmt"
+	"math"
+
+	"specula/engine/compute"
+)
+
+// embedPerLayer computes for each layer what it will add for each row: half of it depends on the
+// token alone, half on the embedding in the residual stream. Source: Gemma 3n, 2025; Gemma 4, 2026.
+func (m *Model) embedPerLayer(p *pass) {
+	if m.PerLayerTable == nil || p.err != nil {
+		return
+	}
+	a, rows, layers := &m.activations, len(m.ids), m.PerLayerTable.Rows()/m.config.Vocab
+	if need := rows * len(m.layers); cap(m.perLayerIDs) < need {
+		m.perLayerIDs = make([]int32, need)
+	}
+	for i := range m.layers {
+		l := &m.layers[i]
+		ids := m.perLayerIDs[i*rows : (i+1)*rows]
+		for r, id := range m.ids {
+			ids[r] = id*int32(layers) + int32(l.number)
+		}
+		if p.err == nil {
+			p.err = m.backend.Embed(l.ofToken, m.PerLayerTable, ids)
+		}
+	}
+	for i := range m.layers {
+		p.project(m.layers[i].ofContext, a.residual, m.layers[i].PerLayerContext, nil)
+	}
+	for i := range m.layers {
+		l := &m.layers[i]
+		p.scale(l.ofContext, 1/math.Sqrt(float64(m.config.Dim)))
+		p.norm(l.ofContext, l.ofContext, m.PerLayerNorm, nil)
+		p.scale(l.ofToken, math.Sqrt(float64(m.config.PerLayer)))
+		p.add(l.ofContext, l.ofToken)
+		p.scale(l.ofContext, math.Sqrt(0.5))
+	}
+}
+
+// addPerLayer adds to the residual stream what embedPerLayer has computed for a layer, as a gate
+// from that stream lets it through.
+func (m *Model) addPerLayer(p *pass, l *layer) {
+	a := &m.activations
+	if l.PerLayerGate == nil {
+		return
+	}
+	p.project(a.perLayer, a.residual, l.PerLayerGate, nil)
+	p.gate(a.perLayer, l.ofContext, m.arch.activation)
+	p.project(a.output, a.perLayer, l.PerLayerMix, nil)
+	p.contribute(l.PerLayerPostNorm)
+}
+
+// perLayerSizes lists the activations of embeddings that layers have for themselves.
+func (m *Model) perLayerSizes() []size {
+	c, n := &m.config, m.config.PrefillRows
+	if c.PerLayer == 0 {
+		return nil
+	}
+	all := []size{{&m.activations.perLayer, n, c.PerLayer}}
+	for i := range m.layers {
+		l := &m.layers[i]
+		all = append(all, size{&l.ofToken, n, c.PerLayer}, size{&l.ofContext, n, c.PerLayer})
+	}
+	return all
+}
+
+// layByLayer gives each token and layer a row of its own in the table of their embeddings. In the
+// file, a token has one row for all layers.
+func (m *Model) layByLayer(b *binder) error {
+	c := &m.config
+	if int64(c.Vocab)*int64(c.Layers) > math.MaxInt32 {
+		return fmt.Errorf("embeddings of %d tokens in %d layers; allowed are %d together", c.Vocab, c.Layers, math.MaxInt32)
+	}
+	for i := range b.bindings {
+		if w := &b.bindings[i]; w.tensor == "per_layer_token_embd.weight" {
+			w.lookup, w.weight.Rows, w.weight.Cols = true, w.weight.Rows*c.Layers, c.PerLayer
+			c.LookedUp = int64(w.weight.Rows) * int64(w.weight.Cols)
+		}
+	}
+	return nil
+}
+
+// mixBeside adds the output of experts to that of a dense network, which is in the activations.
+// Router and experts have norms of their own.
+func (m *Model) mixBeside(p *pass, l *layer) {
+	a := &m.activations
+	p.norm(a.output, a.output, l.DensePostNorm, nil)
+	p.copy(a.beside, a.output, compute.Block{})
+	p.norm(a.normed, a.residual, l.routerNorm, nil)
+	m.choose(p, l, a.normed)
+	p.norm(a.normed, a.residual, l.ExpertsNorm, nil)
+	m.mix(p, l, a.normed)
+	p.norm(a.output, a.output, l.ExpertsPostNorm, nil)
+	p.add(a.output, a.beside)
+}
+
+// placeRouterNorms makes the norm of the router's input, which also divides by √Dim.
+func (m *Model) placeRouterNorms() (err error) {
+	for i := range m.layers {
+		l := &m.layers[i]
+		if l.RouterScale == nil {
+			continue
+		}
+		weights := make([]float32, m.config.Dim)
+		for j, x := range l.RouterScale {
+			weights[j] = float32(float64(x) / math.Sqrt(float64(m.config.Dim)))
+		}
+		l.RouterScale = nil
+		if l.routerNorm, err = m.backend.Vector(fmt.Sprintf("router norm of layer %d", i), weights); err != nil {
+			return err
+		}
+	}
+	return nil
+}
