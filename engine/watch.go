@@ -180,13 +180,15 @@ func (r *reply) readEnd(reason string, seen *remote.Seen) error {
 	steps, told, exact := w.stream.Steps()
 	for _, s := range steps {
 		if s.Round < len(w.at) {
-			w.served = append(w.served, event.ServerRound{Round: w.at[s.Round], Drafted: s.Drafted, Kept: s.Kept})
+			w.served = append(w.served, event.ServerRound{
+				Round: w.at[s.Round], Drafted: s.Drafted, Kept: s.Kept, Merged: len(s.Parts), Parts: s.Parts,
+			})
 		}
 	}
 	r.completeTotals()
 	r.closeWatch()
 	if told && !exact {
-		return r.out.emit(event.Notice{Level: "warning", Text: "the server sent several of its rounds in one piece: what is drawn as a round may be more than one; its own totals are in its /metrics"})
+		return r.out.emit(event.Notice{Level: "warning", Text: "the list of rounds that the server sent at the end does not fit the tokens that it sent: what is drawn as a round may be more than one; its own totals are in its /metrics"})
 	}
 	return nil
 }

@@ -296,6 +296,9 @@ type ServerRound struct {
 	// Merged, above 1, means that rounds came in one piece, at least so many. Which tokens were drafted is then
 	// unknown: they are told as plain ones, and the counts are in the first of them.
 	Merged int `json:"merged,omitempty"`
+	// Parts, of the length of Merged, are the tokens that each of them kept, in order, where the server tells
+	// this at the end. Then it is known which tokens were drafted.
+	Parts []int `json:"parts,omitempty"`
 }
 
 // Untold is a count that a server has not told.

@@ -1,6 +1,9 @@
 package event
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Blanks are the tokens of a server's draft that it did not keep. The first one of them was refused,
 // unless the reply ended before.
@@ -25,6 +28,10 @@ func (r *Round) Complete(s ServerRound) {
 	if s.Drafted == 0 {
 		return
 	}
+	if s.Merged > 1 {
+		r.completeMerged(&s)
+		return
+	}
 	blanks := s.Blanks(len(r.Draft))
 	r.Gamma, r.Proposer, r.Accepted = s.Drafted, "server", len(r.Draft)
 	r.Tested = r.Accepted
@@ -39,4 +46,24 @@ func (r *Round) Complete(s ServerRound) {
 		own.Verdict = verdict
 		r.Commit = &own
 	}
+}
+
+// completeMerged adds the counts of several rounds whose tokens came in one piece. Each round ends with a
+// token of the target's own. Refused tokens are not drawn: only their sum is known.
+func (r *Round) completeMerged(s *ServerRound) {
+	draft := slices.Clone(r.Draft)
+	own := 0
+	for _, kept := range s.Parts {
+		if own += kept; own < len(draft) {
+			draft[own].Verdict = Bonus
+		}
+		own++
+	}
+	r.Gamma, r.Proposer, r.Draft, r.Accepted = s.Drafted, "server", draft, 0
+	for i := range draft {
+		if draft[i].Verdict == Accepted {
+			r.Accepted++
+		}
+	}
+	r.Tested = r.Accepted
 }

@@ -57,6 +57,9 @@ func (t *Totals) Add(r *Round, plain bool) {
 // these. Positions after the first rejection are not tested, so the share that is kept at a position
 // is conditional on having reached it.
 func (r *Round) CountPositions(tested, kept []int) (newTested, newKept []int) {
+	if r.Server != nil && r.Server.Merged > 1 {
+		return tested, kept // places within each of the rounds are not known
+	}
 	for i := range min(r.Tested, maxPositions) {
 		if i == len(tested) {
 			tested, kept = append(tested, 0), append(kept, 0)

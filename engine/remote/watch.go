@@ -39,7 +39,13 @@ type Seen struct {
 }
 
 // Step is the server's count of a round that Seen did not tell.
-type Step struct{ Round, Drafted, Kept int } // Round counts the Seen of a reply, from 0
+type Step struct {
+	Round         int // counts the Seen of a reply, from 0
+	Drafted, Kept int
+	// Parts are the tokens that each round kept, where several came as one Seen. Then Drafted and Kept are
+	// their sums. nil: there is one round.
+	Parts []int
+}
 
 // Watch reads one reply that the server writes by itself.
 type Watch struct {
@@ -248,29 +254,62 @@ func (w *Watch) nextPiece() (Seen, error) {
 
 // Steps are what vLLM told at its end of the rounds before: each with its index among those that Next
 // returned. exact is false if the rounds that it ran do not fit the pieces that it sent.
+//
+// A round that kept n tokens writes n+1. The first token of a reply, and those of rounds without a draft,
+// are in no round of the list. A slow reader gets the tokens of several rounds in one piece.
 func (w *Watch) Steps() (steps []Step, told, exact bool) {
 	if w.closed == nil || len(w.closed.Accepted) != len(w.closed.Drafted) {
 		return nil, false, false
 	}
-	// From the end: a piece of n tokens is a round that kept n−1, or the last round, which the end of the
-	// reply may have cut. A piece of one token may also be a round without a draft, which is not in the list.
-	piece := len(w.sizes) - 1
-	for i := len(w.closed.Accepted) - 1; i >= 0; i-- {
-		kept, drafted := w.closed.Accepted[i], w.closed.Drafted[i]
-		if kept < 0 || kept > drafted || drafted > mostDrafted {
+	kept, drafted := w.closed.Accepted, w.closed.Drafted
+	for i, k := range kept {
+		if k < 0 || k > drafted[i] || drafted[i] > mostDrafted {
 			return nil, false, false
 		}
-		for piece >= 0 && w.sizes[piece] == 1 && kept > 0 && piece != len(w.sizes)-1 {
-			piece-- // it had no draft
+	}
+	if len(kept) == 0 {
+		return nil, true, true
+	}
+	// The end of the reply may have cut the last round. How much is not told.
+	for cut := 0; cut <= kept[len(kept)-1]+1; cut++ {
+		if steps, exact = w.split(cut); exact {
+			break
 		}
-		if piece < 0 || w.sizes[piece] != kept+1 && !(piece == len(w.sizes)-1 && w.sizes[piece] <= kept+1) {
-			return steps, true, false
+	}
+	return steps, true, exact
+}
+
+// split finds the rounds of vLLM's list in the pieces, from the end, if the last cut tokens of the last
+// round did not come. all reports whether it found all of them.
+func (w *Watch) split(cut int) (steps []Step, all bool) {
+	kept, drafted := w.closed.Accepted, w.closed.Drafted
+	last := len(kept) - 1
+	for piece := len(w.sizes) - 1; piece >= 0 && last >= 0; piece-- {
+		step := Step{Round: piece}
+		room := w.sizes[piece]
+		if piece == 0 {
+			room-- // the pass over the prompt wrote the first token
 		}
-		steps = append(steps, Step{Round: piece, Drafted: drafted, Kept: kept})
-		piece--
+		for ; last >= 0 && kept[last]+1-cut <= room; last-- {
+			room -= kept[last] + 1 - cut
+			cut = 0
+			step.Drafted, step.Kept = step.Drafted+drafted[last], step.Kept+kept[last]
+			step.Parts = append(step.Parts, kept[last])
+		}
+		switch len(step.Parts) {
+		case 0:
+			if room > 1 {
+				return steps, false // these tokens are of no round of the list
+			}
+			continue // a token without a draft
+		case 1:
+			step.Parts = nil
+		}
+		slices.Reverse(step.Parts)
+		steps = append(steps, step)
 	}
 	slices.Reverse(steps)
-	return steps, true, true
+	return steps, last < 0
 }
 
 // Moved counts the bytes of the network since the last call.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -92,17 +93,29 @@ func TestWatchedRoundsOfARecordedVLLM(t *testing.T) {
 	}
 }
 
-// Rounds that a slow reader gets merged do not fit vLLM's list, and this is noticed.
-func TestMergedPiecesOfVLLMAreNoticed(t *testing.T) {
-	stream := `data: {"model":"demo","choices":[{"token_ids":[1]}]}` + "\n\n" + `data: {"model":"demo","choices":[{"token_ids":[2,3,4,5,6]}]}` + "\n\n" +
-		`data: {"model":"demo","choices":[{"token_ids":[7]}]}` + "\n\n" +
-		`data: {"model":"demo","choices":[],"metrics":{"speculative_decoding":{"per_step_accepted":[2,1,0],"per_step_drafted":[4,4,4]}}}` + "\n\n"
-	_, w, err := watched(t, VLLM, stream, 100)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, told, exact := w.Steps(); !told || exact {
-		t.Error("five tokens of two rounds were taken for one")
+// A slow reader gets rounds merged. vLLM's list tells them apart, if it fits the tokens that came.
+func TestMergedPiecesOfVLLM(t *testing.T) {
+	const draftsOfFour = `"per_step_drafted":[4,4,4]`
+	for accepted, want := range map[string]struct {
+		exact bool
+		steps []Step
+	}{
+		"2,1,0": {true, []Step{{1, 8, 3, []int{2, 1}}, {2, 4, 0, nil}}},
+		"2,1,4": {true, []Step{{1, 8, 3, []int{2, 1}}, {2, 4, 4, nil}}}, // the reply ended in the last one
+		"0,4,0": {false, nil},                                           // the first token is of no round
+		"3,4,0": {false, nil},
+	} {
+		stream := `data: {"model":"demo","choices":[{"token_ids":[1]}]}` + "\n\n" + `data: {"model":"demo","choices":[{"token_ids":[2,3,4,5,6]}]}` + "\n\n" +
+			`data: {"model":"demo","choices":[{"token_ids":[7]}]}` + "\n\n" +
+			`data: {"model":"demo","choices":[],"metrics":{"speculative_decoding":{"per_step_accepted":[` + accepted + `],` + draftsOfFour + `}}}` + "\n\n"
+		_, w, err := watched(t, VLLM, stream, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		steps, told, exact := w.Steps()
+		if !told || exact != want.exact || exact && !reflect.DeepEqual(steps, want.steps) {
+			t.Errorf("accepted %s: %+v, exact %v; want %+v, %v", accepted, steps, exact, want.steps, want.exact)
+		}
 	}
 }
 

@@ -55,6 +55,9 @@ func (s *State) completeTokens(m *Message, changed map[int]*event.Round) {
 		}
 		r := changed[t.Round]
 		if t.Position >= 0 {
+			if r != nil && put < len(r.Draft) {
+				t.Fate = known(r.Draft[put].Verdict) // of merged rounds, some tokens are the target's own
+			}
 			put++
 		} else if r != nil {
 			for ; put < len(r.Draft); put++ {

@@ -1,0 +1,32 @@
+package event_test
+
+import (
+	"testing"
+
+	"specula/engine/event"
+)
+
+// Several rounds of a server whose tokens came as one: its list tells later which ones were its own.
+func TestMergedRoundsThatAreToldLater(t *testing.T) {
+	r := event.Round{Server: &event.ServerRound{Drafted: event.Untold, Kept: event.Untold}, Commit: &event.Token{ID: 9, Verdict: event.Plain}}
+	for id := range int32(4) {
+		r.Draft = append(r.Draft, event.Token{ID: id, Verdict: event.Accepted})
+	}
+	before := r.Draft
+	r.Complete(event.ServerRound{Drafted: 8, Kept: 3, Merged: 2, Parts: []int{2, 1}})
+	want := []event.Verdict{event.Accepted, event.Accepted, event.Bonus, event.Accepted}
+	for i, v := range want {
+		if r.Draft[i].Verdict != v {
+			t.Errorf("token %d: %s, want %s", i, r.Draft[i].Verdict, v)
+		}
+	}
+	if before[2].Verdict != event.Accepted {
+		t.Error("the event that was told before has changed")
+	}
+	if r.Gamma != 8 || r.Accepted != 3 || r.Tested != 3 || r.Server.Kept != 3 {
+		t.Errorf("drafted %d, accepted %d, tested %d, server %+v", r.Gamma, r.Accepted, r.Tested, r.Server)
+	}
+	if tested, kept := r.CountPositions(nil, nil); tested != nil || kept != nil {
+		t.Errorf("positions %v of %v in rounds that are not told apart", kept, tested)
+	}
+}
