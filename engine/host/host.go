@@ -115,6 +115,9 @@ func (b *Backend) Close() error {
 // should have few phases (join.go).
 func (b *Backend) near() bool { return b.weightBytes <= b.nearBytes }
 
+// fillsCaches reports whether products of one row prefetch weights into all caches.
+func (b *Backend) fillsCaches() bool { return b.near() || b.pool.Ways().FillCaches }
+
 // require panics if a caller broke the contract of compute.Backend.
 func require(ok bool, broken string) {
 	if !ok {

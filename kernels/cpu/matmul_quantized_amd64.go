@@ -4,16 +4,16 @@ package cpu
 
 // multiplyPanel multiplies a panel with the rows first … of x. It writes 32 columns to rows of dst
 // that are stride numbers apart. sums (rows, 32) is scratch memory. It must be zero before, and is
-// zero afterwards. On the level AVX512 its content does not matter. near is that of MatMulQuantized.
+// zero afterwards. On the level AVX512 its content does not matter. fillCaches is that of MatMulQuantized.
 func multiplyPanel(dst []float32, stride int, sums []float32, f Format, panel []byte, x *Quantized,
-	first int, near bool) {
+	first int, fillCaches bool) {
 	rows, tiles, xStride := len(sums)/panelRows, x.cols/Block, x.m*recordBytes
 	_ = dst[:(rows-1)*stride+panelRows]
 	record := &x.record(0, first)[0]
 	switch {
 	case level == AMX && rows >= leastTileRows && tiles%2 == 0 && !f.Halves() && !f.TwoScales():
 		productAMX(f, &sums[0], &panel[0], record, tiles, rows, xStride)
-	case level >= AVX512 && rows == 1 && near:
+	case level >= AVX512 && rows == 1 && fillCaches:
 		productx1NearAVX512(f, &dst[0], &panel[0], record, tiles, xStride)
 		return
 	case level >= AVX512 && rows == 1:

@@ -93,9 +93,9 @@ func TestMatMulQuantizedEqualsReference(t *testing.T) {
 							m), got, want)
 						if m == 1 {
 							clear(got)
-							task.Near = true
+							task.FillCaches = true
 							pool.Run(&task, task.Items(), 1<<30)
-							sameBits(t, fmt.Sprintf("%v, %s, %d columns, one row, near", f.cpu, in.name,
+							sameBits(t, fmt.Sprintf("%v, %s, %d columns, one row, through all caches", f.cpu, in.name,
 								cols), got, want)
 						}
 					}

@@ -1,24 +1,40 @@
 package cpu
 
-import "time"
+import (
+	"time"
+
+	"specula/kernels/format"
+)
 
 // Ways says which of several ways to compute the same bits is faster on this machine.
 type Ways struct {
 	// WidenFirst: products with many activation rows convert 16-bit float weights to float32 once for
 	// a batch of rows, before they multiply. If it is false, they convert them again for each group.
 	WidenFirst bool
+	// FillCaches: products of one activation row prefetch quantised weights into all caches. Otherwise
+	// they use PREFETCHNTA. It leaves the last-level cache to other data, but on some processors it has
+	// half the speed, because its requests bypass the second-level cache, which can wait for more of
+	// them than the first.
+	FillCaches bool
 	measured   bool // false where there is only one way
 }
 
-// String says which ways were chosen. It is empty if there was only one way.
+// String says which ways were chosen. It is empty where there was no choice.
 func (w Ways) String() string {
 	switch {
 	case !w.measured:
 		return ""
 	case w.WidenFirst:
-		return "many rows are faster if float weights are converted first"
+		return "many rows are faster if float weights are converted first" + w.prefetching()
 	}
-	return "many rows are faster if float weights are converted while they are multiplied"
+	return "many rows are faster if float weights are converted while they are multiplied" + w.prefetching()
+}
+
+func (w Ways) prefetching() string {
+	if w.FillCaches {
+		return "; one row is faster if its weights go through all caches"
+	}
+	return "; one row's weights pass by the last-level cache"
 }
 
 const (
@@ -26,6 +42,11 @@ const (
 	waysTime = 2 * time.Millisecond
 	// The measured product is as large as a chunk of a small matrix with a long prompt.
 	waysRows, waysCols, waysM = 64, 1024, 96
+	// The weights of one row that are measured take so long that starting counts little.
+	lineRows, lineCols = 2048, 1024
+	// clearlyLess is the share of the time that the second way must not exceed where it costs something
+	// that the measurement does not see.
+	clearlyLess = 0.9
 )
 
 // measureWays times every way on the caller's thread. It is so short that its result need not be
@@ -46,26 +67,44 @@ func measureWays() (w Ways) {
 	for i := range t.W {
 		t.W[i] = 1
 	}
-	w.WidenFirst = fastest(waysTime, func(way int) {
+	w.WidenFirst = fastest(waysTime, 1, func(way int) time.Duration {
 		t.WidenFirst = way == 1
+		start := time.Now()
 		t.Do(0, t.Items())
+		return time.Since(start)
 	}) == 1
+	w.FillCaches = fastest(waysTime, clearlyLess, fromMemory()) == 1
 	return w
 }
 
-// fastest runs two ways in turn until the duration long has passed, each at least twice. It returns
-// the way whose fastest run took less time. It compares fastest runs because other programs can only
-// make a run slower.
-func fastest(long time.Duration, run func(way int)) int {
+// fromMemory returns the ways to multiply quantised weights, which come from memory, with one row.
+func fromMemory() func(way int) time.Duration {
+	f, _ := FormatOf(format.Q8_0)
+	t := MatMulQuantized{Dst: make([]float32, lineRows), X: new(Quantized), W: NewPanels(f, lineRows, lineCols)}
+	t.X.Quantize(make([]float32, lineCols), 1, lineCols)
+	for i := range t.W.data {
+		t.W.data[i] = 1
+	}
+	return func(way int) time.Duration {
+		t.FillCaches = way == 1
+		flushLines(&t.W.data[0], len(t.W.data)/(4*lineFloats))
+		start := time.Now()
+		t.Do(0, t.Items())
+		return time.Since(start)
+	}
+}
+
+// fastest runs two ways in turn until the duration long has passed, each at least twice; run returns
+// the time that a way took. fastest returns 1 if the shortest time of way 1 is less than so many times
+// that of way 0. It compares shortest times because other programs can only make a run slower.
+func fastest(long time.Duration, times float64, run func(way int) time.Duration) int {
 	var shortest [2]time.Duration
 	for begun, n := time.Now(), 0; n < 4 || time.Since(begun) < long; n++ {
-		start := time.Now()
-		run(n % 2)
-		if took := time.Since(start); n < 2 || took < shortest[n%2] {
+		if took := run(n % 2); n < 2 || took < shortest[n%2] {
 			shortest[n%2] = took
 		}
 	}
-	if shortest[1] < shortest[0] {
+	if float64(shortest[1]) < times*float64(shortest[0]) {
 		return 1
 	}
 	return 0

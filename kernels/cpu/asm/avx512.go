@@ -68,7 +68,7 @@ func productAVX512(c *build.Context, f format, few bool) {
 
 // productOfOneAVX512 generates the kernel for one row of activations, whose sums stay in registers.
 // Decoding reads weights as fast as memory allows, and every extra instruction costs visible time.
-// near is the variant for weights that are in the last-level cache.
+// near is the variant that prefetches weights into all caches.
 func productOfOneAVX512(c *build.Context, f format, near bool) {
 	p := &product512{Context: c, format: f}
 	name := "product" + f.name + "x1"

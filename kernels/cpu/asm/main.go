@@ -44,6 +44,7 @@ func main() {
 		{"ceiling", ceiling},
 		{"softmax", softmax},
 		{"pause", pause},
+		{"flush", flush},
 	} {
 		c := build.NewContext()
 		c.ConstraintExpr("!noasm")

@@ -1,0 +1,44 @@
+package cpu
+
+import (
+	"testing"
+	"time"
+)
+
+func TestFastestWay(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		times  float64
+		ways   [2][]time.Duration
+		chosen int
+	}{
+		{"the second is faster", 1, [2][]time.Duration{{5, 5}, {4, 4}}, 1},
+		{"the first is as fast", 1, [2][]time.Duration{{4, 4}, {4, 4}}, 0},
+		{"one run of the second is disturbed", 1, [2][]time.Duration{{5, 5}, {90, 4}}, 1},
+		{"the second is not clearly faster", 0.9, [2][]time.Duration{{100, 100}, {95, 95}}, 0},
+		{"the second is clearly faster", 0.9, [2][]time.Duration{{100, 100}, {85, 85}}, 1},
+	} {
+		got := fastest(0, tt.times, func(way int) time.Duration {
+			took := tt.ways[way][0]
+			tt.ways[way] = tt.ways[way][1:]
+			return took
+		})
+		if got != tt.chosen {
+			t.Errorf("%s: fastest chose way %d, not %d", tt.name, got, tt.chosen)
+		}
+	}
+}
+
+func TestWaysAreSaid(t *testing.T) {
+	if s := (Ways{}).String(); s != "" {
+		t.Errorf("no choice, but it says %q", s)
+	}
+	said := map[string]bool{}
+	for _, w := range []Ways{{}, {WidenFirst: true}, {FillCaches: true}, {WidenFirst: true, FillCaches: true}} {
+		w.measured = true
+		said[w.String()] = true
+	}
+	if len(said) != 4 {
+		t.Errorf("4 choices have %d sentences: %v", len(said), said)
+	}
+}
