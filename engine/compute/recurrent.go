@@ -11,26 +11,47 @@ type Recurrent interface {
 	// cache, without changing Len. x (·, Width of the state), alpha and beta (·, Heads) are what the
 	// projections give; dst is (·, Heads·ValueDim). See ref.DeltaNet in kernels/ref for what is
 	// computed.
-	DeltaNet(dst, x, alpha, beta Buffer, m int, c Cache, d DeltaNet) error
+	DeltaNet(dst, x, alpha, beta Buffer, m int, c Cache, d Recurrence) error
+	// Mamba2 does the same for a Mamba-2 layer; steps is (·, Heads). See ref.Mamba2.
+	Mamba2(dst, x, steps Buffer, m int, c Cache, d Recurrence) error
+	// ShortConvolution does the same for a gated short convolution: x is (·, 3·Width) and dst (·,
+	// Width). See ref.ShortConvolution.
+	ShortConvolution(dst, x Buffer, m int, c Cache, d Recurrence) error
+	// NormGroups is RMSNorm of each group of so many columns, in which each number has its own weight.
+	NormGroups(dst, x Buffer, m int, w Vector, group int, eps float32) error
 }
 
-// DeltaNet describes one call.
-type DeltaNet struct {
+// Recurrence describes one call.
+type Recurrence struct {
 	Layer       int
-	Convolution Vector // (Kernel, Width): weights of each column, for the oldest token first
-	Rate, Shift Vector // of each head's decay
-	Eps         float32
-	Row         int // first row of the buffers that belongs to this cache's sequence
-	Position    int // position of that row: the cache's Len
+	Convolution Vector  // (Kernel, Width): weights of each column, for the oldest token first
+	Bias        Vector  // of the convolution; nil: none
+	Rate, Shift Vector  // of each head's decay
+	Skip        Vector  // of Mamba-2: how much of a head's value is added to what is read for it
+	Eps         float32 // of a delta net
+	Row         int     // first row of the buffers that belongs to this cache's sequence
+	Position    int     // position of that row: the cache's Len
 }
+
+// StateKind says what a layer with a state computes.
+type StateKind int
+
+// The kinds of layers with a state.
+const (
+	DeltaNetState StateKind = iota
+	Mamba2State
+	ConvolutionState
+)
 
 // CacheState is the size of a layer's state in a cache; with Heads 0 the layer has none.
 type CacheState struct {
+	Kind             StateKind
 	KeyHeads, Heads  int  // head h reads the query and key of key head h mod KeyHeads
-	KeyDim, ValueDim int  // the state of a head is (KeyDim, ValueDim)
+	KeyDim, ValueDim int  // the state of a head is (KeyDim, ValueDim); a short convolution has one head, and no keys
 	Kernel           int  // tokens that the convolution sees, the last one included
 	Grouped          bool // head h reads those of ⌊h·KeyHeads/Heads⌋ instead
 }
 
-// Width returns the columns of a token's input: queries, keys and values of all heads.
+// Width returns the columns of a token's input that are convolved: queries, keys and values of all
+// heads.
 func (s CacheState) Width() int { return 2*s.KeyHeads*s.KeyDim + s.Heads*s.ValueDim }

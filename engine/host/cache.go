@@ -13,8 +13,8 @@ import (
 type cache struct {
 	shape  compute.CacheShape
 	length int
-	layers []*cpu.KV         // nil when closed
-	states []*cpu.DeltaState // for layers with a recurrent state in place of keys and values; nil for the others
+	layers []*cpu.KV    // nil when closed
+	states []*cpu.State // for layers with a recurrent state in place of keys and values; nil for the others
 }
 
 // Cache allocates room for every token of the shape.
@@ -30,7 +30,7 @@ func (b *Backend) Cache(shape compute.CacheShape) (compute.Cache, error) {
 	if err := refuseBeyondMemory(fmt.Sprintf("keys and values of %d tokens", shape.Tokens), size); err != nil {
 		return nil, err
 	}
-	c, partial := &cache{shape: shape, states: make([]*cpu.DeltaState, shape.Layers)}, false
+	c, partial := &cache{shape: shape, states: make([]*cpu.State, shape.Layers)}, false
 	for i := range shape.Layers {
 		l := shape.Layer(i)
 		require(shape.Each != nil || l.KVHeads > 0 && l.KeyDim > 0, "a cache without heads")
@@ -39,7 +39,7 @@ func (b *Backend) Cache(shape compute.CacheShape) (compute.Cache, error) {
 			rows, partial = cpu.KVShape{Tokens: ring, Ring: true}, true
 		}
 		if l.State.Heads > 0 {
-			c.states[i], partial = cpu.NewDeltaState(cpu.DeltaShape(l.State), shape.Single), true
+			c.states[i], partial = cpu.NewState(stateShape(l.State), shape.Single), true
 		}
 		c.layers = append(c.layers, c.newLayer(i, rows))
 	}
@@ -73,7 +73,7 @@ func (b *Backend) CheckCache(shape compute.CacheShape) error {
 				return fmt.Errorf("keys and values in q8_0, whose blocks hold %d numbers, need heads of a multiple of that, and these have %d: choose --cache f16 or f32", cpu.Block, dim)
 			}
 		}
-		if s := l.State; max(s.KeyDim, s.ValueDim) > cpu.MaxStateDim {
+		if s := l.State; s.Kind != compute.ConvolutionState && max(s.KeyDim, s.ValueDim) > cpu.MaxStateDim {
 			return fmt.Errorf("layer %d has states of %d × %d numbers: the CPU computes at most %d × %d", i, s.KeyDim, s.ValueDim, cpu.MaxStateDim, cpu.MaxStateDim)
 		}
 		if l.KeyDim > cpu.MaxKeyDim || l.ValueDim > cpu.MaxValueDim {
@@ -96,7 +96,7 @@ func cacheBytes(shape compute.CacheShape) (int64, error) {
 			continue
 		}
 		if l.State.Heads > 0 {
-			others += uint64(cpu.DeltaShape(l.State).Bytes(shape.Single)) * uint64(shape.Checkpoints+2)
+			others += uint64(stateShape(l.State).Bytes(shape.Single)) * uint64(shape.Checkpoints+2)
 		}
 		token += row
 	}

@@ -30,7 +30,7 @@ type Backend struct {
 	exact     bool             // activations are not quantised
 	room      cpu.Room         // for products with them
 	inputs    cpu.ExpertMemory
-	deltaRoom []float32 // states of a layer after rows that can be taken back
+	stateRoom []float32 // states of a layer after rows that can be taken back
 
 	weightBytes int64 // of all matrices that were loaded
 	nearBytes   int64 // up to so many, they stay in the last-level cache

@@ -12,7 +12,7 @@ import (
 // Layers with a window keep only their last rows, in rings. All rings have room for the window, for
 // the rows of a pass and for whole splits of attention, so a pass has the bits of one over a whole
 // cache. Layers with a state keep the state before the last pass and the inputs of its last rows
-// (see cpu.DeltaState). Before a pass of more rows than that, a copy is kept as well.
+// (see cpu.State). Before a pass of more rows than that, a copy is kept as well.
 type partialCache struct {
 	*cache
 	owner       *Backend

@@ -24,13 +24,14 @@ type queue struct {
 	open   int          // work of the open phase
 
 	// Those of the phases, in order.
-	rows     []rowPhase
-	products []productPhase
-	attends  []cpu.Attention
-	deltas   []cpu.DeltaNet
-	experts  []cpu.ExpertProducts
-	joined   []joinedPhase
-	program  []cpu.Phase // what join makes of phases
+	rows         []rowPhase
+	products     []productPhase
+	attends      []cpu.Attention
+	recurrences  []cpu.Recurrence
+	convolutions []cpu.ShortConvolution
+	experts      []cpu.ExpertProducts
+	joined       []joinedPhase
+	program      []cpu.Phase // what join makes of phases
 }
 
 // flushWork bounds the work in the queue, in multiplications, so that a pass over a large model can
@@ -42,7 +43,7 @@ func newQueue() queue {
 	return queue{
 		phases: make([]cpu.Phase, 0, n), program: make([]cpu.Phase, 0, n), joined: make([]joinedPhase, 0, n),
 		rows: make([]rowPhase, 0, n), products: make([]productPhase, 0, n), attends: make([]cpu.Attention, 0, n),
-		experts: make([]cpu.ExpertProducts, 0, n), deltas: make([]cpu.DeltaNet, 0, n),
+		experts: make([]cpu.ExpertProducts, 0, n), recurrences: make([]cpu.Recurrence, 0, n), convolutions: make([]cpu.ShortConvolution, 0, n),
 	}
 }
 
@@ -146,7 +147,7 @@ func (b *Backend) flush() {
 	}
 	program := q.join(b.pool.Threads(), b.near())
 	q.phases, q.rows, q.products, q.attends, q.work = q.phases[:0], q.rows[:0], q.products[:0], q.attends[:0], 0
-	q.experts, q.deltas = q.experts[:0], q.deltas[:0]
+	q.experts, q.recurrences, q.convolutions = q.experts[:0], q.recurrences[:0], q.convolutions[:0]
 	b.pool.RunAll(program)
 }
 

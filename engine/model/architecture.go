@@ -28,6 +28,7 @@ type architecture struct {
 	windows windows // which layers see only the last keys
 
 	layerNorm   bool   // norms subtract the mean; otherwise they are RMSNorm
+	eitherEps   bool   // files may call the epsilon of RMSNorm that of norms with a mean
 	qkNorm      qkNorm // what a norm of query and key covers
 	normValues  bool   // each head of the values is normalised, without weights
 	sharedKeys  bool   // the last layers may have the keys and values of earlier ones
@@ -35,7 +36,7 @@ type architecture struct {
 
 	activation compute.Activation // of the feed-forward network
 	experts    experts            // mixtures of experts
-	states     bool               // some layers have a state in place of keys and values
+	states     states             // layers with a state of fixed size
 	// queryWithGate: the tensor of the query has, head after head, the rows of the query and then those
 	// of the gate of what attention collects.
 	queryWithGate bool
@@ -51,6 +52,24 @@ type architecture struct {
 
 	saved saved // how the library transformers saves models of the family
 }
+
+// states says which layers have a state in place of keys and values, and what they compute with it.
+type states struct {
+	kind stateKind
+	// beside: every layer has attention as well, which reads the same input.
+	beside bool
+	// single: a layer has only one of attention, state and feed-forward network.
+	single bool
+}
+
+type stateKind int
+
+const (
+	noStates stateKind = iota
+	deltaNets
+	mamba2
+	shortConvolutions
+)
 
 // qkNorm says what a norm of queries and keys covers.
 type qkNorm int
@@ -101,7 +120,7 @@ func usualNeeds() needs {
 	return needs{
 		"": required, "optional": optional, "value": required, "attention_norm": required, "feed_forward_norm": required, "gate": required,
 		"norm_bias": absent, "feed_forward_norm_bias": absent, "qk_norm": absent, "post_norms": absent, "attention_gate": absent,
-		"qkv_bias": optional, "expert_bias": absent, "choice_bias": absent, "shared_factor": absent, "sinks": absent,
+		"qkv_bias": optional, "expert_bias": absent, "choice_bias": absent, "state_norm": required, "shared_factor": absent, "sinks": absent,
 		"layer_scale": absent,
 	}
 }

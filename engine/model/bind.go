@@ -57,6 +57,7 @@ func (b *binder) collect(target any, layer int) error {
 		case found == nil && need == optional:
 			continue
 		case found == nil:
+			name, shape = b.stored(name, shape)
 			return fmt.Errorf("the tensor %s is missing; a %s model needs it with shape %s", b.file.Called(name), b.arch.name, times(shape))
 		case !fits(found.weight, shape):
 			return fmt.Errorf("the tensor %s has shape %s; a %s model of these hyperparameters needs %s",
@@ -71,12 +72,28 @@ func (b *binder) collect(target any, layer int) error {
 	return nil
 }
 
+// stored returns the tensor in which files have one that is always a part of another, and its shape.
+func (b *binder) stored(name string, shape []int) (string, []int) {
+	layer, kind, _ := splitName(name)
+	own, suffix, _ := strings.Cut(kind, ".")
+	f, fused := fusions[own]
+	if !fused || !f.always {
+		return name, shape
+	}
+	rows := 0
+	for _, size := range f.rows {
+		rows += b.sizes[size]
+	}
+	return layer + f.name + "." + suffix, []int{rows, shape[len(shape)-1]}
+}
+
 // tensorName returns the name under which this architecture's files have a tensor.
 func (a *architecture) tensorName(name string) string {
+	name = "." + name + "."
 	for usual, own := range a.named {
 		name = strings.Replace(name, "."+usual+".", "."+own+".", 1)
 	}
-	return name
+	return strings.Trim(name, ".")
 }
 
 // find returns the tensor of this name, or the rows of a fused tensor (see fusions) that hold it.
@@ -163,8 +180,8 @@ func (a *architecture) halves() map[string]interleaved {
 		all["attn_gate.weight"] = interleaved{"attn_q.weight", 1, "heads", "queries", "attention"}
 	}
 	if a.betaWithAlpha {
-		all["ssm_beta.weight"] = interleaved{"ssm_ba.weight", 0, "key_heads", "delta_heads", "delta"}
-		all["ssm_alpha.weight"] = interleaved{"ssm_ba.weight", 1, "key_heads", "delta_heads", "delta"}
+		all["ssm_beta.weight"] = interleaved{"ssm_ba.weight", 0, "key_heads", "state_heads", "delta"}
+		all["ssm_alpha.weight"] = interleaved{"ssm_ba.weight", 1, "key_heads", "state_heads", "delta"}
 	}
 	return all
 }

@@ -37,7 +37,8 @@ type Config struct {
 	PerLayer    int            // numbers of a token's embedding that each layer has for itself; 0: it has none
 
 	State     compute.CacheState // of layers with one in place of keys and values; without heads if there are none
-	FullEvery int                // one layer of this many has attention, the last; the others have a state
+	Unrotated bool               // queries and keys have no rotary positions
+	mixers    []mixers           // layer by layer; nil: all have attention and a feed-forward network
 
 	SharedKeys int   // so many last layers attend to the keys and values of earlier ones
 	Lenders    []int // the layers to whose keys and values others attend
@@ -154,7 +155,7 @@ const mostTokens = 1 << 27
 func readConfig(file *weights.File, arch *architecture) (Config, layout, error) {
 	m := &metadata{file: file}
 	eps := "attention.layer_norm_rms_epsilon"
-	if arch.layerNorm {
+	if _, found, _ := file.Float(file.Architecture() + "." + eps); arch.layerNorm || arch.eitherEps && !found {
 		eps = "attention.layer_norm_epsilon"
 	}
 	c := Config{

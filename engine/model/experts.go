@@ -92,10 +92,12 @@ func (m *metadata) optionalCount(name string, most int) int {
 // parts says which tensors layer i has: values of the tag in.
 func (c *Config) parts(i int) map[string]bool {
 	mixed := c.Experts.Experts > 0 && i >= c.DenseLayers
+	has, kind := c.mixersOf(i), c.State.Kind
 	return map[string]bool{
-		"": true, "attention": !c.recurs(i), "keys": !c.recurs(i) && !c.borrows(i), "delta": c.recurs(i),
-		"dense": !mixed || c.Beside, "experts": mixed, "shared": mixed && c.SharedFFN > 0, "beside": mixed && c.Beside,
-		"per_layer": c.PerLayer > 0,
+		"": true, "attention": has.attention, "keys": has.attention && !c.borrows(i), "dense": has.network && (!mixed || c.Beside),
+		"experts": has.network && mixed, "shared": has.network && mixed && c.SharedFFN > 0, "beside": mixed && c.Beside, "per_layer": c.PerLayer > 0,
+		"state": has.state, "decay": has.state && kind != compute.ConvolutionState,
+		"delta": has.state && kind == compute.DeltaNetState, "mamba2": has.state && kind == compute.Mamba2State,
 	}
 }
 

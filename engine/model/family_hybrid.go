@@ -1,26 +1,44 @@
 package model
 
-// hybrids lists families in which most layers have a state of fixed size in place of keys and
-// values (recurrent.go). Usually every fourth layer has attention.
+// hybrids lists families in which some layers have a state of fixed size in place of keys and values
+// (recurrent.go).
 func hybrids() []architecture {
 	return []architecture{
 		// In a text, the three coordinates of a token's position are equal. So M-RoPE is RoPE.
 		{
-			name: "qwen35", neoX: true, states: true, queryWithGate: true,
+			name: "qwen35", neoX: true, states: states{kind: deltaNets}, queryWithGate: true,
 			has:   needs{"qk_norm": required, "attention_gate": required},
 			named: map[string]string{"ffn_norm": "post_attention_norm"},
 		},
 		{
-			name: "qwen35moe", neoX: true, states: true, queryWithGate: true,
+			name: "qwen35moe", neoX: true, states: states{kind: deltaNets}, queryWithGate: true,
 			has:     needs{"qk_norm": required, "attention_gate": required, "shared_factor": required},
 			named:   map[string]string{"ffn_norm": "post_attention_norm"},
 			experts: experts{some: true, only: true, normed: true, shared: true},
 		},
 		{
-			name: "qwen3next", neoX: true, states: true, queryWithGate: true, betaWithAlpha: true, groupedHeads: true,
+			name: "qwen3next", neoX: true, states: states{kind: deltaNets}, queryWithGate: true, betaWithAlpha: true, groupedHeads: true,
 			has:     needs{"qk_norm": required, "attention_gate": required, "shared_factor": required},
 			named:   map[string]string{"ffn_norm": "post_attention_norm"},
 			experts: experts{some: true, only: true, normed: true, shared: true},
 		},
 	}
+}
+
+// convolutionNames are the names of a short convolution's tensors. The norm of the output has the
+// name that others give a norm of the embeddings.
+func convolutionNames() map[string]string {
+	return map[string]string{
+		"output_norm": "token_embd_norm", "attn_qkv": "shortconv.in_proj", "ssm_conv1d": "shortconv.conv", "ssm_out": "shortconv.out_proj",
+	}
+}
+
+// mamba2Names are the names of what a Mamba-2 layer has of the tensors of a delta net: parts of one
+// tensor, ssm_in (see fusions). more are further names, each behind the usual one.
+func mamba2Names(more ...string) map[string]string {
+	names := map[string]string{"attn_gate": "ssm_in_z", "attn_qkv": "ssm_in_xbc", "ssm_alpha": "ssm_in_dt"}
+	for i := 0; i < len(more); i += 2 {
+		names[more[i]] = more[i+1]
+	}
+	return names
 }

@@ -35,15 +35,22 @@ func llamaLike() []architecture {
 // feed-forward network add, of q·k, and the divisor of the logits. It refuses a model without
 // rotary positions.
 func granite(m *metadata, c *Config) {
+	if graniteHybrid(m, c); c.Unrotated {
+		m.fail(m.key("rope.scaling.finetuned"), false, "true: a granite model without rotary positions is not supported")
+	}
+}
+
+// graniteHybrid reads granite's factors, and whether positions are rotated.
+func graniteHybrid(m *metadata, c *Config) {
 	c.EmbeddingScale, _ = m.maybe("embedding_scale", 0, 1e6)
 	c.ResidualScale, _ = m.maybe("residual_scale", 0, 1e6)
 	c.LogitScale = 1 / m.number("logit_scale", 1, 1e-6, 1e6)
 	if scale, _ := m.maybe("attention.scale", 0, 1e6); scale > 0 {
 		c.AttentionScale = scale
 	}
-	if rotates, found, err := m.file.Bool(m.key("rope.scaling.finetuned")); err != nil || found && !rotates {
-		m.fail(m.key("rope.scaling.finetuned"), rotates, "true: a granite model without rotary positions is not supported")
-	}
+	rotates, found, err := m.file.Bool(m.key("rope.scaling.finetuned"))
+	m.err = first(m.err, err)
+	c.Unrotated = found && !rotates
 }
 
 // temperature reads how queries grow with their position. Source: Llama 4; Ministral 3.

@@ -45,15 +45,16 @@ func (m *Model) layersBehind(p *pass) error {
 	return p.err
 }
 
-// attend runs the attention block of layer i, or the delta net that the layer has in its place. It
-// returns the buffer that the block read.
+// attend runs the attention block of layer i, the layer's state, or both, which then read the same
+// input. It returns that input.
 func (m *Model) attend(p *pass, i int) compute.Buffer {
 	l, a := &m.layers[i], &m.activations
 	x := p.normed(a.normed, a.residual, l.AttentionNorm, l.AttentionNormBias)
+	if l.Query != nil {
+		m.gather(p, i, x)
+	}
 	if l.Mixed != nil {
 		m.recur(p, i, x)
-	} else {
-		m.gather(p, i, x)
 	}
 	return x
 }
@@ -82,6 +83,9 @@ func (m *Model) gather(p *pass, i int, x compute.Buffer) {
 // feedForward adds the output of the feed-forward network to the residual stream. If the network
 // has no norm of its own, it reads x, the input of attention.
 func (m *Model) feedForward(p *pass, l *layer, x compute.Buffer) {
+	if l.Router == nil && l.Up == nil {
+		return
+	}
 	a := &m.activations
 	if l.FeedForwardNorm != nil {
 		x = p.normed(a.normed, a.residual, l.FeedForwardNorm, l.FeedForwardNormBias)

@@ -149,7 +149,7 @@ func (m *Model) bind(file *weights.File) (*binder, error) {
 	}
 	for i := range m.layers {
 		b.parts, b.sizes = m.config.parts(i), m.config.sizes(m.arch.qkNorm, m.layers[i].shape)
-		for _, tensors := range []any{&m.layers[i], &m.layers[i].mixture, &m.layers[i].deltaNet, &m.layers[i].perLayer} {
+		for _, tensors := range []any{&m.layers[i], &m.layers[i].mixture, &m.layers[i].recurrent, &m.layers[i].perLayer} {
 			if err := b.collect(tensors, i); err != nil {
 				return nil, err
 			}

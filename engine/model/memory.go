@@ -56,6 +56,8 @@ func (m *Model) sizes() []size {
 		}
 		if s.state.Heads > 0 {
 			all = append(all, b.stateSizes(n, s.state)...)
+		}
+		if s.heads == 0 {
 			continue
 		}
 		all = append(all, size{&b.query, n, s.queries()}, size{&b.attended, n, s.attended()})
@@ -176,6 +178,9 @@ func (m *Model) activationBytes(tokens int) float64 {
 
 // ropeBytes returns the memory of the tables of cosine and sine.
 func (m *Model) ropeBytes(tokens int) float64 {
+	if m.config.Unrotated {
+		return 0
+	}
 	tables := 1
 	if m.arch.windows.some {
 		tables++

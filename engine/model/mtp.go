@@ -60,7 +60,7 @@ func (m *Model) bindHead(file *weights.File) {
 // headLayer returns a model of one layer, of the kind that the target has where it has attention.
 func (m *Model) headLayer() Model {
 	c, arch := m.config, m.arch
-	c.Layers, c.DenseLayers, c.State, c.MaxRows, c.PrefillRows = 1, 0, compute.CacheState{}, 1, c.PrefillRows+c.MaxRows
+	c.Layers, c.DenseLayers, c.State, c.mixers, c.MaxRows, c.PrefillRows = 1, 0, compute.CacheState{}, nil, 1, c.PrefillRows+c.MaxRows
 	c.Parameters, c.WeightBytes = 0, 0
 	shape := m.layers[m.attentionLayer()].shape
 	if shape.ffn = c.FFN; c.Experts.Experts > 0 {

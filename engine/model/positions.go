@@ -25,6 +25,9 @@ type Scaling struct {
 // placeLayers decides for each layer which keys it sees and how it rotates.
 func (m *Model) placeLayers(w layerWindows) error {
 	c := &m.config
+	if c.Unrotated {
+		return nil
+	}
 	tensor, factors := m.ropeFactors()
 	all, err := newRopeTables(c, c.RopeDim, c.RopeBase, c.Scaling, factors)
 	if err != nil {

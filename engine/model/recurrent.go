@@ -6,71 +6,85 @@ import (
 	"specula/engine/compute"
 )
 
-// mostStateDim bounds the sides of a head's state, and mostKernel the tokens of a convolution.
-const mostStateDim, mostKernel = 256, 16
-
-// readStates reads the sizes of layers with states, and which layers they are.
-func (m *metadata) readStates(a *architecture, c *Config) {
-	if !a.states {
-		return
-	}
-	dim := m.count("ssm.state_size", 0, mostStateDim)
-	s := compute.CacheState{KeyDim: dim, Kernel: m.count("ssm.conv_kernel", 0, mostKernel), Grouped: a.groupedHeads}
-	s.KeyHeads, s.Heads = m.count("ssm.group_count", 0, mostHeads), m.count("ssm.time_step_rank", 0, mostHeads)
-	inner := m.count("ssm.inner_size", 0, mostWide)
-	s.ValueDim = inner / s.Heads
-	if inner%s.Heads != 0 || s.ValueDim < 1 || s.ValueDim > mostStateDim {
-		m.fail(m.key("ssm.inner_size"), inner, fmt.Sprintf("a multiple of the %d heads, at most %d numbers for each", s.Heads, mostStateDim))
-	}
-	if s.Heads%s.KeyHeads != 0 {
-		m.fail(m.key("ssm.time_step_rank"), s.Heads, fmt.Sprintf("a multiple of the %d key heads", s.KeyHeads))
-	}
-	c.State, c.FullEvery = s, m.count("full_attention_interval", 4, mostLayers)
-	recurrent, found, err := m.file.Bools(m.key("attention.recurrent_layers"))
-	m.err = first(m.err, err)
-	for i := range c.Layers {
-		if found && (i >= len(recurrent) || recurrent[i] != c.recurs(i)) {
-			m.fail(m.key("attention.recurrent_layers"), fmt.Sprintf("another list at layer %d", i),
-				fmt.Sprintf("false in layers %d, %d and so on, and true in the others", c.FullEvery-1, 2*c.FullEvery-1))
-		}
-	}
-	if c.Layers < c.FullEvery {
-		m.fail(m.key("full_attention_interval"), c.FullEvery, fmt.Sprintf("at most the %d layers", c.Layers))
-	}
-}
-
-// recurs reports whether layer i has a state in place of keys and values.
-func (c *Config) recurs(i int) bool { return c.State.Heads > 0 && (i+1)%c.FullEvery != 0 }
-
-// recur is used in place of attention in a layer with a state. It computes a gated delta net over
-// x, the normed residual stream. Source: Yang et al., Gated Delta Networks, 2024; Qwen3-Next.
+// recur computes what a layer with a state makes of x, the normed residual stream.
 func (m *Model) recur(p *pass, i int, x compute.Buffer) {
 	l, b := &m.layers[i], m.layers[i].buffers
-	p.project(b.mixed, x, l.Mixed, nil)
-	p.project(b.stateGate, x, l.StateGate, nil)
-	p.project(b.alpha, x, l.Alpha, nil)
-	p.project(b.beta, x, l.Beta, nil)
-	p.deltaNet(b, compute.DeltaNet{Layer: i, Convolution: l.convolution, Rate: l.Rate, Shift: l.Shift, Eps: float32(m.config.NormEps)})
-	p.norm(b.answered, b.answered, l.StateNorm, nil)
-	p.gate(b.stateGate, b.answered, compute.SiLU)
-	p.project(m.activations.output, b.stateGate, l.StateMix, nil)
+	d := compute.Recurrence{Layer: i, Convolution: l.convolution, Bias: l.ConvolutionBias, Rate: l.Rate, Shift: l.Shift, Skip: l.Skip, Eps: float32(m.config.NormEps)}
+	answered := b.stateGate
+	switch l.shape.state.Kind {
+	case compute.ConvolutionState:
+		p.project(b.mixed, x, l.Mixed, nil)
+		p.shortConvolution(b, d)
+		answered = b.answered
+	case compute.Mamba2State:
+		m.projectState(p, l, x)
+		p.mamba2(b, d)
+		p.gate(b.stateGate, b.answered, compute.SiLU)
+		p.normGroups(b.stateGate, l)
+	default:
+		m.projectState(p, l, x)
+		p.project(b.beta, x, l.Beta, nil)
+		p.deltaNet(b, d)
+		p.norm(b.answered, b.answered, l.StateNorm, nil)
+		p.gate(b.stateGate, b.answered, compute.SiLU)
+	}
+	p.project(m.activations.output, answered, l.StateMix, nil)
 	p.contribute(l.PostAttentionNorm)
 }
 
-// deltaNet brings each part's states over that part's rows.
-func (p *pass) deltaNet(b *layerBuffers, d compute.DeltaNet) {
+// projectState computes what a state with a gate and a decay reads.
+func (m *Model) projectState(p *pass, l *layer, x compute.Buffer) {
+	b := l.buffers
+	p.project(b.mixed, x, l.Mixed, nil)
+	p.project(b.stateGate, x, l.StateGate, nil)
+	p.project(b.alpha, x, l.Alpha, nil)
+}
+
+// deltaNet computes a gated delta net. Source: Yang et al., Gated Delta Networks, 2024; Qwen3-Next.
+func (p *pass) deltaNet(b *layerBuffers, d compute.Recurrence) {
+	p.eachPart(d, func(r compute.Recurrent, part *Part, d compute.Recurrence) error {
+		return r.DeltaNet(b.answered, b.mixed, b.alpha, b.beta, len(part.IDs), part.Cache, d)
+	})
+}
+
+// mamba2 computes a layer of Mamba-2. Source: Dao and Gu, Transformers are SSMs, 2024.
+func (p *pass) mamba2(b *layerBuffers, d compute.Recurrence) {
+	p.eachPart(d, func(r compute.Recurrent, part *Part, d compute.Recurrence) error {
+		return r.Mamba2(b.answered, b.mixed, b.alpha, len(part.IDs), part.Cache, d)
+	})
+}
+
+// shortConvolution computes a gated short convolution, of LFM2.
+func (p *pass) shortConvolution(b *layerBuffers, d compute.Recurrence) {
+	p.eachPart(d, func(r compute.Recurrent, part *Part, d compute.Recurrence) error {
+		return r.ShortConvolution(b.answered, b.mixed, len(part.IDs), part.Cache, d)
+	})
+}
+
+// eachPart brings each part's states over that part's rows.
+func (p *pass) eachPart(d compute.Recurrence, over func(r compute.Recurrent, part *Part, d compute.Recurrence) error) {
 	for i := range p.parts {
 		if part := &p.parts[i]; p.err == nil {
 			d.Position = part.Cache.Len()
-			p.err = p.Backend.(compute.Recurrent).DeltaNet(b.answered, b.mixed, b.alpha, b.beta, len(part.IDs), part.Cache, d)
+			p.err = over(p.Backend.(compute.Recurrent), part, d)
 			d.Row += len(part.IDs)
 		}
+	}
+}
+
+// normGroups normalises what each group of a Mamba-2 layer answers, if the layer has a norm.
+func (p *pass) normGroups(x compute.Buffer, l *layer) {
+	if p.err == nil && l.StateNorm != nil {
+		p.err = p.Backend.(compute.Recurrent).NormGroups(x, x, p.rows, l.StateNorm, x.Cols()/l.shape.state.KeyHeads, float32(p.model.config.NormEps))
 	}
 }
 
 // stateSizes lists the activations of a layer with a state.
 func (b *layerBuffers) stateSizes(rows int, s compute.CacheState) []size {
 	values := s.Heads * s.ValueDim
+	if s.Kind == compute.ConvolutionState {
+		return []size{{&b.mixed, rows, 3 * values}, {&b.answered, rows, values}}
+	}
 	return []size{
 		{&b.mixed, rows, s.Width()}, {&b.alpha, rows, s.Heads}, {&b.beta, rows, s.Heads}, {&b.stateGate, rows, values}, {&b.answered, rows, values},
 	}

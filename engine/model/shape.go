@@ -11,11 +11,11 @@ import (
 // layerShape is the size of one layer. In most models all layers have the same.
 type layerShape struct {
 	heads, kvHeads   int
-	keyDim, valueDim int                // numbers of a head
+	keyDim, valueDim int                // numbers of a head; without attention, all so far are 0
 	ropeDim          int                // numbers of a head that are rotated
-	ffn              int                // 0: the layer has experts
+	ffn              int                // 0: the layer has experts, or no feed-forward network
 	borrows          bool               // keys and values are those of an earlier layer
-	state            compute.CacheState // in place of keys and values; then all above but ffn are 0
+	state            compute.CacheState // of a layer with one
 	attentionScale   float64
 }
 
@@ -43,9 +43,9 @@ type layout struct {
 // readShapes reads the sizes that the file gives layer by layer, and those of layers with a window.
 // The others are the config's.
 func (m *metadata) readShapes(c *Config, w layerWindows) []layerShape {
-	heads := m.counts("attention.head_count", c.Layers, c.Heads, mostHeads)
-	kvHeads := m.counts("attention.head_count_kv", c.Layers, c.KVHeads, mostHeads)
-	ffn := m.counts("feed_forward_length", c.Layers, c.FFN, mostWide)
+	heads := m.counts("attention.head_count", c.Layers, c.Heads, mostHeads, nil)
+	kvHeads := m.counts("attention.head_count_kv", c.Layers, c.KVHeads, mostHeads, func(i int) bool { return !c.mixersOf(i).attention })
+	ffn := m.counts("feed_forward_length", c.Layers, c.FFN, mostWide, func(i int) bool { return !c.mixersOf(i).network })
 	value := m.count("attention.value_length", c.HeadDim, maxValueDim)
 	nearKey := m.count("attention.key_length_swa", c.HeadDim, maxKeyDim)
 	nearValue := m.count("attention.value_length_swa", value, maxValueDim)
@@ -60,8 +60,11 @@ func (m *metadata) readShapes(c *Config, w layerWindows) []layerShape {
 		if w.has(i) {
 			shapes[i].keyDim, shapes[i].valueDim, shapes[i].ropeDim = nearKey, nearValue, nearRope
 		}
-		if c.recurs(i) {
-			shapes[i] = layerShape{ffn: shapes[i].ffn, state: c.State}
+		if has := c.mixersOf(i); !has.attention {
+			shapes[i] = layerShape{ffn: shapes[i].ffn}
+		}
+		if c.mixersOf(i).state {
+			shapes[i].state = c.State
 		}
 	}
 	return shapes
@@ -78,23 +81,24 @@ func scaleAttention(shapes []layerShape, c *Config) {
 	c.AttentionScale = firstAttention(shapes).attentionScale
 }
 
-// firstAttention returns the first layer with keys and values. There is always one.
+// firstAttention returns the first layer with keys and values. readStates made sure that there is one.
 func firstAttention(shapes []layerShape) layerShape {
 	return shapes[max(0, slices.IndexFunc(shapes, func(s layerShape) bool { return s.heads > 0 }))]
 }
 
 // countFirst reads an integer that the file may give as a list over the layers. It returns the
-// first layer's.
+// first layer's that is not 0. A list of zeros is refused with its first number.
 func (m *metadata) countFirst(name string, fallback, most int) int {
 	if list, _, err := m.file.Ints(m.key(name)); list != nil && err == nil {
-		return m.counts(name, 1, 0, most)[0]
+		at := max(0, slices.IndexFunc(list, func(n int64) bool { return n != 0 }))
+		return m.counts(name, at+1, 0, most, func(i int) bool { return i < at })[at]
 	}
 	return m.count(name, fallback, most)
 }
 
 // counts returns an integer for each layer: those of a list in the file, or usual for all if the
-// file has no list.
-func (m *metadata) counts(name string, layers, usual, most int) []int {
+// file has no list. A layer may have 0 if none says so.
+func (m *metadata) counts(name string, layers, usual, most int, none func(layer int) bool) []int {
 	list, _, err := m.file.Ints(m.key(name))
 	if list == nil || err != nil {
 		return slices.Repeat([]int{usual}, layers)
@@ -105,6 +109,10 @@ func (m *metadata) counts(name string, layers, usual, most int) []int {
 		return counts
 	}
 	for i, n := range list[:layers] {
+		if n == 0 && none != nil && none(i) {
+			counts[i] = 0
+			continue
+		}
 		if n < 1 || n > int64(most) {
 			m.fail(m.key(name), fmt.Sprintf("%d in layer %d", n, i), fmt.Sprintf("1 to %d", most))
 			return counts
@@ -132,7 +140,7 @@ func (m *Model) shapeLayers(a layout) {
 // checkShapes refuses layers that the forward pass would compute wrongly.
 func (m *metadata) checkShapes(shapes []layerShape) {
 	for i, s := range shapes {
-		if s.state.Heads > 0 {
+		if s.heads == 0 {
 			continue
 		}
 		if s.heads%s.kvHeads != 0 {

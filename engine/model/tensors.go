@@ -5,9 +5,10 @@ import "specula/engine/compute"
 // parameters are the weights outside the layers. The tag gguf is the name of the tensor; %d stands
 // for the layer. The tag shape is its size in hyperparameters: rows,cols of a matrix or the length
 // of a vector. The tag need says whether it may be missing (see architecture.needs). The tag in says
-// in which layers it is: those with attention, with keys and values of their own, with a state
-// (delta), with a dense feed-forward network, with experts, with an expert that all rows share, with
-// both a dense network and experts (beside), or with embeddings of their own (per_layer).
+// in which layers it is: those with attention, with keys and values of their own, with a state, with
+// one that decays, with one of a delta net or of Mamba-2, with a dense feed-forward network, with
+// experts, with an expert that all rows share, with both a dense network and experts (beside), or with
+// embeddings of their own (per_layer).
 type parameters struct {
 	Embedding      compute.Matrix `gguf:"token_embd.weight" shape:"vocab,dim"`
 	OutputNorm     compute.Vector `gguf:"output_norm.weight" shape:"dim"`
@@ -49,7 +50,7 @@ type layer struct {
 	OutputScale         []float32      `gguf:"blk.%d.layer_output_scale.weight" shape:"1" need:"layer_scale"`
 
 	mixture
-	deltaNet
+	recurrent
 	perLayer
 
 	number    int // in the file
@@ -88,19 +89,22 @@ type mixture struct {
 	SharedFactor compute.Matrix `gguf:"blk.%d.ffn_gate_inp_shexp.weight" shape:"1,dim" need:"shared_factor" in:"shared"`
 }
 
-// deltaNet holds the weights of a layer with a state in place of keys and values.
-type deltaNet struct {
-	Mixed       compute.Matrix `gguf:"blk.%d.attn_qkv.weight" shape:"delta_inputs,dim" in:"delta"` // queries, keys and values
-	Convolution []float32      `gguf:"blk.%d.ssm_conv1d.weight" shape:"delta_inputs,kernel" in:"delta"`
-	Rate        compute.Vector `gguf:"blk.%d.ssm_a" shape:"delta_heads" in:"delta"`
-	Shift       compute.Vector `gguf:"blk.%d.ssm_dt.bias" shape:"delta_heads" in:"delta"`
-	Alpha       compute.Matrix `gguf:"blk.%d.ssm_alpha.weight" shape:"delta_heads,dim" in:"delta"`
-	Beta        compute.Matrix `gguf:"blk.%d.ssm_beta.weight" shape:"delta_heads,dim" in:"delta"`
-	StateNorm   compute.Vector `gguf:"blk.%d.ssm_norm.weight" shape:"delta_value" in:"delta"`
-	StateGate   compute.Matrix `gguf:"blk.%d.attn_gate.weight" shape:"delta_values,dim" in:"delta"`
-	StateMix    compute.Matrix `gguf:"blk.%d.ssm_out.weight" shape:"dim,delta_values" in:"delta"`
+// recurrent holds the weights of a layer with a state in place of keys and values. Families call them
+// differently: see mamba2Names and convolutionNames.
+type recurrent struct {
+	Mixed           compute.Matrix `gguf:"blk.%d.attn_qkv.weight" shape:"mixed,dim" in:"state"` // queries, keys and values
+	Convolution     []float32      `gguf:"blk.%d.ssm_conv1d.weight" shape:"convolved,kernel" in:"state"`
+	ConvolutionBias compute.Vector `gguf:"blk.%d.ssm_conv1d.bias" shape:"convolved" need:"optional" in:"mamba2"`
+	Rate            compute.Vector `gguf:"blk.%d.ssm_a" shape:"state_heads" in:"decay"`
+	Shift           compute.Vector `gguf:"blk.%d.ssm_dt.bias" shape:"state_heads" in:"decay"`
+	Alpha           compute.Matrix `gguf:"blk.%d.ssm_alpha.weight" shape:"state_heads,dim" in:"decay"`
+	Beta            compute.Matrix `gguf:"blk.%d.ssm_beta.weight" shape:"state_heads,dim" in:"delta"`
+	Skip            compute.Vector `gguf:"blk.%d.ssm_d" shape:"state_heads" in:"mamba2"`
+	StateNorm       compute.Vector `gguf:"blk.%d.ssm_norm.weight" shape:"state_norm" need:"state_norm" in:"decay"`
+	StateGate       compute.Matrix `gguf:"blk.%d.attn_gate.weight" shape:"state_values,dim" in:"decay"`
+	StateMix        compute.Matrix `gguf:"blk.%d.ssm_out.weight" shape:"dim,state_values" in:"state"`
 
-	convolution compute.Vector // (kernel, delta_inputs)
+	convolution compute.Vector // (kernel, convolved)
 }
 
 // perLayerTables are the weights that all layers with embeddings of their own have in common. A row
@@ -122,20 +126,31 @@ type perLayer struct {
 
 // fusion is a tensor that holds the rows of several, one after the other.
 type fusion struct {
-	name string
-	rows []string // sizes, by the names in shape tags
+	name   string
+	rows   []string // sizes, by the names in shape tags
+	always bool     // no file has the parts as tensors of their own
 }
+
+var (
+	queriesKeysValues = fusion{name: "attn_qkv", rows: []string{"queries", "keys", "values"}}
+	gateAndUp         = fusion{name: "ffn_up", rows: []string{"ffn", "ffn"}}
+	mamba2Inputs      = fusion{name: "ssm_in", rows: []string{"state_values", "convolved", "state_heads"}, always: true}
+)
 
 // fusions says for a tensor's name in which tensor its rows may stand, too, and as which part.
 var fusions = map[string]struct {
 	fusion
 	part int
 }{
-	"attn_q":   {fusion{"attn_qkv", []string{"queries", "keys", "values"}}, 0},
-	"attn_k":   {fusion{"attn_qkv", []string{"queries", "keys", "values"}}, 1},
-	"attn_v":   {fusion{"attn_qkv", []string{"queries", "keys", "values"}}, 2},
-	"ffn_gate": {fusion{"ffn_up", []string{"ffn", "ffn"}}, 0},
-	"ffn_up":   {fusion{"ffn_up", []string{"ffn", "ffn"}}, 1},
+	"attn_q":   {queriesKeysValues, 0},
+	"attn_k":   {queriesKeysValues, 1},
+	"attn_v":   {queriesKeysValues, 2},
+	"ffn_gate": {gateAndUp, 0},
+	"ffn_up":   {gateAndUp, 1},
+
+	"ssm_in_z":   {mamba2Inputs, 0},
+	"ssm_in_xbc": {mamba2Inputs, 1},
+	"ssm_in_dt":  {mamba2Inputs, 2},
 }
 
 // sizes gives the numbers for the names in the shape tags, for a layer of this size.
@@ -160,12 +175,19 @@ func (c *Config) sizes(norm qkNorm, s layerShape) map[string]int {
 		"per_layers": c.PerLayer * c.Layers,
 		"each_ffn":   c.Experts.Experts * c.ExpertFFN,
 
-		"delta_inputs": s.state.Width(),
-		"delta_heads":  s.state.Heads,
+		"mixed":        s.state.Width(),
+		"convolved":    s.state.Width(),
+		"state_heads":  s.state.Heads,
 		"key_heads":    s.state.KeyHeads,
-		"delta_value":  s.state.ValueDim,
-		"delta_values": s.state.Heads * s.state.ValueDim,
+		"state_norm":   s.state.ValueDim,
+		"state_values": s.state.Heads * s.state.ValueDim,
 		"kernel":       s.state.Kernel,
+	}
+	switch s.state.Kind {
+	case compute.Mamba2State: // each number has its own weight
+		sizes["state_norm"] = sizes["state_values"]
+	case compute.ConvolutionState: // two gates as well
+		sizes["mixed"] = 3 * s.state.Width()
 	}
 	if norm == eachHead {
 		sizes["query_norm"], sizes["key_norm"] = s.keyDim, s.keyDim

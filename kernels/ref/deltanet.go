@@ -18,15 +18,9 @@ import "math"
 // Gated Delta Networks, 2024; the convolution and the norms are those of Qwen3-Next.
 func DeltaNet(dst []float64, x, alpha, beta, conv, rate, shift []float32, n, keyHeads, heads, keyDim, valueDim, kernel int, grouped bool, eps float64) {
 	width := 2*keyHeads*keyDim + heads*valueDim
-	mixed := make([]float64, n*width)
-	for t := range n {
-		for c := range width {
-			sum := 0.0
-			for j := max(0, kernel-1-t); j < kernel; j++ {
-				sum += float64(conv[j*width+c]) * float64(x[(t-kernel+1+j)*width+c])
-			}
-			mixed[t*width+c] = sum / (1 + math.Exp(-sum))
-		}
+	mixed := convolve(x, conv, nil, n, width, kernel)
+	for i, v := range mixed {
+		mixed[i] = v / (1 + math.Exp(-v))
 	}
 	unit := func(x []float64) []float64 {
 		sum := eps
