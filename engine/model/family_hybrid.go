@@ -22,6 +22,15 @@ func hybrids() []architecture {
 			named:   map[string]string{"ffn_norm": "post_attention_norm"},
 			experts: experts{some: true, only: true, normed: true, shared: true},
 		},
+		{
+			name: "lfm2", neoX: true, states: states{kind: shortConvolutions},
+			has: needs{"qk_norm": required}, named: convolutionNames(),
+		},
+		{
+			name: "lfm2moe", neoX: true, states: states{kind: shortConvolutions},
+			has: needs{"qk_norm": required, "choice_bias": optional}, named: convolutionNames(),
+			experts: experts{some: true, only: true, sigmoid: true, normed: true},
+		},
 	}
 }
 
@@ -31,14 +40,4 @@ func convolutionNames() map[string]string {
 	return map[string]string{
 		"output_norm": "token_embd_norm", "attn_qkv": "shortconv.in_proj", "ssm_conv1d": "shortconv.conv", "ssm_out": "shortconv.out_proj",
 	}
-}
-
-// mamba2Names are the names of what a Mamba-2 layer has of the tensors of a delta net: parts of one
-// tensor, ssm_in (see fusions). more are further names, each behind the usual one.
-func mamba2Names(more ...string) map[string]string {
-	names := map[string]string{"attn_gate": "ssm_in_z", "attn_qkv": "ssm_in_xbc", "ssm_alpha": "ssm_in_dt"}
-	for i := 0; i < len(more); i += 2 {
-		names[more[i]] = more[i+1]
-	}
-	return names
 }

@@ -38,6 +38,13 @@ EXPERTS = dict(moe_intermediate_size=24, num_experts=8, num_experts_per_tok=3)
 DELTA = dict(
     head_dim=16, layer_types=["linear_attention", "linear_attention", "linear_attention", "full_attention"], linear_conv_kernel_dim=4,
     linear_num_key_heads=2, linear_num_value_heads=4, linear_key_head_dim=8, linear_value_head_dim=8)
+CONVOLVED = dict(conv_L_cache=3, layer_types=["conv", "conv", "full_attention", "conv"], rope_parameters=dict(rope_type="default", rope_theta=10000.0))
+SCANNED = dict(layer_types=["linear_attention", "linear_attention", "full_attention", "linear_attention"], mamba_n_heads=4, mamba_d_head=16,
+               mamba_n_groups=1, mamba_d_state=12, mamba_d_conv=4, mamba_expand=2)
+GRANITE = dict(embedding_multiplier=6.0, residual_multiplier=0.25, attention_multiplier=0.3, logits_scaling=4.0)
+FALCON = dict(head_dim=16, embedding_multiplier=2.0, lm_head_multiplier=0.5, mlp_multipliers=[0.75, 0.5], key_multiplier=0.5,
+              attention_out_multiplier=0.75, attention_in_multiplier=1.25, ssm_multipliers=[0.5, 0.75, 1.25, 1.5, 2.0], ssm_in_multiplier=0.75,
+              ssm_out_multiplier=0.5, rope_parameters=dict(rope_type="default", rope_theta=10000.0))
 
 def gemma4(kinds, per_layer=0, **more):
     """Gemma 4: s are layers with a window, f are full ones, whose heads are wider."""
@@ -121,6 +128,19 @@ MODELS = {
     "qwen3next": ("Qwen3Next", dict(**DELTA, **EXPERTS, shared_expert_intermediate_size=40, partial_rotary_factor=0.5, rope_parameters=dict(
         rope_type="default", rope_theta=10000.0, partial_rotary_factor=0.5))),
     "qwen35moe": ("Qwen3_5MoeText", dict(**DELTA, **TURNED, **EXPERTS, shared_expert_intermediate_size=40)),
+    "lfm2": ("Lfm2", dict(CONVOLVED, block_auto_adjust_ff_dim=False)),
+    "lfm2moe": ("Lfm2Moe", dict(CONVOLVED, **EXPERTS, num_dense_layers=1, norm_topk_prob=True, use_expert_bias=True, tie_word_embeddings=True)),
+    "granitehybrid": ("GraniteMoeHybrid", dict(SCANNED, **GRANITE, num_local_experts=0, num_experts_per_tok=0, shared_intermediate_size=48)),
+    "granitehybrid-moe": ("GraniteMoeHybrid", dict(SCANNED, **GRANITE, num_local_experts=6, num_experts_per_tok=3, intermediate_size=24,
+                                                   shared_intermediate_size=40)),
+    "falcon-h1": ("FalconH1", dict(
+        FALCON, num_hidden_layers=3, mamba_d_ssm=48, mamba_n_heads=6, mamba_d_head=8, mamba_n_groups=2, mamba_d_state=16, mamba_d_conv=4)),
+    "falcon-h1-norms": ("FalconH1", dict(
+        FALCON, num_hidden_layers=3, mamba_d_ssm=32, mamba_n_heads=4, mamba_d_head=8, mamba_n_groups=2, mamba_d_state=12, mamba_d_conv=2,
+        mamba_rms_norm=True, mamba_norm_before_gate=False)),
+    "nemotron_h": ("NemotronH", dict(
+        num_hidden_layers=6, layers_block_type=["linear_attention", "mlp", "linear_attention", "full_attention", "mlp", "linear_attention"],
+        head_dim=16, mamba_num_heads=8, mamba_head_dim=8, n_groups=2, ssm_state_size=16, conv_kernel=4, n_routed_experts=0)),
     # Families that transformers does not have: another model's weights under their names.
     "internlm2": ("Llama", dict(num_hidden_layers=3)),
     "qwen": ("Qwen2", dict(num_key_value_heads=4)),
@@ -145,7 +165,7 @@ def make(name, **more):
     if kind.endswith("VL"):
         return vision(kind, config(**{**BASE, **differs}))
     model = getattr(transformers, kind.removesuffix("Text") + "ForCausalLM")
-    if kind in ("Qwen3Next", "Gemma4Text"):
+    if kind in ("Qwen3Next", "Gemma4Text", "GraniteMoeHybrid", "FalconH1", "NemotronH"):
         model = widened(model)
     settings = config(**{**BASE, **differs})
     settings._attn_implementation = settings._experts_implementation = "eager"
@@ -158,6 +178,10 @@ def widened(model):
     source = pathlib.Path(module.__file__).read_text().replace("torch.float32", "torch.float64").replace(".float()", ".double()")
     exec(compile(source, module.__file__, "exec"), module.__dict__)
     return getattr(module, model.__name__)
+
+
+def has_states(model):
+    return any(".conv1d." in name or ".conv.conv." in name for name, _ in model.named_parameters())
 
 
 def has_experts(model):
@@ -189,7 +213,7 @@ def coarse(model):
         values = draw.choice([-0.375, -0.125, 0.125, 0.375], size=tuple(p.shape))
         if "norm" in name and name.endswith("weight"):
             kind = type(model).__name__
-            around = 0.0 if "Gemma" in kind and "Gemma4" not in kind or "Nemotron" in kind else 1.0
+            around = 0.0 if "Gemma" in kind and "Gemma4" not in kind or kind == "NemotronForCausalLM" else 1.0
             values = values + around
         if name.endswith("scale"):
             values = values + 1.0
@@ -301,11 +325,14 @@ def convert(model, llama_cpp, folder, out, head=None):
     save(model, folder)
     if head:
         head.patch(folder)
+    if "GraniteMoeHybrid" in type(model).__name__:
+        name_layers(folder / "config.json")
     hparams = ModelBase.load_hparams(folder, False)
     cls = get_model_class(get_model_architecture(hparams, ModelType.TEXT), mmproj=False)
     cls.set_vocab = lambda self: vocabulary(self.gguf_writer)
     cls.no_mtp = head is None  # transformers leaves out the layer that predicts the token after the next
-    instance = cls(folder, gguf.LlamaFileType.ALL_F32, out, use_temp_file=False)
+    more = dict(hparams=nemotron(hparams)) if "NemotronH" in type(model).__name__ else {}
+    instance = cls(folder, gguf.LlamaFileType.ALL_F32, out, use_temp_file=False, **more)
     instance = getattr(instance, "impl", instance)
     type(instance).set_vocab = cls.set_vocab
     if type(model).__name__ == "LlamaForCausalLM" and model.config.rope_parameters["rope_type"] == "dynamic":
@@ -315,6 +342,21 @@ def convert(model, llama_cpp, folder, out, head=None):
     if type(model).__name__ == "Glm4MoeForCausalLM" and not head:  # what some files keep of a head
         instance.gguf_writer.add_tensor(f"blk.{model.config.num_hidden_layers}.nextn.enorm.weight", np.ones(model.config.hidden_size, np.float32))
     instance.write()
+
+
+def name_layers(path):
+    """Says what the layers are in the words that published models have, which the converter expects."""
+    config = json.loads(path.read_text())
+    config["layer_types"] = ["attention" if kind == "full_attention" else "mamba" for kind in config["layer_types"]]
+    path.write_text(json.dumps(config))
+
+
+def nemotron(hparams):
+    """Returns the fields of config.json as published models have them: layers by letters, and of experts nothing if there are none."""
+    kinds = dict(linear_attention="M", full_attention="*", mlp="-", moe="E")
+    letters = "".join(kinds[kind] for kind in hparams["layers_block_type"])
+    hparams = {key: value for key, value in hparams.items() if key != "layers_block_type" and ("E" in letters or key != "num_experts_per_tok")}
+    return hparams | dict(hybrid_override_pattern=letters, num_hidden_layers=len(letters))
 
 
 def scale_dynamically(instance):
@@ -493,7 +535,7 @@ def fixture(name, llama_cpp, out):
             model = make(name)
             convert(model, llama_cpp, folder, file)
             # Not those saved as the family whose arithmetic they have, nor mixtures and others whose folders are not read.
-            if name not in ("internlm2", "qwen") and not name.startswith("gemma4") and not has_experts(model):
+            if name not in ("internlm2", "qwen") and not name.startswith("gemma4") and not has_experts(model) and not has_states(model):
                 pack(model, name, out)
         if name in ("internlm2", "qwen"):
             relabel(llama_cpp, file, name)
