@@ -31,6 +31,10 @@ func hybrids() []architecture {
 			has: needs{"qk_norm": required, "choice_bias": optional}, named: convolutionNames(),
 			experts: experts{some: true, only: true, sigmoid: true, normed: true},
 		},
+		{
+			name: "granitehybrid", states: states{kind: mamba2}, read: graniteHybrid, named: mamba2Names(),
+			experts: experts{some: true, normed: true, shared: true},
+		},
 	}
 }
 
@@ -40,4 +44,14 @@ func convolutionNames() map[string]string {
 	return map[string]string{
 		"output_norm": "token_embd_norm", "attn_qkv": "shortconv.in_proj", "ssm_conv1d": "shortconv.conv", "ssm_out": "shortconv.out_proj",
 	}
+}
+
+// mamba2Names are the names of what a Mamba-2 layer has of the tensors of a delta net: parts of one
+// tensor, ssm_in (see fusions). more are further names, each behind the usual one.
+func mamba2Names(more ...string) map[string]string {
+	names := map[string]string{"attn_gate": "ssm_in_z", "attn_qkv": "ssm_in_xbc", "ssm_alpha": "ssm_in_dt"}
+	for i := 0; i < len(more); i += 2 {
+		names[more[i]] = more[i+1]
+	}
+	return names
 }
