@@ -35,6 +35,10 @@ func hybrids() []architecture {
 			name: "granitehybrid", states: states{kind: mamba2}, read: graniteHybrid, named: mamba2Names(),
 			experts: experts{some: true, normed: true, shared: true},
 		},
+		{
+			name: "falcon-h1", neoX: true, states: states{kind: mamba2, beside: true},
+			has: needs{"state_norm": optional}, named: mamba2Names("ffn_norm.weight", "ffn_norm"),
+		},
 	}
 }
 
