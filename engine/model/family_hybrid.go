@@ -1,5 +1,7 @@
 package model
 
+import "specula/engine/compute"
+
 // hybrids lists families in which some layers have a state of fixed size in place of keys and values
 // (recurrent.go).
 func hybrids() []architecture {
@@ -38,6 +40,11 @@ func hybrids() []architecture {
 		{
 			name: "falcon-h1", neoX: true, states: states{kind: mamba2, beside: true},
 			has: needs{"state_norm": optional}, named: mamba2Names("ffn_norm.weight", "ffn_norm"),
+		},
+		{
+			name: "nemotron_h", states: states{kind: mamba2, single: true}, eitherEps: true, activation: compute.ReLUSquared, named: mamba2Names(),
+			has:  needs{"gate": absent, "feed_forward_norm": absent},
+			read: func(_ *metadata, c *Config) { c.Unrotated = true },
 		},
 	}
 }
