@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"specula/gpu/driver"
+	"specula/kernels/cuda"
 )
 
 // kernel is a compiled kernel. Its launch is reused: each run fills in new arguments.
@@ -102,11 +103,14 @@ func (l *library) load(module string) error {
 	return err
 }
 
-// compile compiles every module. If the device or its driver refuses one, the error wraps
+// compile compiles every module but those of weight formats, which Matrix compiles. If the device or its driver refuses one, the error wraps
 // ErrNoDevice, unless memory ran out or the device was lost.
 func (b *Backend) compile() error {
 	return b.note(b.device.Do(func() error {
 		for _, module := range slices.Sorted(maps.Keys(b.modules.texts)) {
+			if slices.ContainsFunc(cuda.Packed(), func(f *cuda.Format) bool { return f.Module == module }) {
+				continue
+			}
 			err := b.modules.load(module)
 			var refused *driver.Error
 			if errors.As(err, &refused) && refused.Unwrap() == nil {
@@ -119,6 +123,11 @@ func (b *Backend) compile() error {
 		}
 		return nil
 	}))
+}
+
+// compileFor compiles the kernels of a weight format.
+func (b *Backend) compileFor(f *cuda.Format) error {
+	return b.note(b.device.Do(func() error { return b.modules.load(f.Module) }))
 }
 
 // free unloads every module. Call it on the device's thread.

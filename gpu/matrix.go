@@ -70,6 +70,9 @@ func (b *Backend) Matrix(ctx context.Context, w compute.Weight) (compute.Matrix,
 	if err != nil {
 		return nil, err
 	}
+	if err := b.compileFor(f); err != nil {
+		return nil, fmt.Errorf("tensor %q: preparing the kernels of its type: %w", w.Name, err)
+	}
 	m := &matrix{memory: memory, rows: w.Rows, cols: w.Cols, format: f}
 	tileBytes := f.Bytes(tileRows, w.Cols)
 	rows := max(1, pieceBytes/tileBytes) * tileRows

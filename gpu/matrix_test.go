@@ -11,13 +11,14 @@ import (
 	"specula/engine/compute"
 	"specula/engine/weights/gguf"
 	"specula/engine/weights/random"
+	"specula/kernels/format"
 )
 
 // Cores that share the tiles of a matrix pack the bytes that one packs alone.
 func TestCoresPackWhatOneCorePacks(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	const q4_1, q5_0 compute.DType = 3, 6 // their numbers in GGUF: the one is kept in half precision, the other as Q8_0
-	for _, typ := range []compute.DType{compute.Q8_0, compute.Q4_K, compute.F16, q5_0, q4_1} {
+	for _, f := range format.Loadable() {
+		typ := compute.DType(f.Type)
 		for _, rows := range []int{1, 16, 37, 100} {
 			const cols = 512
 			source, err := random.Rows(typ, rows, cols)

@@ -3,7 +3,6 @@
 package driver
 
 import (
-	"strings"
 	"testing"
 
 	"specula/gpu/driver/emulated"
@@ -17,26 +16,23 @@ import (
 func TestMatmuls(t *testing.T) {
 	d, seen := open(t), bits{}
 	on(t, d, func() {
-		norms, elementwise := loadModule(d, "norm", get(cuda.PTX("norm"))), loadModule(d, "elementwise", get(cuda.PTX("elementwise")))
+		modules := map[string]module{}
 		for _, f := range checks.Matmuls {
-			m := loadModule(d, f.Module, get(cuda.PTX(f.Module)))
-			m.bits = seen
+			note := seen
 			run := func(kernel string, grid, block sim.Dim, sharedBytes int, arguments ...any) {
-				m := m
-				switch strings.TrimSuffix(kernel, f.Operand()) {
-				case "add_rms_norm":
-					m = norms
-				case "swiglu":
-					m = elementwise
+				name := f.ModuleOf(kernel)
+				if _, ok := modules[name]; !ok {
+					modules[name] = loadModule(d, name, get(cuda.PTX(name)))
 				}
+				m := modules[name]
+				m.bits = note
 				must(m.SetDynamicShared(get(m.Kernel(m.kernels, kernel)), sharedBytes))
 				m.run(kernel, Shape{Grid: [3]int{grid.X, grid.Y}, Block: [3]int{block.X}, SharedBytes: sharedBytes}, arguments...)
 			}
-			integers := f.Module == "matmul_integer"
-			f.CheckProducts(t, run, integers || emulated.Emulated())
+			f.CheckProducts(t, run, f.Exact() || emulated.Emulated())
 			f.CheckJoined(t, run)
 			f.CheckEmbedding(t, run)
-			m.bits = nil // the check compares with launches whose bits were noted
+			note = nil // the check compares with launches whose bits were noted
 			f.CheckEpilogues(t, run)
 		}
 	})

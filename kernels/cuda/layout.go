@@ -1,7 +1,6 @@
 package cuda
 
 import (
-	"encoding/binary"
 	"fmt"
 
 	"specula/kernels/format"
@@ -13,6 +12,7 @@ import (
 // are zeros.
 type Format struct {
 	Name    string // as in the names of its kernels
+	Module  string // that has these kernels
 	Columns int    // per slab
 	// Activations names the kernel that converts float32 rows to the form that the products read:
 	// round_… or quantise_rows.
@@ -20,13 +20,14 @@ type Format struct {
 
 	slabBytes   int
 	file        *format.Format // in which the weights come
+	code        uint8          // what a quant is changed by, as a mask of bits, before it is packed
 	mostRanges  int
 	groupHeader int // bytes that 8 rows of activations have before their slabs
 	groupSlab   int // bytes of 8 rows of activations per slab of weights
 	blockGroups int // groups of 8 rows per block, in the kernel for many rows
 	stages      int // stages/pieces is how many slabs that kernel holds in shared memory
 	pieces      int // see stages
-	pack        func(slab []byte, rows *[tileRows][]byte)
+	pack        func(f *Format, slab []byte, rows *[tileRows][]byte)
 }
 
 const (
@@ -35,25 +36,6 @@ const (
 	// smallMatrix is the largest number of tiles for which a matrix is spread over twice as many
 	// warps, to occupy a large GPU. An H200 has 132 multiprocessors.
 	smallMatrix = 132
-)
-
-// The formats.
-var (
-	BFloat16 = &Format{Name: "bfloat16", Columns: 128, Activations: "round_bfloat16",
-		slabBytes: 4096, file: format.Find(format.BF16), mostRanges: 16,
-		groupSlab: 2048, blockGroups: 16, stages: 3, pieces: 2, pack: packShorts}
-	Half = &Format{Name: "half", Columns: 128, Activations: "round_half",
-		slabBytes: 4096, file: format.Find(format.F16), mostRanges: 16,
-		groupHeader: 128, groupSlab: 2048, blockGroups: 16, stages: 3, pieces: 2, pack: packShorts}
-	Q8_0 = &Format{Name: "q8_0", Columns: 128, Activations: "quantise_rows",
-		slabBytes: 2176, file: format.Find(format.Q8_0), mostRanges: 16,
-		groupSlab: 1280, blockGroups: 8, stages: 3, pieces: 1, pack: packQ8_0}
-	Q4_K = &Format{Name: "q4_k", Columns: 256, Activations: "quantise_rows",
-		slabBytes: 2368, file: format.Find(format.Q4_K), mostRanges: 8,
-		groupSlab: 2560, blockGroups: 8, stages: 2, pieces: 1, pack: packQ4_K}
-	Q6_K = &Format{Name: "q6_k", Columns: 256, Activations: "quantise_rows",
-		slabBytes: 3360, file: format.Find(format.Q6_K), mostRanges: 8,
-		groupSlab: 2560, blockGroups: 8, stages: 2, pieces: 1, pack: packQ6_K}
 )
 
 func ceil(a, b int) int { return (a + b - 1) / b }
@@ -111,96 +93,11 @@ func (f *Format) Pack(dst, src []byte, rows, cols int) error {
 				row := src[(first+r)*rowBytes : (first+r+1)*rowBytes]
 				pieces[r] = row[slab*slabBytes : min((slab+1)*slabBytes, rowBytes)]
 			}
-			f.pack(dst[:f.slabBytes], &pieces)
+			f.pack(f, dst[:f.slabBytes], &pieces)
 			dst = dst[f.slabBytes:]
 		}
 	}
 	return nil
-}
-
-// words visits the four-byte words of 512 bytes in the order in which tensor cores read them: at
-// place is the word of row r, bytes k … k+3. A row is 32 bytes: 32 numbers of one byte, or 16 of
-// two.
-func words(visit func(place, r, k int)) {
-	for lane := range 32 {
-		for i := range 4 {
-			visit(lane*16+i*4, lane/4+i%2*8, lane%4*4+i/2*16)
-		}
-	}
-}
-
-func packShorts(slab []byte, rows *[tileRows][]byte) {
-	for step := range 8 {
-		words(func(place, r, k int) {
-			if from := step*32 + k; from < len(rows[r]) {
-				copy(slab[step*512+place:][:4], rows[r][from:])
-			}
-		})
-	}
-}
-
-func packQ8_0(slab []byte, rows *[tileRows][]byte) {
-	for block := range 4 {
-		words(func(place, r, k int) {
-			if from := block * 34; from < len(rows[r]) {
-				copy(slab[block*512+place:][:4], rows[r][from+2+k:])
-			}
-		})
-		for r, row := range rows {
-			if from := block * 34; from < len(row) {
-				copy(slab[2048+r%8*16+block*4+r/8*2:][:2], row[from:])
-			}
-		}
-	}
-}
-
-func packQ4_K(slab []byte, rows *[tileRows][]byte) {
-	for pair := range 4 {
-		words(func(place, r, k int) {
-			if rows[r] != nil {
-				copy(slab[pair*512+place:][:4], rows[r][16+pair*32+k:])
-			}
-		})
-	}
-	for r, row := range rows {
-		if row == nil {
-			continue
-		}
-		factors := slab[2048+r*16:][:16]
-		for block := range 8 {
-			factors[block], factors[8+block] = format.UnpackSixBits(row[4:16], block)
-		}
-		copy(slab[2048+256+r%8*8+r/8*4:][:4], row)
-	}
-}
-
-func packQ6_K(slab []byte, rows *[tileRows][]byte) {
-	var quants [tileRows][256]byte
-	var share format.Share
-	sixBits := format.Find(format.Q6_K)
-	for r, row := range rows {
-		if row == nil {
-			continue
-		}
-		for tile := range 8 {
-			sixBits.Read(&share, row, tile)
-			copy(quants[r][tile*format.Tile:], share.Quants[:])
-		}
-		for i, scale := range row[192:208] {
-			slab[3072+r*16+i] = scale + 128
-		}
-		copy(slab[3072+256+r%8*4+r/8*2:][:2], row[208:])
-	}
-	le := binary.LittleEndian
-	for pair := range 4 {
-		words(func(place, r, k int) {
-			first, second := le.Uint32(quants[r][pair*64+k:]), le.Uint32(quants[r][pair*64+32+k:])
-			le.PutUint32(slab[pair*512+place:], first&0x0f0f0f0f|second<<4&0xf0f0f0f0)
-			high := (first>>2&0x0c0c0c0c | second>>4&0x03030303) ^ 0x0a0a0a0a
-			at := slab[2048+pair/2*512+place:]
-			le.PutUint32(at, le.Uint32(at)|high<<(4-pair%2*4))
-		})
-	}
 }
 
 // Launch is the size of a kernel's launch: blocks, threads per block, and bytes of dynamic shared
@@ -294,16 +191,3 @@ func (f *Format) Operand() string {
 // one block of any size per row. Its arguments are: y (count, cols) pointer, weights pointer, ids
 // (count) int32 pointer, cols int32, and slabs int32, which is Slabs(cols).
 func (f *Format) EmbedKernel() string { return "embed_" + f.Name }
-
-// Packed returns the formats that weights of a model are kept in.
-func Packed() []*Format { return []*Format{BFloat16, Half, Q8_0, Q4_K, Q6_K} }
-
-// PackedFormat returns the format for weights of a GGUF type, by the type's number.
-func PackedFormat(ggufType uint32) (*Format, bool) {
-	for _, f := range Packed() {
-		if f.file.Type == ggufType {
-			return f, true
-		}
-	}
-	return nil, false
-}

@@ -34,22 +34,45 @@ var unpacked = map[*Format]func(slab []byte, row, column int) float32{
 	Half: func(slab []byte, row, column int) float32 {
 		return float16(slab[column/16*512+byteIn(row, 2*(column%16)):])
 	},
-	Q8_0: func(slab []byte, row, column int) float32 {
-		block := column / 32
-		return float16(slab[2048+row%8*16+block*4+row/8*2:]) * float32(int8(slab[block*512+byteIn(row, column%32)]))
-	},
-	Q4_K: func(slab []byte, row, column int) float32 {
-		block := column / 32
-		quant := slab[block/2*512+byteIn(row, column%32)] >> (block % 2 * 4) & 15
-		factors, d := slab[2048+row*16:], slab[2304+row%8*8+row/8*4:]
-		return float32(float16(d)*float32(factors[block])*float32(quant)) - float16(d[2:])*float32(factors[8+block])
-	},
 	Q6_K: func(slab []byte, row, column int) float32 {
 		block, at := column/32, byteIn(row, column%32)
 		low, high := slab[block/2*512+at]>>(block%2*4)&15, slab[2048+block/4*512+at]>>(6-block%4*2)&3^2
 		quant, scale := int(low)+16*int(high)-32, int(slab[3072+row*16+column/16])-128
 		return float16(slab[3328+row%8*4+row/8*2:]) * float32(quant*scale)
 	},
+}
+
+// unpackedScaled reads a number of a format of src/scaled.h.
+func unpackedScaled(f *Format, slab []byte, row, column int) float32 {
+	block, at := column/32, byteIn(row, column%32)
+	var quant float32
+	scales := slab[f.Columns*2*f.file.Bits():]
+	switch f.file.Low.Bits {
+	case 8:
+		quant = float32(int8(slab[block*512+at]))
+	case 4:
+		bits := slab[block/2*512+at] >> (block % 2 * 4) & 15
+		switch high := slab[f.Columns*8:]; {
+		case f.file.High.Bits == 1 && f.Columns == 256:
+			bits |= high[at] >> block & 1 << 4
+		case f.file.High.Bits == 1: // the second and the fourth word lie in the upper halves of the others
+			bits |= high[at/16*8+at%16/8*4+at%4] >> (block + at/4%2*4) & 1 << 4
+		}
+		quant = float32(bits)
+		if top := uint8(f.file.Bias); top != 0 {
+			quant = float32(int(bits&^top) - int(bits&top))
+		}
+	}
+	if f.Columns == 256 {
+		factors, d := scales[row*16:], scales[256+row%8*8+row/8*4:]
+		return float32(float16(d)*float32(factors[block])*quant) - float16(d[2:])*float32(factors[8+block])
+	}
+	scale := scales[row%8*16+block*4+row/8*2:]
+	weight := float16(scale) * quant
+	if f.file.Mins() {
+		weight += float16(scale[128:])
+	}
+	return weight
 }
 
 func TestPackedNumbersAreThoseOfTheFile(t *testing.T) {
@@ -76,7 +99,11 @@ func TestPackedNumbersAreThoseOfTheFile(t *testing.T) {
 			for r := range Tiles(rows) * tileRows {
 				for c := range f.Slabs(cols) * f.Columns {
 					slab := packed[(r/tileRows*f.Slabs(cols)+c/f.Columns)*f.slabBytes:][:f.slabBytes]
-					got, expected := unpacked[f](slab, r%tileRows, c%f.Columns), float32(0)
+					read, own := unpacked[f]
+					if !own {
+						read = func(slab []byte, row, column int) float32 { return unpackedScaled(f, slab, row, column) }
+					}
+					got, expected := read(slab, r%tileRows, c%f.Columns), float32(0)
 					if r < rows && c < cols {
 						expected = want[r*cols+c]
 					}

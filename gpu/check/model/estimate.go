@@ -3,8 +3,11 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
+
+	"specula/kernels/cuda"
 )
 
 // launch is a line of passes.txt: equal launches of a pass.
@@ -58,11 +61,54 @@ type layout struct {
 	ops    float64 // of one multiplication of tiles
 }
 
-var layouts = map[string]layout{
-	"q4_k": {2368, 8, true, 8, 2 * 16 * 8 * 32},
-	"q6_k": {3360, 16, true, 8, 2 * 16 * 8 * 16},
-	"q8_0": {2176, 4, true, 8, 2 * 16 * 8 * 32},
-	"half": {4096, 8, false, 16, 2 * 16 * 8 * 16}, "bfloat16": {4096, 8, false, 16, 2 * 16 * 8 * 16},
+// layoutOf describes the format with this name.
+func layoutOf(name string) layout {
+	for _, f := range cuda.Packed() {
+		if f.Name != name {
+			continue
+		}
+		l := layout{slab: float64(f.Bytes(1, 1)), int8: f.Source().Quants != nil, groups: 16}
+		columns := 16 // that an instruction multiplies
+		if l.int8 {
+			l.groups = 8
+			if !f.Source().Halves() {
+				columns = 32
+			}
+		}
+		l.tiles, l.ops = float64(f.Columns/columns), float64(2*16*8*columns)
+		return l
+	}
+	return layout{}
+}
+
+// withOtherTypes adds passes of the types of weights that were not recorded: those of Q8_0 or Q4_K,
+// whose slabs have as many columns, with other kernels and other bytes.
+func withOtherTypes(passes []pass) []pass {
+	all := slices.Clone(passes)
+	for _, f := range cuda.Packed() {
+		like := cuda.Q8_0
+		if f.Columns == cuda.Q4_K.Columns {
+			like = cuda.Q4_K
+		}
+		recorded := func(p pass) bool { return p.format == f.Source().Name }
+		if f.Source().Quants == nil || slices.ContainsFunc(passes, recorded) {
+			continue
+		}
+		for _, p := range passes {
+			if p.format != like.Source().Name {
+				continue
+			}
+			p.format, p.launches = f.Source().Name, slices.Clone(p.launches)
+			for i, l := range p.launches {
+				if rest, ok := strings.CutPrefix(l.kernel, "matmul_"+like.Name+"_"); ok {
+					p.launches[i].kernel = "matmul_" + f.Name + "_" + rest
+					p.launches[i].bytes *= float64(f.Bytes(1, 1)) / float64(like.Bytes(1, 1))
+				}
+			}
+			all = append(all, p)
+		}
+	}
+	return all
 }
 
 // estimate is the time of a pass, in µs, and how many launches it has.
@@ -92,7 +138,7 @@ func product(l launch, rows int, c card, of loop) float64 {
 	if at := strings.LastIndexByte(name, '_'); at >= 0 {
 		name, variant = name[:at], name[at+1:]
 	}
-	f, bytes := layouts[name], l.bytes/float64(l.count)
+	f, bytes := layoutOf(name), l.bytes/float64(l.count)
 	slabs := bytes / f.slab
 	processors := float64(c.multiprocessor)
 	if variant == "tile" {

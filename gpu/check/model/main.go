@@ -70,7 +70,7 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	report(os.Stdout, passes, counted)
+	report(os.Stdout, withOtherTypes(passes), counted)
 	return nil
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 )
 
 // report prints the estimates.
@@ -26,7 +27,7 @@ func report(w io.Writer, passes []pass, counted []loop) {
 	fmt.Fprintf(w, "\n%-11s %-5s %-5s %8s %9s | %-31s | %8s %9s %9s\n", "model", "type", "card", "launches", "tokens/s",
 		"of bandwidth at 1, 5, 9, 17 rows", "v(5)/v(1)", "128 rows/s", "512 rows/s")
 	for _, model := range []string{"qwen3-8b", "qwen3-0.6b"} {
-		for _, format := range []string{"Q4_K", "Q8_0", "F16"} {
+		for _, format := range typesOf(passes) {
 			for _, c := range cards {
 				loops := byTarget[c.target]
 				one, launches := estimate(find(model, format, 1), c, loops)
@@ -61,6 +62,16 @@ func report(w io.Writer, passes []pass, counted []loop) {
 		fmt.Fprintln(w)
 	}
 	calibrate(w)
+}
+
+// typesOf lists the types of weights in the order of the passes.
+func typesOf(passes []pass) (types []string) {
+	for _, p := range passes {
+		if !slices.Contains(types, p.format) {
+			types = append(types, p.format)
+		}
+	}
+	return types
 }
 
 // published are figures of llama.cpp in tokens a second.

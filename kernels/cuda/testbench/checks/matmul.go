@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"specula/kernels/cuda"
@@ -21,7 +22,6 @@ type Run func(kernel string, grid, block sim.Dim, sharedBytes int, arguments ...
 // Matmul is a format with its reference, and a source of weights in the layout of a file.
 type Matmul struct {
 	*cuda.Format
-	Module   string
 	multiple int // the number of columns must be a multiple of it
 	random   func(r *rand.Rand, rows, cols int) []byte
 	// multiply is the reference of the product.
@@ -73,16 +73,42 @@ func quantised(f *cuda.Format, file ref.Format) Matmul {
 	multiply := func(dst, x []float32, m int, w []byte, rows, cols, ranges int) {
 		ref.MatMulQuantizedRanges(dst, x, m, file, w, rows, cols, f.Columns, ranges)
 	}
-	return Matmul{f, "matmul_integer", file.BlockElements, blocks(file), multiply, file.Dequantize}
+	return Matmul{f, file.BlockElements, blocks(file), multiply, file.Dequantize}
 }
 
 // Matmuls are the formats.
-var Matmuls = []Matmul{
-	{cuda.BFloat16, "matmul_float", 1, shorts(randomBFloat16), tiles(ref.ToBFloat16s, ref.DequantizeBF16),
+var Matmuls = append([]Matmul{
+	{cuda.BFloat16, 1, shorts(randomBFloat16), tiles(ref.ToBFloat16s, ref.DequantizeBF16),
 		ref.DequantizeBF16},
-	{cuda.Half, "matmul_float", 1, shorts(randomHalf), tiles(ref.ToHalves, ref.DequantizeF16),
+	{cuda.Half, 1, shorts(randomHalf), tiles(ref.ToHalves, ref.DequantizeF16),
 		ref.DequantizeF16},
-	quantised(cuda.Q8_0, ref.Q8_0), quantised(cuda.Q4_K, ref.Q4_K), quantised(cuda.Q6_K, ref.Q6_K),
+}, allQuantised()...)
+
+func allQuantised() (list []Matmul) {
+	for _, f := range cuda.Packed() {
+		if file, ok := ref.FormatOf(f.Source().Type); ok {
+			list = append(list, quantised(f, file))
+		}
+	}
+	return list
+}
+
+// Exact reports whether products give the reference's bits on every GPU: where integers are summed.
+func (f Matmul) Exact() bool { return f.Activations == quantise }
+
+const quantise = "quantise_rows"
+
+// ModuleOf is the module of a kernel that the checks of a format run.
+func (f Matmul) ModuleOf(kernel string) string {
+	switch strings.TrimSuffix(kernel, f.Operand()) {
+	case "add_rms_norm":
+		return "norm"
+	case "swiglu":
+		return "elementwise"
+	case quantise:
+		return "quantise"
+	}
+	return f.Module
 }
 
 // unusualRows puts unusual numbers into some rows of activations, different ones into each.

@@ -1,0 +1,65 @@
+// How quants of 1 to 8 bits lie in a slab of 16 rows, and become the signed bytes that tensor cores
+// multiply.
+//
+// Their low bits form one plane, and their high bits, if any, the next. In a plane of b bits, 512 bytes
+// hold 8/b blocks of 32 columns: lane (g, t) has 16 bytes, for columns 4t … 4t+3 of row g and of row g+8,
+// then for columns 4t+16 … 4t+19 of row g and of row g+8. Each byte has the bits of one place in all
+// these blocks; the first block has the lowest. If a slab has only half as many blocks, a lane has 8
+// bytes: the second four of the 16 lie in the high halves of the first four, the last in those of the third.
+#pragma once
+#include "integer.h"
+
+// Quants has these for a lane: Part, the bits of a part that no other part needs, and Common, the others.
+// is_signed: a quant is a number in two's complement. It becomes the top bits of a byte, which multiplies
+// it by 1/unit.
+template <int slab_columns, int low, int high, bool is_signed> struct Quants {
+    static constexpr int columns = slab_columns, bits = low + high;
+    static constexpr int low_bytes = columns * tile_rows * low / 8, bytes = columns * tile_rows * bits / 8;
+    static constexpr int up = is_signed ? 8 - bits : 0;  // where a quant begins in its byte
+    static constexpr float unit = 1.0f / (1 << up);
+    static constexpr bool halved = high * columns < 256;  // a lane has 8 bytes of high bits
+    static_assert((low == 8 || low == 4) && (high == 0 || (high == 1 && low == 4)), "no plane of so many bits");
+
+    struct Part { uint4 low_bits[low / 4]; };
+    struct Common { uint4 high_bits; };
+
+    template <class Place> INLINE void load_common(Common &common, Place w, int lane) {
+        if (high == 0) return;
+        if (halved) {
+            uint2 bits = load8(w + (low_bytes + lane * 8));
+            common.high_bits = {bits.x, bits.y, 0, 0};
+        } else {
+            common.high_bits = load16(w + (low_bytes + lane * 16));
+        }
+    }
+    template <class Place> INLINE void load_part(Part &part, Place w, int number, int lane) {
+        UNROLL for (int i = 0; i < low / 4; i++) part.low_bits[i] = load16(w + ((number * (low / 4) + i) * 512 + lane * 16));
+    }
+    INLINE void unpack(unsigned (&quants)[2][4], const Part &part, const Common &common, int number) {
+        UNROLL for (int block = 0; block < 2; block++)
+            UNROLL for (int i = 0; i < 4; i++) {
+                if (low == 8) {
+                    quants[block][i] = word_of(part.low_bits[block * (low / 8)], i);
+                    continue;
+                }
+                const unsigned pair = word_of(part.low_bits[0], i);
+                const unsigned four = block == 0 ? pair << up : up == 4 ? pair : pair >> (4 - up);
+                unsigned word = four & 0x0f0f0f0fu << up;
+                if (high) word |= (high_word(common, i) >> high_bit(2 * number + block, i) & 0x01010101u) << (up + 4);
+                quants[block][i] = word;
+            }
+    }
+    INLINE unsigned high_word(const Common &common, int i) { return word_of(common.high_bits, halved ? i / 2 : i); }
+    INLINE int high_bit(int block, int i) { return halved ? block + i % 2 * 4 : block; }
+
+    // at returns one quant.
+    INLINE int at(const Element &p) {
+        if (low == 8) return (signed char)p.slab[p.block * 512 + p.byte];
+        unsigned quant = p.slab[p.block / 2 * 512 + p.byte] >> p.block % 2 * 4 & 15;
+        if (high) {
+            int word = p.byte / 4 % 4, byte = halved ? p.byte / 16 * 8 + word / 2 * 4 + p.byte % 4 : p.byte;
+            quant |= (p.slab[low_bytes + byte] >> high_bit(p.block, word) & 1u) << 4;
+        }
+        return is_signed ? (int)(quant << (32 - bits)) >> (32 - bits) : (int)quant;
+    }
+};
