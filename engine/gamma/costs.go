@@ -120,6 +120,23 @@ func (c *costs) pass(gamma int) float64 {
 	return 1 // nothing is known, so there is nothing to compare with
 }
 
+// between estimates the pass of a length that was not measured from the measured ones next to it, as if
+// each row cost the same. ok is false if the length was measured, or no longer one was.
+func (c *costs) between(gamma int) (cost float64, ok bool) {
+	below, above := gamma, gamma
+	for below > 0 && !c.measured(below) {
+		below--
+	}
+	for above < len(c.passes) && !c.measured(above) {
+		above++
+	}
+	if below == above || above >= len(c.passes) {
+		return 0, false
+	}
+	share := float64(gamma-below) / float64(above-below)
+	return c.pass(below) + share*(c.pass(above)-c.pass(below)), true
+}
+
 // measured reports whether passes of this length were measured. One sample is not enough, because the
 // machine may have stalled. For a plain pass it is, because there is no shorter pass to compare with.
 func (c *costs) measured(gamma int) bool {

@@ -6,7 +6,7 @@ import "math"
 type Length struct {
 	Tokens   float64 // committed in a round
 	Cost     float64 // of a round
-	Measured bool    // passes with so many draft tokens were timed; otherwise Cost is a lower bound
+	Measured bool    // passes with so many draft tokens were timed; otherwise Cost is estimated, or a lower bound
 }
 
 // rate returns the expected tokens per cost.
@@ -45,7 +45,8 @@ func best(list []Length, least int, margin float64) int {
 
 // Lengths returns what draft lengths from 0 on should bring, by measured times even if there are
 // nominal costs. Cost is in plain rounds. The list ends before a length whose cost is not known; it is
-// nil until a plain round was timed. As in Speedup, reading missed tokens is left out.
+// nil until a plain round was timed. As in Speedup, reading missed tokens is left out. Between two lengths
+// that were timed, Cost is estimated: with a fixed γ, only plain rounds and those of γ are timed.
 func (c *Controller) Lengths() []Length {
 	if !c.clock.measured(0) || !(c.clock.of(0) > 0) {
 		return nil
@@ -53,6 +54,9 @@ func (c *Controller) Lengths() []Length {
 	list := c.clock.lengths(c.options.Max, c.acceptance.at)
 	plain := list[0].Cost
 	for i := range list {
+		if pass, ok := c.clock.between(i); ok {
+			list[i].Cost = c.clock.steps(i) + pass
+		}
 		if list[i].Cost /= plain; math.IsInf(list[i].Cost, 0) {
 			return list[:i]
 		}

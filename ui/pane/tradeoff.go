@@ -56,6 +56,10 @@ func (c *column) lengthBars() (chart bars, speeds, lengths []label) {
 	top = graph.NiceMax(top)
 	chart.level = 1 / top
 	best, now := bestLength(c.s), lengthNow(c.s).gamma
+	timed := len(c.s.Lengths) - 1 // the longest; shorter ones are estimated by it
+	for timed > 0 && !c.s.Lengths[timed].Measured {
+		timed--
+	}
 	unit := "%"
 	if pitch == leastPitch {
 		unit = "" // it stands once, at the left
@@ -74,18 +78,22 @@ func (c *column) lengthBars() (chart bars, speeds, lengths []label) {
 		}
 		name.text = mark + name.text
 		chart.shares, chart.styles = append(chart.shares, l.Speedup()/top), append(chart.styles, bar)
-		speeds = append(speeds, label{fmt.Sprintf("%.0f%s", 100*min(l.Speedup()/c.s.Lengths[best].Speedup(), 1), unit), text})
+		speed := "?" // a bound: what its time is at least
+		if i <= timed {
+			speed = fmt.Sprintf("%.0f%s", 100*min(l.Speedup()/c.s.Lengths[best].Speedup(), 1), unit)
+		}
+		speeds = append(speeds, label{speed, text})
 		lengths = append(lengths, name)
 	}
 	return chart, speeds, lengths
 }
 
-// bestLength returns the draft length with the highest expected speed. A shorter one is preferred if a
-// longer one is hardly faster.
+// bestLength returns the draft length with the highest expected speed, of those that were timed. A shorter
+// one is preferred if a longer one is hardly faster.
 func bestLength(s *state.State) int {
 	best, highest := 0, 0.0
 	for i, l := range s.Lengths {
-		if speed := l.Speedup(); speed > highest*hardly {
+		if speed := l.Speedup(); (l.Measured || i == 0) && speed > highest*hardly {
 			best, highest = i, speed
 		}
 	}
@@ -103,13 +111,15 @@ func (c *column) tradeoffWords() []string {
 		return []string{""}
 	}
 	best, now := bestLength(s), lengthNow(s).gamma
-	known := now >= 0 && now < len(s.Lengths)
+	known := now >= 0 && now < len(s.Lengths) && (s.Lengths[now].Measured || now == 0)
 	would := fmt.Sprintf("%s %d would be best", g.Gamma, best)
 	if best == 0 {
 		would = longestThatFits(c.w-2, g.Gamma+" 0, no drafting, would be best", would)
 	}
 	words := []string{would}
 	switch {
+	case !slices.ContainsFunc(s.Lengths[1:], func(l event.Length) bool { return l.Measured }):
+		words[0] = "no draft was timed yet"
 	case known && s.Lengths[best].Speedup() <= hardly*s.Lengths[now].Speedup():
 		words[0] = fmt.Sprintf("%s %d, in use, is as good as any", g.Gamma, now)
 	case known:
