@@ -12,6 +12,9 @@ import (
 func (s *State) applySetting(e event.SettingChanged) {
 	name, to := sanitize.Line(e.Name), sanitize.Line(e.To)
 	config.SetShown(&s.Settings, name, to)
+	if shortName(name) == "seed" && s.Settings.Seed < 0 {
+		to = "new" // as the settings line says
+	}
 	if len(s.marks) < markLimit {
 		s.marks = append(s.marks, shortName(name)+" "+to)
 	}

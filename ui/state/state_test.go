@@ -189,11 +189,12 @@ func TestChangedSettingsMarkTheNextRound(t *testing.T) {
 	s := play(event.ReplyStarted{Reply: 1, Settings: event.Settings{Temperature: 0.8, TopK: 40}}, round(&x),
 		event.SettingChanged{Name: "sampling.temperature", From: "0.8", To: "0.2"},
 		event.SettingChanged{Name: "sampling.top_k", From: "40", To: "nonsense"},
+		event.SettingChanged{Name: "sampling.seed", From: "7", To: "-1"},
 		event.SettingChanged{Name: "speculation.gamma_rule", To: "fixed"}, round(&x), round(&x))
 	if s.Settings.Temperature != 0.2 || s.Settings.TopK != 40 || s.Settings.GammaRule != "fixed" {
 		t.Errorf("settings %+v", s.Settings)
 	}
-	if got := s.History[1].Marks; !reflect.DeepEqual(got, []string{"temperature 0.2", "top-k nonsense", "gamma-rule fixed"}) {
+	if got := s.History[1].Marks; !reflect.DeepEqual(got, []string{"temperature 0.2", "top-k nonsense", "seed new", "gamma-rule fixed"}) {
 		t.Errorf("marks %q", got)
 	}
 	if s.History[0].Marks != nil || s.History[2].Marks != nil {
