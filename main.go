@@ -56,7 +56,7 @@ func program() *cli.Program {
 	}
 }
 
-// racer is a conversation as the screen wants it: with races.
+// racer is a conversation with the method Race, which the screen needs.
 type racer struct{ *app.Conversation }
 
 func open(ctx context.Context, a *app.App, c config.Config, emit func(event.Event)) (ui.Engine, error) {
@@ -72,8 +72,8 @@ func (r racer) Race(ctx context.Context, lanes [2]race.Lane, after bool) (race.R
 	return r.NewRace(ctx, [2][]config.Value{lanes[0].Settings, lanes[1].Settings}, after)
 }
 
-// folder returns path, a folder of the user. It returns "" if HOME is not set and path would lie in
-// /, which package xdg then takes for the home.
+// folder returns path, a folder in the user's home. If HOME is not set, package xdg takes / for the
+// home; folder then returns "".
 func folder(path string) string {
 	if _, err := os.UserHomeDir(); err != nil && strings.HasPrefix(path, "/.") {
 		return ""
@@ -93,7 +93,7 @@ func version() string {
 	return fmt.Sprintf("%s %s %s/%s", v, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// exitCode returns the exit code for an error of the engine; 0 if there is no special one.
+// exitCode returns the exit code for an error of the engine; 0 if the error has no exit code of its own.
 func exitCode(err error) int {
 	switch {
 	case errors.Is(err, gpu.ErrNoDevice), errors.Is(err, compute.ErrDeviceLost), errors.Is(err, compute.ErrDevice):

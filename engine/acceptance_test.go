@@ -12,9 +12,9 @@ import (
 	"specula/engine/spec"
 )
 
-// A round judged as a block tells p and q of every draft token, and with them how many tokens either
-// rule keeps of this draft on average over its uniforms: token by token Σᵢ Π_{j≤i} min(1, pⱼ/qⱼ), as a
-// block Σᵢ wᵢ (see engine/spec). Compared like this, two rules differ by nothing but themselves.
+// expectedKept returns how many tokens of a draft each rule accepts on average over its uniforms. A round
+// judged as a block tells p and q of every draft token. The rule token accepts Σᵢ Π_{j≤i} min(1, pⱼ/qⱼ),
+// the rule block Σᵢ wᵢ (see engine/spec). So two rules are compared on the same drafts.
 func expectedKept(round event.Round) (token, block float64) {
 	reached, w := 1.0, 1.0
 	for _, t := range round.Draft {
@@ -29,7 +29,7 @@ func expectedKept(round event.Round) (token, block float64) {
 	return token, block
 }
 
-// lengths are how many draft tokens a round keeps by the rules token and block.
+// lengths counts how many draft tokens of a round the rules token and block accept.
 type lengths struct {
 	rounds                     float64
 	token, block               float64 // expected
@@ -60,8 +60,8 @@ func (l *lengths) add(t testing.TB, round event.Round) {
 	}
 }
 
-// gain is the mean difference in percent of the tokens that a round writes by the rule token, and its
-// standard error.
+// gain returns how many more tokens a round writes with the rule block, in percent of those with the rule
+// token, and the standard error.
 func (l *lengths) gain() (percent, se float64) {
 	mean := l.difference / l.rounds
 	share := 100 / (1 + l.token/l.rounds)
@@ -73,9 +73,9 @@ func (l *lengths) gain() (percent, se float64) {
 //
 //	go test -run '^$' -bench Acceptance -benchtime 200x ./engine
 //
-// One iteration answers one prompt, judged as blocks. token-kept and block-kept are the expectations
-// given the drafts, gain-% is the difference in percent of the tokens a round writes by the rule token,
-// ± its standard error. The seen-… are what the uniforms of the same rounds then made of it.
+// One iteration answers one prompt, judged as blocks. token-kept and block-kept are the expected numbers
+// of accepted tokens, given the drafts. gain-% is how many more tokens a round writes with block, in
+// percent, ± its standard error. The seen-… are the numbers with the uniforms that were really drawn.
 func BenchmarkAcceptance(b *testing.B) {
 	prompts := assets.Prompts()
 	for _, temperature := range []string{"0.5", "0.7", "1"} {
@@ -119,7 +119,7 @@ func TestBlockVerificationKeepsMoreOfTheDemoPair(t *testing.T) {
 	}
 }
 
-// checkRules asks that the rule in force keeps what the comparison says it does.
+// checkRules checks that the rule in force accepts as many tokens as the comparison of rules says.
 func checkRules(t *testing.T, round event.Round) {
 	t.Helper()
 	if len(round.Draft) == 0 {
@@ -140,7 +140,7 @@ func checkRules(t *testing.T, round event.Round) {
 	}
 }
 
-// With exact match a seed gives one text, whoever drafts and however long.
+// Under the rule exact, a seed gives one text with every proposer and draft length.
 func TestExactMatchMakesATextIndependentOfItsDrafts(t *testing.T) {
 	write := func(settings ...string) []int32 {
 		s := session(t, pair(), append([]string{"acceptance", "exact", "temperature", "1", "seed", "5", "gamma-rule", "fixed", "max-tokens", "60"}, settings...)...)

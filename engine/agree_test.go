@@ -16,7 +16,7 @@ import (
 	"specula/tokenizer"
 )
 
-// plainly is what a model says after each token, read one at a time.
+// plainly returns a model's scores after each token, read one token at a time.
 func plainly(t *testing.T, backend compute.Backend, file []byte, tokens []int32) [][]float32 {
 	t.Helper()
 	f, err := weights.Parse("model", file)
@@ -47,8 +47,8 @@ func plainly(t *testing.T, backend compute.Backend, file []byte, tokens []int32)
 	return rows
 }
 
-// The α of a dialogue with two replies must equal the one from writing the chat out by hand and
-// reading it token by token.
+// The α of a dialogue with two replies must equal the α from writing out the chat by hand and reading it
+// token by token.
 func TestAgreementAgainstReadingByHand(t *testing.T) {
 	file, err := weights.Parse("target", assets.Target())
 	if err != nil {
@@ -127,7 +127,7 @@ func TestAgreementNeedsADraft(t *testing.T) {
 	}
 }
 
-// An answer depends on its conversation alone, and leaves the settings as they were.
+// An answer depends only on its conversation, and leaves the settings as they were.
 func TestAnswerStandsAlone(t *testing.T) {
 	s := session(t, pair(), "temperature", "1", "seed", "3")
 	talk := []engine.Message{{Role: "user", Content: "hi"}, {Role: "assistant", Content: "Hello!"}, {Role: "user", Content: "What is a token?"}}

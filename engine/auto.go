@@ -122,7 +122,7 @@ func (r *reply) countFailures(did *round.Result) error {
 	return failed
 }
 
-// goOnWithout gives the draft model up if the device of its own failed and auto chose the proposer.
+// goOnWithout gives the draft model up if the draft's own device failed and auto chose the proposer.
 // Otherwise it returns cause.
 func (r *reply) goOnWithout(p spec.Proposer, cause error) error {
 	s := r.session

@@ -15,7 +15,7 @@ import (
 
 const repeats = "Say this again: one two three four five six seven, one two three four five six seven, one two three"
 
-// loaded loads with other options and returns what was told.
+// loaded loads the pair with changed options, and returns the engine and the Ready event.
 func loaded(t *testing.T, change func(o *engine.Options)) (*engine.Engine, event.Ready) {
 	t.Helper()
 	o := options(host.New(1))
@@ -74,7 +74,7 @@ func TestAutoTakesWhatThereIs(t *testing.T) {
 	}
 }
 
-// notices are what a reply told.
+// notices returns the texts of a reply's notices.
 func notices(r record) (all []string) {
 	for _, ev := range r.events {
 		if n, ok := ev.(event.Notice); ok {
@@ -84,7 +84,7 @@ func notices(r record) (all []string) {
 	return all
 }
 
-// drafters are the proposers of a reply's rounds that drafted, each once.
+// drafters returns the proposers that drafted in a reply, each once.
 func drafters(r record) (all []string) {
 	for _, round := range r.rounds {
 		if len(round.Draft) > 0 && !slices.Contains(all, round.Proposer) {
@@ -127,8 +127,8 @@ func TestAutoTurnsFromADraftThatFails(t *testing.T) {
 	}
 }
 
-// When the context of a draft model is full, auto turns to another proposer. In a chat that the
-// model can read, auto uses it again.
+// When the context of a draft model is full, auto chooses another proposer. In a chat that is short
+// enough for the model, auto chooses it again.
 func TestAutoTurnsFromADraftWhoseContextIsFull(t *testing.T) {
 	e, _ := loaded(t, func(o *engine.Options) { o.Draft.Embedded, o.Heads = withContextLength(t, assets.Draft(), 64), nil })
 	s := session(t, e, "temperature", "0", "max-tokens", "40", "gamma-rule", "fixed")
@@ -140,7 +140,7 @@ func TestAutoTurnsFromADraftWhoseContextIsFull(t *testing.T) {
 	}
 }
 
-// lostDraft is a device of its own for the draft, which fails when told to.
+// lostDraft is the draft model's own device. It fails when told to.
 type lostDraft struct {
 	compute.Backend
 	lost bool

@@ -15,10 +15,10 @@ import (
 	"specula/tokenizer/chat"
 )
 
-// cacheTypes are those that the CPU keeps keys and values in.
+// cacheTypes are the types in which the CPU can keep keys and values.
 var cacheTypes = []string{"f32", "f16", "q8_0"}
 
-// keeping loads the embedded pair with caches of a type.
+// keeping loads the embedded pair with caches of the given type.
 func keeping(t *testing.T, cache string) *engine.Engine {
 	t.Helper()
 	o := options(host.New(2))
@@ -30,7 +30,7 @@ func keeping(t *testing.T, cache string) *engine.Engine {
 	return e
 }
 
-// However keys and values are kept, no proposer changes the text, and drafts are accepted.
+// With every type of cache, no proposer changes the text, and drafts are accepted.
 func TestSpeculationNeverChangesGreedyTextWithAnyCache(t *testing.T) {
 	for _, cache := range cacheTypes[1:] { // the first is that of the other tests
 		t.Run(cache, func(t *testing.T) {
@@ -54,8 +54,8 @@ func TestSpeculationNeverChangesGreedyTextWithAnyCache(t *testing.T) {
 	}
 }
 
-// A seed gives the same text again, although drafts were rejected and rolled back before. The part of
-// the cache that a turn takes over from the one before holds what reading afresh would give.
+// A seed gives the same text again, although drafts were rejected and rolled back. A cache that one turn
+// takes over from the turn before equals a cache after reading everything again.
 func TestCachesAreTakenBackWhole(t *testing.T) {
 	for _, cache := range cacheTypes {
 		t.Run(cache, func(t *testing.T) {
@@ -80,7 +80,7 @@ func TestCachesAreTakenBackWhole(t *testing.T) {
 	}
 }
 
-// The doctor finds the same bits in passes of any number of rows, and the figures of the smaller cache.
+// The doctor finds the same bits in passes of every number of rows, and reports the smaller cache.
 func TestTheDoctorFindsACacheInBlocksHealthy(t *testing.T) {
 	examined := func(cache string) *doctor.Report {
 		s := session(t, keeping(t, cache), "gamma-max", "4")
@@ -115,8 +115,8 @@ func (b *asking) CheckCache(shape compute.CacheShape) error {
 	return errKeepsNothing
 }
 
-// wishing is a processor that asks for passes of some rows over a prompt, and records the longest pass
-// that a model has room for.
+// wishing is a CPU backend that asks for passes of some rows over a prompt, and records the longest pass
+// for which a model makes room.
 type wishing struct {
 	compute.Backend
 	rows, most int
@@ -143,8 +143,8 @@ func TestADeviceChoosesTheRowsOfAPrompt(t *testing.T) {
 	}
 }
 
-// The value auto means another type on each device, and on the processor it depends on the size of the
-// model. A type that the device refuses ends the loading.
+// auto means a different type on each device. On the CPU it depends on the size of the model. If the
+// device refuses the type, loading fails.
 func TestTheSettingNamesTheCacheType(t *testing.T) {
 	for _, c := range []struct {
 		cache, kind string

@@ -9,7 +9,7 @@ import (
 	"specula/engine/host"
 )
 
-// rowsOf keeps the tokens of each pass of several rows.
+// rowsOf records the tokens of each pass with several rows.
 type rowsOf struct {
 	compute.Backend
 	passes [][]int32
@@ -22,8 +22,8 @@ func (b *rowsOf) Embed(dst compute.Buffer, table compute.Matrix, ids []int32) er
 	return b.Backend.Embed(dst, table, ids)
 }
 
-// Passes that are measured before the first reply read a text. In a mixture, rows of one token would
-// share their experts, and verification would look too cheap.
+// Passes that are measured before the first reply read a text. In a mixture, equal rows would share their
+// experts, and verification would look too cheap.
 func TestCalibrationReadsText(t *testing.T) {
 	b := &rowsOf{Backend: host.New(1)}
 	o := options(b)

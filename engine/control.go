@@ -21,7 +21,7 @@ type change struct {
 // round never sees half of one.
 type control struct {
 	mu      sync.Mutex
-	inForce config.Config // touched by the goroutine of the reply alone
+	inForce config.Config // used only by the goroutine that writes the reply
 	asked   config.Config // inForce with every pending change applied
 	asks    int           // number of changes to asked
 	pending []change

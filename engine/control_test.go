@@ -13,8 +13,8 @@ func temperature(value string) []config.Value {
 
 func accept(_, _ config.Config) error { return nil }
 
-// While a change is validated, which takes seconds for a form, others look at the settings, change
-// them, and rounds begin.
+// While a change is validated, which takes seconds for a form, other goroutines can read and change the
+// settings, and rounds can begin.
 func TestNobodyWaitsForAChangeThatIsValidated(t *testing.T) {
 	c := newControl(config.Default())
 	seen := 0

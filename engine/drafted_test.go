@@ -10,7 +10,7 @@ import (
 	"specula/tokenizer/chat"
 )
 
-// again writes a reply once more in a fresh session, with nothing but what its events tell of it.
+// again writes a reply once more in a new session, from what its events tell.
 func again(t *testing.T, e *engine.Engine, r record, prompt string) []int32 {
 	t.Helper()
 	settings := []string{"drafts", r.ended.Drafts}
@@ -20,9 +20,8 @@ func again(t *testing.T, e *engine.Engine, r record, prompt string) []int32 {
 	return write(t, session(t, e, settings...), user(prompt), nil).ended.IDs
 }
 
-// Its settings, the seed that was drawn for it, and what its rounds drafted write a reply again to the
-// byte: the clock decided about the drafts, and what was written before is looked up and is learned
-// from.
+// A reply is written again byte for byte from its settings, its seed and what its rounds drafted. The
+// seed is not enough, because drafts depend on the clock and on earlier replies.
 func TestAReplyWithADrawnSeedIsWrittenAgain(t *testing.T) {
 	for _, p := range engine.Registered() {
 		proposer := p.Name
@@ -53,7 +52,7 @@ func TestDraftsOfAnotherModelAreRefused(t *testing.T) {
 	}
 }
 
-// What is given is drafted, whatever the rule and the look-ups would say.
+// A given draft is used, whatever the rule of γ and a lookup would choose.
 func TestGivenDraftsAreMade(t *testing.T) {
 	const answer = "I am fine, thank you. How are you?"
 	twice := append(user("hello"), chat.Message{Role: "assistant", Content: answer}, chat.Message{Role: "user", Content: "hello"})

@@ -48,8 +48,8 @@ func TestTheEmbeddedPairIsHealthy(t *testing.T) {
 	}
 }
 
-// crooked has a norm that comes out a little different in passes of three rows, as a kernel does that
-// takes another way for them: by far too little to change a text by itself.
+// crooked has a norm with slightly different results in passes of three rows, like a kernel that computes
+// three rows in another way. The difference is much too small to change a text.
 type crooked struct{ compute.Backend }
 
 func (c crooked) RMSNorm(dst, x compute.Buffer, m int, w compute.Vector, eps float32) error {
@@ -69,7 +69,7 @@ func TestAKernelThatDependsOnTheRowsIsFound(t *testing.T) {
 	}
 }
 
-// Scores alone may be wrong, too.
+// A fault in the scores alone is found, too.
 func TestScoresThatDependOnTheRowsAreFound(t *testing.T) {
 	backend := host.New(2)
 	defer backend.Close()

@@ -16,7 +16,7 @@ import (
 	"specula/tokenizer/chat"
 )
 
-// faulty is a backend whose scores go wrong when told to.
+// faulty is a backend that returns wrong scores when told to.
 type faulty struct {
 	compute.Backend
 	spoil  func(vocabRows int, row []float32)

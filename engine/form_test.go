@@ -17,7 +17,7 @@ import (
 	"specula/engine/event"
 )
 
-// formSchemas ask for replies that would go on far beyond any limit, deep and long ones.
+// formSchemas ask for replies, deep or long, that would go on far beyond any limit.
 var formSchemas = []string{
 	`{"type":"object","properties":{"title":{"type":"string"},"people":{"type":"array","minItems":1,"items":{"type":"object",
 	  "properties":{"name":{"type":"string","minLength":1},"age":{"type":"integer","minimum":0,"maximum":150},"kind":{"enum":["friend","stranger"]}},
@@ -164,7 +164,7 @@ func TestAFormIsReadFromItsFileForEachReply(t *testing.T) {
 	}
 }
 
-// dearForm is 330 bytes long and asks for 30,000 letters.
+// dearForm is expensive: 330 bytes ask for 30,000 letters.
 var dearForm = strings.Repeat(`\p{L}{1000}`, 30)
 
 func TestAFormThatIsFarTooLongIsRefusedBeforeItIsMeasured(t *testing.T) {
@@ -180,7 +180,7 @@ func TestAFormThatIsFarTooLongIsRefusedBeforeItIsMeasured(t *testing.T) {
 	}
 }
 
-// giveUp ends when it has been looked at so often: a person who has waited long enough.
+// giveUp is a context that ends after it was checked so many times.
 type giveUp struct {
 	context.Context
 	looks atomic.Int64

@@ -61,9 +61,9 @@ func (r *reply) followNegative(ctx context.Context) error {
 	})
 }
 
-// negativePrompt returns the tokens of the conversation with the negative prompt in place of the
-// system prompt. If guidance.negative is empty, it returns those of one empty message of the user,
-// without a system prompt.
+// negativePrompt returns the tokens of the conversation with the negative prompt as system prompt. If
+// guidance.negative is empty, it returns the tokens of a conversation with one empty message of the
+// user and no system prompt.
 func (s *Session) negativePrompt(ctx context.Context, messages []chat.Message, c config.Config) ([]int32, error) {
 	c.Model.System = c.Guidance.Negative
 	if c.Guidance.Negative == "" {

@@ -21,7 +21,7 @@ func guidedSession(t *testing.T, settings ...string) *Session {
 	return guidedSessionKeeping(t, "auto", settings...)
 }
 
-// guidedSessionKeeping has caches of a type.
+// guidedSessionKeeping opens a guided session with caches of the given type.
 func guidedSessionKeeping(t *testing.T, cache string, settings ...string) *Session {
 	t.Helper()
 	c := config.Default()
@@ -67,8 +67,8 @@ func replyIDs(t *testing.T, s *Session, prompt string, watch func(event.Round)) 
 	return ids, rounds
 }
 
-// slowGuidance writes greedily by guided scores in the most obvious way: two readings of all of the
-// text for every token.
+// slowGuidance writes greedily by guided scores in the simplest way: for each token it reads both whole
+// sequences again.
 func slowGuidance(t *testing.T, e *Engine, prompt, negative []int32, scale float64, tokens int) (ids []int32) {
 	t.Helper()
 	read := func(context []int32) []float32 {
@@ -149,8 +149,8 @@ func TestGuidedReplyEqualsTwoSlowReadings(t *testing.T) {
 	}
 }
 
-// The companion follows whatever happens: guidance is switched on, off and on again while speculation
-// goes on, and the caches hold what was committed.
+// The companion stays correct when guidance is switched on, off and on again while speculation goes on:
+// the caches hold the committed tokens.
 func TestGuidanceChangesInMidReply(t *testing.T) {
 	s := guidedSession(t, "temperature", "0.8", "negative", "You talk about colours only.")
 	scales := []string{"2", "1", "1.5", "1", "3"}
@@ -202,8 +202,8 @@ func TestNegativePromptThatDoesNotFit(t *testing.T) {
 	}
 }
 
-// Where the effect of a setting ends in mid-reply, what rounds teach from there on is kept apart: they
-// cost something else.
+// When the effect of a setting ends in mid-reply, later rounds cost something else. So what they teach is
+// kept separately.
 func TestRoundsTeachOfTheirOwnKind(t *testing.T) {
 	s := guidedSession(t, "temperature", "0", "min-tokens", "9")
 	if err := s.Change("seed", "-1"); err != nil {

@@ -38,8 +38,8 @@ func (e *Engine) loadHeads(ctx context.Context, emit func(event.Event)) error {
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case err != nil: // an error, so that built-in heads do not silently take the place of the file's
-			e.headsRefused["eagle"], e.headsRefused["medusa"] = err.Error(), err.Error() // an error: built-in heads must not silently replace heads of a file
+		case err != nil: // an error: built-in heads must not silently replace heads of a file
+			e.headsRefused["eagle"], e.headsRefused["medusa"] = err.Error(), err.Error()
 		default:
 			e.heads[head.Name] = head
 		}

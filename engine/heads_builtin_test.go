@@ -17,7 +17,7 @@ import (
 	"specula/engine/weights/safetensors"
 )
 
-// needBuiltIn skips a test where the program was built without heads, which is allowed.
+// needBuiltIn skips a test if the program was built without heads, which is allowed.
 func needBuiltIn(t *testing.T) {
 	t.Helper()
 	if len(assets.Heads()) == 0 {
@@ -49,7 +49,7 @@ func TestBuiltInHeadsCanBeChosen(t *testing.T) {
 	}
 }
 
-// Heads of another target load if the shapes agree, and guess no better than chance.
+// Heads of another target load if the shapes agree, but guess no better than chance.
 func TestBuiltInHeadsAreThoseOfTheTarget(t *testing.T) {
 	needBuiltIn(t)
 	for _, h := range assets.Heads() {
@@ -88,7 +88,7 @@ func TestBuiltInHeadsAreFoundLossless(t *testing.T) {
 	}
 }
 
-// headSources are an EAGLE head and a Medusa head as if they were built in, both echoing.
+// headSources are an EAGLE head and a Medusa head in place of the built-in ones; both echo (see echo).
 func headSources(t *testing.T) (list []engine.HeadSource) {
 	t.Helper()
 	for _, h := range []struct{ name, path string }{{"eagle", eagleFile(t, false, echo(t))}, {"medusa", medusaFile(t, 4, echo(t))}} {
@@ -101,14 +101,14 @@ func headSources(t *testing.T) (list []engine.HeadSource) {
 	return list
 }
 
-// misfit are heads for a target of another width.
+// misfit returns heads for a target of another width.
 func misfit() *safetensors.Builder {
 	var b safetensors.Builder
 	b.Floats("0.0.linear.weight", compute.F32, make([]float32, 64*64), 64, 64)
 	return &b
 }
 
-// Heads that the user names come before those of their kind that are built in; those of the other kind stay.
+// Heads that the user names replace built-in heads of their kind; heads of the other kind stay.
 func TestNamedHeadsComeBeforeThoseBuiltIn(t *testing.T) {
 	o := options(host.New(1))
 	sources := headSources(t)
@@ -148,7 +148,7 @@ func TestNamedHeadsComeBeforeThoseBuiltIn(t *testing.T) {
 	}
 }
 
-// Both kinds at once, switched between in mid-reply, each on states of its own.
+// Both kinds of heads are loaded and switched in mid-reply; each has its own states.
 func TestBothKindsOfHeadsInOneReply(t *testing.T) {
 	o := options(host.New(2))
 	o.Heads = headSources(t)

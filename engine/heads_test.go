@@ -30,7 +30,7 @@ const (
 // headWeights fills a tensor of rows × cols; rows 1 for a vector.
 type headWeights func(name string, rows, cols int) []float32
 
-// noise makes heads that know nothing.
+// noise returns random heads, which know nothing.
 func noise(seed uint64) headWeights {
 	rng := rand.New(rand.NewPCG(seed, 4))
 	return func(name string, rows, cols int) []float32 {
@@ -45,9 +45,9 @@ func noise(seed uint64) headWeights {
 	}
 }
 
-// echo makes heads that pass the target's last hidden state through untouched. The target made its last
-// token of that, so what they guess is this token again, and at temperature 0 nothing else: a wrong
-// row, a lost one or one read twice shows at once.
+// echo returns heads that repeat the target's last hidden state. The target made its last token from it,
+// so at temperature 0 they guess this token again, and nothing else. A wrong row, a lost row or one read
+// twice is noticed at once.
 func echo(t *testing.T) headWeights {
 	target, err := weights.Parse("target", assets.Target())
 	if err != nil {
@@ -80,7 +80,7 @@ func echo(t *testing.T) headWeights {
 	}
 }
 
-// eagleFile writes an EAGLE head, or one of EAGLE-3 over a part of the vocabulary.
+// eagleFile writes an EAGLE head, or an EAGLE-3 head over a part of the vocabulary.
 func eagleFile(t *testing.T, third bool, fill headWeights) string {
 	t.Helper()
 	var b safetensors.Builder
@@ -140,7 +140,7 @@ func headFile(t *testing.T, b *safetensors.Builder, config string) string {
 	return folder
 }
 
-// withHeads loads the demo pair with heads from a file, "" for none, and none of its own.
+// withHeads loads the demo pair without its own heads, and with those in a file unless path is "".
 func withHeads(t *testing.T, path string) *engine.Engine {
 	t.Helper()
 	o := options(host.New(2))
@@ -152,7 +152,7 @@ func withHeads(t *testing.T, path string) *engine.Engine {
 	return e
 }
 
-// kindsOfHeads are all there are, with weights of a choice.
+// kindsOfHeads returns a file and a proposer for each kind of heads, with the given weights.
 func kindsOfHeads(t *testing.T, fill headWeights) map[string]struct{ path, proposer string } {
 	return map[string]struct{ path, proposer string }{
 		"EAGLE":   {eagleFile(t, false, fill), "eagle"},
@@ -188,8 +188,8 @@ func TestHeadsNeverChangeGreedyText(t *testing.T) {
 	}
 }
 
-// echoes counts in how many draft tokens the echo of the token before each round is heard, of those the
-// heads could say.
+// echoes counts the draft tokens in which heads repeat the token before the round, and all draft tokens
+// after a token that the heads can say.
 func echoes(rounds []event.Round, proposer string, most int32) (heard, all int) {
 	before := last(rounds[0]) // what the prompt ends with is the template's and not the target's choice
 	for _, round := range rounds[1:] {
@@ -207,8 +207,8 @@ func echoes(rounds []event.Round, proposer string, most int32) (heard, all int) 
 	return heard, all
 }
 
-// Through several turns, cancellations, a prompt that goes back, other proposers in between and
-// speculation switched off and on, the heads read the state that belongs to their place in the text.
+// Through several turns, cancellations, an earlier prompt, other proposers in between, and speculation
+// switched off and on, the heads read the state that belongs to their place in the text.
 func TestHeadsHearTheTargetsLastState(t *testing.T) {
 	for name, kind := range kindsOfHeads(t, echo(t)) {
 		t.Run(name, func(t *testing.T) {
@@ -264,7 +264,7 @@ func last(round event.Round) int32 {
 	return c[len(c)-1].ID
 }
 
-// What heads read before, in whatever pieces, leaves no trace: a seed gives the same bytes.
+// What heads have read before has no effect on a reply: a seed gives the same bytes.
 func TestHeadsOfTheSameSeedGiveTheSameBytes(t *testing.T) {
 	for name, kind := range kindsOfHeads(t, noise(5)) {
 		t.Run(name, func(t *testing.T) {
@@ -280,7 +280,7 @@ func TestHeadsOfTheSameSeedGiveTheSameBytes(t *testing.T) {
 	}
 }
 
-// Under guidance the pass has rows of two sequences; the heads take those of the text.
+// Under guidance a pass has rows of two sequences; the heads take those of the text.
 func TestHeadsUnderGuidance(t *testing.T) {
 	e := withHeads(t, eagleFile(t, false, echo(t)))
 	settings := []string{"temperature", "0", "max-tokens", "25", "guidance", "1.02", "gamma-rule", "fixed", "gamma", "2"}

@@ -10,7 +10,7 @@ import (
 	"specula/engine/event"
 )
 
-// bar returns the probability that a list of candidates gives to a token, if it is in it.
+// bar returns the probability of a token in a list of candidates, if it is in the list.
 func bar(list []event.Candidate, id int32) (p float64, ok bool) {
 	i := slices.IndexFunc(list, func(c event.Candidate) bool { return c.ID == id })
 	if i < 0 {
@@ -19,8 +19,8 @@ func bar(list []event.Candidate, id int32) (p float64, ok bool) {
 	return list[i].P, true
 }
 
-// sameBars asks that a token has the same p and q in its bars as in its own figures, and returns how
-// many q were compared.
+// sameBars checks that a token has the same p and q in its candidates as in its own figures, and returns
+// how many q it compared.
 func sameBars(t *testing.T, what string, token event.Token) (compared int) {
 	t.Helper()
 	if p, ok := bar(token.Target, token.ID); ok && token.P != nil && math.Abs(p-*token.P) > 1e-12 { // which the rule block works back to
@@ -36,7 +36,7 @@ func sameBars(t *testing.T, what string, token event.Token) (compared int) {
 	return compared
 }
 
-// The inspector's bars show the distribution that each token was drawn from, with every kind of
+// The inspector's candidates show the distribution that each token was drawn from, with every kind of
 // proposer and at every temperature.
 func TestBarsShowWhatWasDrawnFrom(t *testing.T) {
 	strangers := translated(t, strange(t, func(string) bool { return false }), "tokens")

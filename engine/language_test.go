@@ -19,7 +19,7 @@ import (
 	"specula/tokenizer/chat"
 )
 
-// patched is the built-in target with bytes replaced by as many others, old and new in turn.
+// patched returns the built-in target with bytes replaced: pairs of old and new bytes of equal length.
 func patched(t testing.TB, replace ...string) []byte {
 	t.Helper()
 	file := slices.Clone(assets.Target())
@@ -32,7 +32,7 @@ func patched(t testing.TB, replace ...string) []byte {
 	return file
 }
 
-// What patches do to the target's file.
+// Patches of the target's file.
 var (
 	unnamedPre = []string{"tokenizer.ggml.pre", "tokenizer.ggml.was"}
 	noTemplate = []string{"tokenizer.chat_template", "tokenizer.was_a_template"[:23]}
@@ -40,7 +40,7 @@ var (
 	noToken04 = []string{"\x02\x00\x00\x00\x00\x00\x00\x00\u0104", "\x02\x00\x00\x00\x00\x00\x00\x00~|"}
 )
 
-// badTemplate begins the file's template with what no parser understands.
+// badTemplate changes the beginning of the file's template so that no parser accepts it.
 func badTemplate(t testing.TB) []string {
 	t.Helper()
 	file, err := weights.Parse("target", assets.Target())
@@ -110,8 +110,8 @@ func TestWhatAFileDoesNotSayIsWarnedOf(t *testing.T) {
 	}
 }
 
-// A draft's own tokenizer is used only where the vocabularies differ; then its file should name what it
-// needs, too.
+// The draft's own tokenizer is used only if the vocabularies differ. Then its file should name its
+// pre-tokenizer, too.
 func TestADraftOfAnotherVocabularyIsWarnedOf(t *testing.T) {
 	backend := host.New(1)
 	defer backend.Close()
@@ -180,8 +180,8 @@ func TestLostBytesAreToldOnce(t *testing.T) {
 	}
 }
 
-// A file that is no model is told what it is before anything else of it is found missing, and before it
-// is read.
+// For a file that is no model, the error says what the file is, before anything is found missing and
+// before the file is read.
 func TestLoadSaysWhatAFileIs(t *testing.T) {
 	backend := host.New(1)
 	defer backend.Close()

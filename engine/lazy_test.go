@@ -37,7 +37,7 @@ func (b *counting) Embed(dst compute.Buffer, table compute.Matrix, ids []int32) 
 	return b.Backend.Embed(dst, table, ids)
 }
 
-// counted is a session whose draft knows nothing, its calibration not counted.
+// counted opens a session whose draft model knows nothing; its calibration is not counted.
 func counted(t *testing.T, settings ...string) (*engine.Session, *counting) {
 	t.Helper()
 	hostile, err := random.Scramble("hostile", assets.Draft())
@@ -78,8 +78,8 @@ func TestADraftThatIsNotAskedDoesNotRead(t *testing.T) {
 	}
 }
 
-// A draft model that is not asked for many rounds reads nothing in them. It reads all their tokens
-// before its next draft.
+// While a draft model is not asked, it reads nothing. Before its next draft it reads all tokens of these
+// rounds.
 func TestADraftThatRestedReadsAllThatWasCommitted(t *testing.T) {
 	s, b := counted(t, "temperature", "0", "max-tokens", "60", "gamma-rule", "cost-aware", "costs", "nominal")
 	for _, p := range assets.Prompts()[:8] {
@@ -115,8 +115,8 @@ func TestADraftThatRestedReadsAllThatWasCommitted(t *testing.T) {
 	}
 }
 
-// A draft model whose tokens are never accepted is soon asked no more. What it missed, it reads
-// only at the beginning of a few replies.
+// A draft model whose tokens are never accepted is soon not asked any more. It reads missed tokens only at
+// the beginning of a few replies.
 func TestAHostileDraftReadsLittle(t *testing.T) {
 	for _, temperature := range []string{"0", "0.7"} {
 		t.Run("temperature "+temperature, func(t *testing.T) {
@@ -133,7 +133,7 @@ func TestAHostileDraftReadsLittle(t *testing.T) {
 	}
 }
 
-// What was learned about a proposer holds when it comes back.
+// What was learned about a proposer is still known when it is chosen again.
 func TestLessonsOfAProposerAreKept(t *testing.T) {
 	s, _ := counted(t, "temperature", "0", "max-tokens", "40", "gamma-rule", "cost-aware", "costs", "nominal")
 	acceptance := func(proposer string) float64 {
@@ -164,7 +164,7 @@ func TestAResetForgetsEarlierChats(t *testing.T) {
 	}
 }
 
-// Drafts that always fail are dear: the rule leaves them alone.
+// Drafts that always fail are expensive, so the rule stops asking for them.
 func TestADraftThatFailsIsLeftAlone(t *testing.T) {
 	backend := &faulty{Backend: host.New(1)}
 	s := session(t, embedded(t, backend), "temperature", "0", "max-tokens", "60", "proposer", "draft", "gamma-rule", "cost-aware", "costs", "nominal")

@@ -45,7 +45,7 @@ type HeadSource struct {
 	Config  []byte // the config.json beside it; nil: none
 }
 
-// Options are what an Engine is made from.
+// Options are the inputs of Load.
 type Options struct {
 	Version   string
 	Config    config.Config
@@ -54,7 +54,7 @@ type Options struct {
 	Heads     []HeadSource // heads made for Target; heads that the settings name take precedence
 	Remote    Remote       // the server that runs the target; nil: the target runs here
 	Backend   compute.Backend
-	DeviceWhy string // why this device was chosen, in words
+	DeviceWhy string // why this device was chosen
 	// DraftBackend is where the draft model computes; nil: on Backend.
 	DraftBackend compute.Backend
 	// Fallback opens a device on which replies continue when the device of Target fails. nil: such

@@ -19,6 +19,6 @@ func (r *reply) trim(c *choice, draft *spec.Draft) {
 				c.Off = why
 			}
 		}
-	} // a lookup is asked for the longest draft; γ is what it found and trim kept
-	c.Gamma = len(draft.Tokens) // what was asked for says nothing here
+	}
+	c.Gamma = len(draft.Tokens) // a lookup is asked for the longest draft; γ is what it found and trim kept
 }

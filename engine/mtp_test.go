@@ -52,9 +52,9 @@ func letters(rng *rand.Rand, n int) string {
 	return b.String()
 }
 
-// Without a word of configuration, a target with a head in its file drafts by it, also several tokens
-// at once from its own output. The text is that of the target alone, in further turns, too, after
-// replies that were cancelled, and when the prompt goes back.
+// Without any configuration, a target with a head in its file drafts with it, also several tokens at once
+// from the head's own output. The text is the target's alone. This holds in later turns, after cancelled
+// replies, and when the prompt goes back.
 func TestAutoDraftsByTheHeadInTheFile(t *testing.T) {
 	for _, path := range families(t, withMTP) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
@@ -94,8 +94,8 @@ func TestAutoDraftsByTheHeadInTheFile(t *testing.T) {
 	}
 }
 
-// Greedy replies of every family are the target's text, whatever proposer, gamma and rule of
-// acceptance are in force from round to round.
+// Greedy replies of every family are the target's text, even if proposer, gamma and acceptance rule change
+// from round to round.
 func TestChangesInMidReplyInEveryFamily(t *testing.T) {
 	for _, path := range families(t, "model/testdata/architectures/*.gguf.gz") {
 		t.Run(filepath.Base(path), func(t *testing.T) {

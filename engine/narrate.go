@@ -71,7 +71,7 @@ func (r *reply) narrate(c *choice, in *round.Input, did *round.Result, ev *event
 	}
 }
 
-// narrateTimes tells the milliseconds of a round.
+// narrateTimes copies the times of a round into its event.
 func narrateTimes(did *round.Result, ev *event.Round) {
 	t := &did.Times
 	ev.ReadMS, ev.DraftMS, ev.VerifyMS, ev.SampleMS, ev.OtherMS = t.Read, t.Draft, t.Verify, t.Sample, t.Other

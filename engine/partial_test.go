@@ -12,7 +12,7 @@ import (
 	"specula/tokenizer/chat"
 )
 
-// forgetful is a backend whose caches can lose their last tokens only, or go back to two checkpoints.
+// forgetful is a backend whose caches can only remove their last tokens, or go back to two checkpoints.
 type forgetful struct{ *host.Backend }
 
 const forgetfulSpare = 34 // of a pass with the longest draft
@@ -68,8 +68,8 @@ func (c *forgetfulCache) Checkpoint() error {
 	return nil
 }
 
-// Replies that are written again, edited or continued have the same text with caches that cannot be
-// cut back everywhere, whatever drafts: what is missing is read again.
+// With caches that cannot be cut everywhere, replies that are written again, edited or continued have the
+// same text with every proposer: missing tokens are read again.
 func TestCachesThatCannotGoBackReadAgain(t *testing.T) {
 	e, err := engine.Load(t.Context(), options(forgetful{newHost(t)}), func(event.Event) {})
 	if err != nil {

@@ -41,8 +41,8 @@ func TestPathAndReason(t *testing.T) {
 	}
 }
 
-// Rounds leave the fallback path as soon as the least number of tokens is reached. The text is the same
-// as if they stayed on that path, which log-probabilities make them do.
+// After the least number of tokens is reached, rounds leave the path fallback. The text is the same as on
+// that path, which log-probabilities force for comparison.
 func TestMinTokensHoldAsLongAsTheyChangeSomething(t *testing.T) {
 	const least, most = 7, 40
 	for _, c := range []struct {

@@ -49,7 +49,7 @@ func TestEveryProposerIsKnown(t *testing.T) {
 	}
 }
 
-// recalling are the proposers that keep text of earlier chats, by the register.
+// recalling returns the proposers that keep text of earlier chats.
 func recalling() (names []string) {
 	for _, p := range engine.Registered() {
 		if p.FindsChats {
@@ -59,11 +59,11 @@ func recalling() (names []string) {
 	return names
 }
 
-// repeating are settings under which a reply is one word over and over: even a proposer that seldom
-// drafts can guess it.
+// repeating are settings with which a reply repeats one word. So even a proposer that seldom drafts can
+// guess it.
 var repeating = []string{"allow", `[" the"]`, "min-tokens", "20"}
 
-// The plain replies to every prompt, which all proposers must give.
+// greedyTokens is the length of the plain replies that all proposers must give.
 const greedyTokens = 24
 
 func plainReplies(t *testing.T) map[string][]int32 {
@@ -144,8 +144,8 @@ func switchInMidReply(t *testing.T, e *engine.Engine) {
 	}
 }
 
-// What a proposer knows must be what it would know had it been there from the start: after a detour
-// over an unavailable one, too.
+// After another proposer was in force for a while, or could not be used, a proposer must know the same as
+// if it had been in force from the start.
 func TestAProposerCatchesUpAfterADetour(t *testing.T) {
 	settings := []string{"temperature", "0", "max-tokens", "60", "gamma-rule", "fixed", "gamma", "3"}
 	detour := session(t, withHeads(t, ""), settings...)
@@ -214,7 +214,7 @@ func TestSkipLayersAreThoseOfTheTarget(t *testing.T) {
 	}
 }
 
-// A chat is recalled in the next one, as long as a reply need not be repeatable.
+// An earlier chat is recalled in the next one, unless a reply must be repeatable.
 func TestEarlierChatsAreRecalled(t *testing.T) {
 	for _, name := range recalling() {
 		t.Run(name, func(t *testing.T) {
@@ -238,7 +238,7 @@ func TestEarlierChatsAreRecalled(t *testing.T) {
 	}
 }
 
-// A repeatable reply is drafted alike, whatever the session wrote before.
+// The drafts of a repeatable reply do not depend on what the session wrote before.
 func TestNoProposerDraftsARepeatableReplyFromEarlierChats(t *testing.T) {
 	fresh := []string{"temperature", "0", "max-tokens", "40", "gamma-rule", "fixed", "gamma", "4", "trust", "0"}
 	seeded := []string{"temperature", "1", "seed", "5", "costs", "nominal"}
@@ -285,7 +285,7 @@ func TestCombinedSaysWhoDrafted(t *testing.T) {
 	}
 }
 
-// Cancelling at any moment leaves every proposer fit for the next reply.
+// After a cancellation at any moment, every proposer works in the next reply.
 func TestEveryProposerSurvivesACancel(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 2))
 	for _, name := range available(t) {
@@ -326,8 +326,8 @@ func TestNominalCostsOfEveryProposer(t *testing.T) {
 	}
 }
 
-// The speed-up of a round is the one of the current proposer. After a change of the proposer there is
-// no speed-up until the new one has drafted.
+// The speed-up of a round is that of the current proposer. After a change there is no speed-up until the
+// new proposer has drafted.
 func TestTheSpeedUpIsTheProposersOwn(t *testing.T) {
 	s := session(t, withHeads(t, ""), "temperature", "0", "max-tokens", "60", "gamma-rule", "fixed", "gamma", "1")
 	r := write(t, s, user("Tell me a story."), func(ev event.Event) {

@@ -8,8 +8,8 @@ import (
 	"specula/engine/proof"
 )
 
-// With a draft model of another vocabulary the text is exact, too: with drafts of common tokens, and
-// with drafts whose text is tokenised again.
+// A draft model with another vocabulary keeps the text exact: with drafts of common tokens, and with
+// drafts whose text is tokenised again.
 func TestATranslatedDraftIsFoundLossless(t *testing.T) {
 	draft := strange(t, func(text string) bool { return len(text) > 6 })
 	for _, way := range []string{"tokens", "text"} {
@@ -25,7 +25,7 @@ func TestATranslatedDraftIsFoundLossless(t *testing.T) {
 	}
 }
 
-// Heads are fed by passes of the target, in a proof as in a reply.
+// In a proof as in a reply, passes of the target feed the heads.
 func TestHeadsAreFoundLossless(t *testing.T) {
 	for name, kind := range kindsOfHeads(t, echo(t)) {
 		s := session(t, withHeads(t, kind.path), "temperature", "1")

@@ -14,8 +14,8 @@ import (
 	"specula/engine/weights/widen"
 )
 
-// nearTie is the lead of the best score over the second below which float32 arithmetic in another order
-// may pick the other.
+// nearTie is a lead of the best score over the second best. Below it, float32 arithmetic in another order
+// may choose the second best.
 const nearTie = 1e-3
 
 // reference is the output of a separate float32 forward pass of the demo pair

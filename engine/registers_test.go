@@ -44,7 +44,7 @@ func TestSettingsHaveTheRegisters(t *testing.T) {
 	isWritten(t, "../config.toml", explained(file, "acceptance", ruleHelp))
 }
 
-// Registered returns what the register says of each proposer, for the tests of package engine_test.
+// Registered returns the traits of all proposers, for the tests of package engine_test.
 func Registered() (list []spec.Traits) {
 	for _, d := range drafters() {
 		list = append(list, d.Traits)
@@ -52,7 +52,7 @@ func Registered() (list []spec.Traits) {
 	return list
 }
 
-// The setting auto tries proposers in one order.
+// No two proposers have the same rank for auto.
 func TestRanksOfProposersAreUnique(t *testing.T) {
 	ranks := map[int]string{}
 	for _, d := range drafters() {
@@ -81,7 +81,7 @@ func isWritten(t *testing.T, path, want string) {
 	}
 }
 
-// explained puts help into the comment above a key of config.toml: after its introduction, before the
+// explained inserts help into the comment above a key of config.toml: after its introduction, before the
 // flag and the command.
 func explained(file, key string, help []string) string {
 	end := strings.Index(file, "\n"+key+" = ")
@@ -99,7 +99,7 @@ func explained(file, key string, help []string) string {
 	return file[:begin] + lines + line + file[end:]
 }
 
-// A trace of an older program does not say where tokens come from; a replay still shows it.
+// A trace of an older program does not say where tokens come from; a replay adds it.
 func TestOldTracesGetTheWordsOfProposers(t *testing.T) {
 	old := event.Ready{Proposers: []event.Proposer{{Name: "suffix", Refused: "no"}, {Name: "draft", Words: "own words"}}}
 	for _, p := range WithWords(old).Proposers {

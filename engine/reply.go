@@ -34,7 +34,7 @@ type reply struct {
 type script struct {
 	context  []int32 // prompt and everything committed
 	prompt   int     // tokens of context that are the prompt
-	negative []int32 // prompt of the companion (the second sequence under guidance); nil before guidance is asked for
+	negative []int32 // prompt of the companion, which is the second sequence under guidance; nil until guidance is first on
 }
 
 func (s *script) last() int32    { return s.context[len(s.context)-1] }

@@ -10,7 +10,7 @@ import (
 	"specula/engine/host"
 )
 
-// Where the context ends, a reply with speculation ends with the same token as one without.
+// At the end of the context, a reply with speculation ends with the same token as one without.
 func TestSpeculationEndsWhereTheContextDoes(t *testing.T) {
 	for length := 40; length < 48; length++ {
 		o := options(host.New(1))
@@ -29,8 +29,8 @@ func TestSpeculationEndsWhereTheContextDoes(t *testing.T) {
 	}
 }
 
-// A negative prompt takes room, too: a form that fits after the prompt alone is refused under guidance
-// when it does not fit after the negative one, before anything is written.
+// A negative prompt needs room, too. A form that fits after the prompt is refused under guidance, before
+// anything is written, if it does not fit after the negative prompt.
 func TestTheNegativePromptCountsInTheRoomForAForm(t *testing.T) {
 	o := options(host.New(1))
 	o.Config.Context.Length = 80

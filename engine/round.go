@@ -154,7 +154,7 @@ func (r *reply) ready(ctx context.Context, c *choice) error {
 	return r.follow(ctx, c.proposer)
 }
 
-// outlook tells gamma's controller what only the reply knows of the coming round.
+// outlook returns what gamma's controller must be told about the coming round.
 func (r *reply) outlook(p spec.Proposer) gamma.Outlook {
 	return gamma.Outlook{Left: r.left(), Unread: p.Unread()}
 }
@@ -176,7 +176,7 @@ func (r *reply) limit(c *choice) {
 	}
 }
 
-// input is what a round starts from.
+// input returns the input of the round.
 func (r *reply) input(c *choice) round.Input {
 	s := r.session
 	in := round.Input{Last: r.last(), Terms: r.terms()}

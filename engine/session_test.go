@@ -47,7 +47,7 @@ func builtIn() (list []engine.HeadSource) {
 	return list
 }
 
-// pair is loaded once for all tests that do not tamper with it.
+// pair is loaded once for all tests that do not change it.
 var pair = sync.OnceValue(func() *engine.Engine {
 	e, err := engine.Load(context.Background(), options(host.New(2)), func(event.Event) {})
 	if err != nil {
@@ -122,7 +122,7 @@ func writeContext(t testing.TB, ctx context.Context, s *engine.Session, messages
 	return r
 }
 
-// text is the reply as its events spelled it, which must be what ReplyEnded says.
+// text is the reply as spelled by its events, which must equal ReplyEnded.Text.
 func (r record) text() string {
 	var b strings.Builder
 	for _, round := range r.rounds {
@@ -156,7 +156,7 @@ func TestSpeculationNeverChangesGreedyText(t *testing.T) {
 	}
 }
 
-// unsure are messages to which the demo pair knows no one answer, so that seeds matter.
+// unsure are messages that the demo pair can answer in several ways, so that seeds matter.
 func unsure() []string {
 	return []string{
 		"I have two dogs and I love to hike.", "I would like to find a restaurant in Oakland.", "I went to the beach yesterday.",
@@ -214,7 +214,7 @@ func TestEventsTellTheReply(t *testing.T) {
 	}
 }
 
-// checkVerdicts holds a round's tokens against the rule that decided about them.
+// checkVerdicts checks a round's verdicts by the rule that decided about them.
 func checkVerdicts(t *testing.T, round event.Round) {
 	t.Helper()
 	for j, token := range round.Draft {

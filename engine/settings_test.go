@@ -70,7 +70,7 @@ func TestChangesDoNotPileUp(t *testing.T) {
 	}
 }
 
-// To name γ is to ask for it; a rule that is named later chooses again, up to the ceiling there was.
+// Setting γ makes the rule fixed. Choosing cost-aware later lets the rule choose, up to the earlier gamma_max.
 func TestNamingGammaFixesIt(t *testing.T) {
 	s := session(t, pair(), "temperature", "0", "max-tokens", "12")
 	for _, step := range []struct{ name, value, rule, gammas string }{
@@ -100,7 +100,7 @@ func TestAnswerLeavesTheRuleAsItWas(t *testing.T) {
 	}
 }
 
-// withContextLength returns a model file that allows so many tokens.
+// withContextLength returns a model file whose context length is tokens.
 func withContextLength(t *testing.T, file []byte, tokens uint32) []byte {
 	t.Helper()
 	key := "qwen3.context_length"

@@ -11,7 +11,7 @@ import (
 	"specula/engine/host"
 )
 
-// everyFeature is one setting, or a few, for each thing that forces the fallback path.
+// everyFeature has settings for each feature that forces the path fallback.
 func everyFeature() map[string][]string {
 	return map[string][]string{
 		"penalties":      {"repeat-penalty", "1.3", "frequency-penalty", "0.4", "presence-penalty", "0.3"},
@@ -24,8 +24,7 @@ func everyFeature() map[string][]string {
 	}
 }
 
-// With drafts and without, the text is the same: at temperature 0, and with a seed by the rule that
-// lets the target draw.
+// The text is the same with and without drafts: at temperature 0, and with a seed under the rule exact.
 func TestShapedTextIsThatOfPlainRounds(t *testing.T) {
 	features := everyFeature()
 	var all []string
@@ -55,8 +54,8 @@ func TestShapedTextIsThatOfPlainRounds(t *testing.T) {
 	}
 }
 
-// A change in mid-reply holds from the next round on, for what was written before it, too: the rest is
-// what a reply that had the setting all along would go on with.
+// A change in mid-reply holds from the next round on, and also counts what was written before. The rest
+// of the reply is the one that follows if the setting was there from the start.
 func TestShapingChangesInMidReply(t *testing.T) {
 	base := []string{"temperature", "0", "max-tokens", "40", "gamma-rule", "fixed", "gamma", "3"}
 	s := session(t, pair(), base...)
@@ -152,8 +151,8 @@ func TestNamesOfTokensAreCheckedWhenAsked(t *testing.T) {
 	}
 }
 
-// Settings that leave nothing to write end the reply with words for it, and the next one is as if
-// nothing had been.
+// Settings that forbid every token end the reply with an error that says so. The next reply is not
+// affected.
 func TestContradictionsEndTheReply(t *testing.T) {
 	s := session(t, pair(), "temperature", "0", "max-tokens", "30", "allow", "Hello", "ban", "Hello", "min-tokens", "5")
 	r := write(t, s, user("hello"), nil)

@@ -64,7 +64,7 @@ func (t *text) follow(decoded string) {
 	}
 }
 
-// flush returns what is still held back when a reply ends for another reason than a stop string.
+// flush returns the text that is still held back, when a reply ends without a stop string.
 func (t *text) flush() string {
 	s, stopped := t.release(t.held + t.decoder.Flush())
 	if !stopped {

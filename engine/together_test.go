@@ -62,8 +62,8 @@ func randomCombination(rng *rand.Rand) combination {
 	return c
 }
 
-// Everything together: whoever drafts, however it is judged, whatever shapes, guides or holds the
-// reply, and whatever is changed meanwhile, the text is that of plain decoding.
+// All features together: with every proposer, acceptance rule, shaper, guidance, form and change in
+// mid-reply, the text is that of plain decoding.
 func TestNoCombinationOfFeaturesChangesTheText(t *testing.T) {
 	engines := map[string]*engine.Engine{
 		"EAGLE":      withHeads(t, eagleFile(t, false, echo(t))),

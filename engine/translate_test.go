@@ -18,8 +18,8 @@ import (
 	"specula/tokenizer"
 )
 
-// strange is the embedded draft model with its vocabulary in reverse order and an end token of another
-// name. Tokens for which gone holds are taken from it, so that their text has to be spelled by shorter
+// strange returns the embedded draft model with its vocabulary in reverse order and with another name for
+// the end token. It lacks the tokens for which gone is true, so their text must be spelled by shorter
 // ones.
 func strange(t *testing.T, gone func(text string) bool) []byte {
 	t.Helper()
@@ -103,7 +103,7 @@ func translated(t *testing.T, draft []byte, way string) *engine.Engine {
 	return e
 }
 
-// A draft model whose vocabulary is another changes what is guessed, never what is written.
+// A draft model with another vocabulary changes what is guessed, never what is written.
 func TestDraftOfAnotherVocabulary(t *testing.T) {
 	nothing := func(string) bool { return false }
 	long := func(text string) bool { return len(text) > 5 }
@@ -159,8 +159,8 @@ func TestTranslationSwitchedOff(t *testing.T) {
 	}
 }
 
-// Sampled, with the chat going on, a reply cut short, and γ changing: the caches stay true whatever was
-// translated.
+// Sampled, in a chat, with a cancelled reply and with a changing γ: the caches stay correct with
+// translated drafts.
 func TestTranslatedDraftSampled(t *testing.T) {
 	for _, way := range []string{"tokens", "text"} {
 		t.Run(way, func(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"specula/engine/host"
 )
 
-// Every position of a reply is compared, and one bit in a pass of several rows is found, also one that
+// Every position of a reply is compared. A single wrong bit in a pass of several rows is found, even if it
 // changes no text.
 func TestCompareWithDecoding(t *testing.T) {
 	backend := &faulty{Backend: host.New(1)}

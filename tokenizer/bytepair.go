@@ -81,9 +81,9 @@ func (b *bytePair) encodeRaw(to *encoding, word string, m *merger) {
 	m.encodeCharacters(to, b.vocab, word, b)
 }
 
-// encodeWord appends the ids of a word. A byte without a token goes to to.lost instead and gives no
-// id, as in llama.cpp and Hugging Face. No longer token has such a byte either: tokens are merged
-// from bytes that have a token.
+// encodeWord appends the ids of a word. A byte without a token is appended to to.lost instead, as in
+// llama.cpp and Hugging Face. No longer token contains such a byte, because tokens are merged from
+// bytes that have a token.
 func (b *bytePair) encodeWord(to *encoding, word string, m *merger) {
 	m.begin(len(word))
 	for i := range int32(len(word)) {

@@ -13,16 +13,15 @@ import (
 const maxHeldBytes = 96
 
 // Decoder turns ids into text as they arrive. It is not safe for use by several goroutines.
-//
 // A token may end inside a UTF-8 sequence, or between the parts of one visible character: a flag,
 // an emoji joined from several, a Devanagari or Thai syllable. The decoder holds such an end back
-// until the token that completes it. Any letter could be followed by a combining mark; but text is
-// nearly always composed, and waiting would hold back the last letter of every word. So the
-// decoder waits only after the scripts and signs that are regularly continued. After others, a
-// mark that does follow comes as the text of its own token.
+// until a later token completes it. In principle each letter can be followed by a combining mark. But
+// text is nearly always composed, and waiting would hold back the last letter of every word. So the
+// decoder waits only after scripts and signs that are often continued. Elsewhere a combining mark
+// comes later, as the text of its own token.
 //
-// The joined texts are those of [Tokenizer.Decode], whatever was held back. Each byte that is not
-// UTF-8 becomes one U+FFFD. A control token gives no text of its own, but releases what was held.
+// All texts joined are those of [Tokenizer.Decode]. Each byte that is not UTF-8 becomes one U+FFFD. A
+// control token gives no text of its own, but releases what was held.
 type Decoder struct {
 	t     *Tokenizer
 	held  []byte // at most maxHeldBytes between calls
@@ -54,7 +53,7 @@ func (d *Decoder) Next(id int32) string {
 	return text
 }
 
-// Flush returns what is held back, unfinished or not.
+// Flush returns all text that is held back, even if it is unfinished.
 func (d *Decoder) Flush() string {
 	text := validText(d.held)
 	d.held = d.held[:0]

@@ -7,9 +7,9 @@ import (
 )
 
 // PreTokenizerFor returns the first name in PreTokenizers of the pre-tokenizer that cuts by these
-// expressions, in this order, written for Oniguruma as in tokenizer.json; "" stands for that of
-// GPT-2. It prefers one that treats whole words as asked for. It returns "" if there is none: an
-// expression of a file is compared with those of the program, and never run.
+// expressions, in this order and written for Oniguruma as in tokenizer.json. "" stands for GPT-2's
+// expression. If several fit, it prefers one with the given wholeWords. It returns "" if none fits. It
+// compares an expression of a file with those of the program, and never runs it.
 func PreTokenizerFor(expressions []string, wholeWords bool) string {
 	wanted := make([]string, len(expressions))
 	for i, e := range expressions {
@@ -48,7 +48,7 @@ func (p preTokenizer) cutsBy(wanted []string) bool {
 // escapes are the ways to write one character in an expression.
 var escapes = regexp.MustCompile(`\\x\{[0-9a-fA-F]{1,6}\}|\\x[0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\[rnt]`)
 
-// canonical writes an expression in one of the ways in which the same expression is written.
+// canonical writes an expression in one spelling, so that expressions that mean the same are equal.
 func canonical(expression string) string {
 	text := escapes.ReplaceAllStringFunc(expression, func(e string) string {
 		switch e {
@@ -68,8 +68,8 @@ func canonical(expression string) string {
 	return respelled.Replace(text)
 }
 
-// respelled lists parts of expressions that mean the same. A possessive repetition is one that is
-// never shortened; in these places none can be. Without a case to fold, (?i: is (?:.
+// respelled lists parts of expressions that mean the same. A possessive repetition never gives characters
+// back; here no repetition has to. Where no letter has two cases, (?i: is the same as (?:.
 var respelled = strings.NewReplacer(
 	`'(?i:[sdmt]|ll|ve|re)`, contractions,
 	`(?i:'(?:[sdmt]|ll|ve|re))`, contractions,

@@ -15,9 +15,9 @@ import (
 //	(…) (?:…) (?i:…), with ? * + after them, and |
 //	(?=…) (?!…) \b $                                match a place, no character
 //
-// The first alternative that leads to a match counts, and of repetitions the longest. To go back
-// over them could take exponential time. So expressions never come from a file: pretokenizer.go
-// has them all.
+// The first alternative that leads to a match counts; a repetition is as long as possible. Going back
+// over them could take exponential time, so expressions never come from a file: all of them are in
+// pretokenizer.go.
 type pattern []instruction
 
 // instruction is one step of a pattern. Jumps are relative to the instruction itself.
@@ -44,8 +44,8 @@ const (
 	opMatch
 )
 
-// choice is a place to go back to: the instruction code at the offset at. If the choice comes from
-// an opRun, the run may end at each character from at back to low.
+// choice is a place to go back to: instruction code at offset at. If it comes from an opRun, the run
+// may end at each character from at back to low.
 type choice struct{ code, at, low int }
 
 // find returns where the first match that is not empty begins and ends. It looks for matches that
@@ -62,9 +62,9 @@ func (p pattern) find(text string, from int) (start, end int) {
 	return -1, -1
 }
 
-// match returns where the match that begins at an offset ends, -1 if there is none. It uses back as
-// its stack, above what is already there, and returns the slice with its old length, so that the
-// caller can use its memory again.
+// match returns where the match that begins at an offset ends, -1 if there is none. It uses back as its
+// stack, above the present content, and returns the slice with its old length, so that the caller can
+// use its memory again.
 func (p pattern) match(text string, at int, back []choice) (int, []choice) {
 	bottom := len(back)
 	for code := 0; ; {
@@ -199,7 +199,7 @@ func (c *compiler) item() pattern {
 	return pattern{run}
 }
 
-// group compiles what stands between an opening bracket, which was taken, and its end.
+// group compiles the rest of a group after its opening bracket, up to its end.
 func (c *compiler) group(fold bool) pattern {
 	outer := c.fold
 	c.fold = fold

@@ -10,8 +10,8 @@ import (
 // preTokenizer cuts a text into words; BPE merges inside words only.
 type preTokenizer struct {
 	names string // as in tokenizer.ggml.pre, separated by spaces
-	// expressions cut the text. Each cuts the words that those before it left, into its matches
-	// and what lies between them.
+	// expressions cut the text. Each one cuts the words that the earlier ones left, into its matches
+	// and the text between them.
 	expressions []string
 	wholeWords  bool // a word that is a token is not merged
 	addBOS      bool // a prompt begins with BOS unless the file says otherwise
@@ -25,7 +25,7 @@ const (
 	newlines     = `\s*[\r\n]+|` + lastSpaces
 	llama3       = contractions + `|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|` + newlines
 	qwen2        = contractions + `|` + withoutContractions
-	// withoutContractions leaves what comes after an apostrophe to the rest.
+	// withoutContractions is qwen2 without the rule for 's, 't and the like.
 	withoutContractions = `[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|` + newlines
 	// camelCase ends a word before a capital letter after a small one.
 	camelCase = `[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+`
@@ -39,9 +39,9 @@ const (
 	bloom     = ` ?[^(\s|.,!?…。，、।۔،)]+`
 )
 
-// preTokenizers has one entry for each way to cut. Names and ways are llama.cpp's. Some expressions
-// of llama.cpp only come near to those that a model was trained with; here are those of the
-// training.
+// preTokenizers has one entry for each way to cut. Names and grouping are llama.cpp's. Some of
+// llama.cpp's expressions only approximate those of the training; the expressions here are those of
+// the training.
 var preTokenizers = sync.OnceValue(func() []preTokenizer {
 	return []preTokenizer{
 		{expressions: []string{gpt2}, names: "gpt-2 gpt2 phi-2 jina-es jina-de jina-v1-en jina-v2-es jina-v2-de jina-v2-code roberta-bpe " +
@@ -121,9 +121,9 @@ func (s Spec) AssumedPre() string {
 	return ""
 }
 
-// PrependsBOS reports whether prompts begin with BOS when the file does not say. With a llama
-// vocabulary they do. With others it depends on the pre-tokenizer, because llama.cpp decides it so
-// and converters rely on that.
+// PrependsBOS reports whether prompts begin with BOS if the file does not say it. With a llama
+// vocabulary they do. With others it depends on the pre-tokenizer, as in llama.cpp, because converters
+// rely on that.
 func (s Spec) PrependsBOS() bool {
 	if s.Model == "llama" {
 		return true

@@ -31,7 +31,7 @@ func (s *runeSet) search(r rune) bool {
 	return in != s.negated && (s.except == nil || !s.except.search(r))
 }
 
-// indexed prepares has for ASCII, which most texts consist of.
+// indexed stores the answers of has for ASCII, the commonest characters.
 func (s *runeSet) indexed() *runeSet {
 	for r := range s.ascii {
 		s.ascii[r] = s.search(rune(r))
@@ -39,10 +39,10 @@ func (s *runeSet) indexed() *runeSet {
 	return s
 }
 
-// wordRunes are the characters that \b takes for parts of words.
+// wordRunes are the characters that count as parts of words for \b.
 var wordRunes = (&runeSet{tables: []*unicode.RangeTable{unicode.L, unicode.M, unicode.N, unicode.Pc}}).indexed()
 
-// set compiles what stands for one character.
+// set compiles a part of the expression that matches one character.
 func (c *compiler) set() *runeSet {
 	s := &runeSet{}
 	switch {
@@ -56,7 +56,7 @@ func (c *compiler) set() *runeSet {
 	return s.indexed()
 }
 
-// class compiles what stands after [, and the bracket at its end.
+// class compiles the rest of a set after [, with the closing bracket.
 func (c *compiler) class(s *runeSet) {
 	s.negated = c.take("^")
 	for !c.take("]") {

@@ -14,12 +14,12 @@
 //     pair whose result has the highest score is joined. Characters without a token are spelled in
 //     byte tokens <0xNN>.
 //
-// All are the same greedy merge with another rule for the next pair; merge.go has it once.
+// All three are the same greedy merge with different rules for the next pair; see merge.go.
 //
 // Invariant: no user can forge a turn. A chat prompt mixes text of the template, in which
 // <|im_start|> is a control token, with text of people, files and models, in which the same
-// characters are just characters. [Segment] carries this difference from the template to here; it
-// is never guessed from the text.
+// characters are just characters. [Segment] carries this difference from the template to here; it is
+// never guessed from the text.
 //
 // Text is UTF-8; an invalid byte is read as U+FFFD. Text is not normalised, so decoding gives
 // exactly what was encoded, except for what the vocabulary cannot spell: see [Tokenizer.Lost].

@@ -17,8 +17,8 @@ type vocabulary struct {
 	plain map[string]int32
 	// byteID is the token of a single byte, or -1.
 	byteID [256]int32
-	// unk stands for a character that has no token and cannot be spelled in byte tokens, -1: none.
-	// It is never a control token. Byte-level vocabularies do not use it.
+	// unk stands for a character that has no token and cannot be spelled in byte tokens; -1: none. It
+	// is never a control token, and unused in byte-level vocabularies.
 	unk int32
 }
 
@@ -83,10 +83,10 @@ func newVocabulary(spec Spec) (*vocabulary, error) {
 
 // checkSpelling refuses a vocabulary that cannot spell common text.
 //
-// A vocabulary that is not byte-level needs an unknown token, or all bytes of UTF-8. A byte-level
-// vocabulary often lacks bytes that its training text did not have; encoding leaves those out. But
-// if the token of a byte is a control token, the file is wrong: that letter would vanish from every
-// text.
+// A vocabulary that is not byte-level needs an unknown token, or tokens for all bytes of UTF-8. A
+// byte-level vocabulary often lacks bytes that did not occur in its training text; encoding leaves
+// these out. But if the token of a byte is a control token, the file is wrong: that letter would vanish
+// from every text.
 func (v *vocabulary) checkSpelling() error {
 	for value, id := range v.byteID {
 		switch {
@@ -196,8 +196,8 @@ func (v *vocabulary) has(id int32) bool { return id >= 0 && int(id) < len(v.toke
 
 func (v *vocabulary) isControl(id int32) bool { return v.has(id) && v.types[id] == TypeControl }
 
-// isOrdinary reports whether a token is user-defined and a shorthand for text: one character, or
-// only letters, digits, marks and white space, such as a run of spaces. A delimiter such as <think>
+// isOrdinary reports whether a token is user-defined and just an abbreviation of text: one character,
+// or only letters, digits, marks and white space, such as a run of spaces. A delimiter such as <think>
 // is not ordinary. Only ordinary tokens may come from text that a user wrote.
 func (v *vocabulary) isOrdinary(id int32) bool {
 	if v.types[id] != TypeUserDefined {

@@ -2,16 +2,17 @@
 //
 // [Measure] reads a [Dialogue] with both models of a [Pair] and returns a [Report]. At each
 // position of an assistant's reply the target has a distribution p for the next token and the
+// position of an assistant's reply the target has a distribution p for the next token and the
 // draft a distribution q. Speculative sampling accepts with probability Σ min(p, q), which is one
-// minus their total variation distance ([Overlap]). α of a text is the mean of this over the
-// tokens of the assistant's replies. At temperature 0 the sum is 1 where the best tokens of both
+// minus their total variation distance ([Overlap]). α of a text is the mean of this probability over
+// the tokens of the assistant's replies. At temperature 0 the sum is 1 where the best tokens of both
 // models are the same, and 0 elsewhere.
 //
-// Invariant: both models read the text as it stands (teacher forcing), not what they would have
-// written. So different pairs are compared at the same positions.
+// Invariant: both models read the given text (teacher forcing), not what they would have written. So
+// all pairs are compared at the same positions.
 //
-// A text that the models were trained on gives an α that is too high. So does a text whose
-// questions were in the training data with other answers.
+// A text that the models were trained on gives too high an α. So does a text whose questions were in
+// the training data with other answers.
 package agreement
 
 import (
@@ -42,11 +43,11 @@ type Dialogue struct {
 	Judged []bool
 }
 
-// Pair is what is compared.
+// Pair are the two models that are compared.
 type Pair struct {
 	Target, Draft Model
-	Vocab         int // ids that both models know; the scores of padding after them are ignored
-	Rows          int // of one pass, at most
+	Vocab         int // ids that both models know; scores of padding after them are ignored
+	Rows          int // most rows of a pass
 }
 
 // Agreement is α at one temperature.
@@ -61,7 +62,7 @@ type Agreement struct {
 // Report is the result of Measure.
 type Report struct {
 	Part
-	Cut int `json:"cut"` // dialogues longer than the context, of which only the start was read
+	Cut int `json:"cut"` // dialogues longer than the context; only their beginning was read
 	// Sources has a part per source, by name, if there are several. α differs more between kinds
 	// of text than between pairs.
 	Sources []Part `json:"sources,omitempty"`
@@ -71,7 +72,7 @@ type Report struct {
 type Part struct {
 	Source    string      `json:"source,omitempty"`
 	Dialogues int         `json:"dialogues"` // with at least one judged token
-	Tokens    int         `json:"tokens"`    // judged ones
+	Tokens    int         `json:"tokens"`    // judged tokens
 	At        []Agreement `json:"at"`
 }
 
@@ -110,7 +111,7 @@ type measurement struct {
 	cut           int
 }
 
-// tally is what one dialogue adds.
+// tally is what one dialogue contributes.
 type tally struct {
 	source string
 	tokens int
@@ -247,8 +248,8 @@ func (r *reader) at(temperature float64) (sample.Dist, error) {
 	return r.sampler.FromLogits(r.probs, r.row[:r.vocab], sample.Params{Temperature: temperature, TopP: 1})
 }
 
-// ratio is the mean over judged tokens at one temperature, and the standard error of this ratio
-// over dialogues. The standard error is 0 if there is only one dialogue.
+// ratio returns the mean over the judged tokens at one temperature, and its standard error over
+// dialogues, which is 0 if there is only one dialogue.
 func ratio(tallies []tally, temperature int) (mean, standardError float64) {
 	total, n := 0.0, 0.0
 	for _, t := range tallies {

@@ -26,7 +26,7 @@ import (
 	"specula/tokenizer"
 )
 
-// pairServer imitates a llama-server that has the embedded target: its scores are those of the model here.
+// pairServer imitates a llama-server with the embedded target: its scores come from the model here.
 func pairServer(t *testing.T) *imitation.Server {
 	t.Helper()
 	file, err := weights.Parse("target", assets.Target())
@@ -82,7 +82,7 @@ func pairServer(t *testing.T) *imitation.Server {
 		}}
 }
 
-// ended writes one reply and returns its end, and the rounds.
+// ended writes one reply and returns its last event and its rounds.
 func ended(t *testing.T, c *Conversation, prompt string) (end event.ReplyEnded, rounds []event.Round) {
 	t.Helper()
 	for e := range c.Reply(t.Context(), prompt) {
@@ -116,8 +116,8 @@ func opened(t *testing.T, values ...string) *Conversation {
 	return conversation
 }
 
-// At temperature 0, drafts scored by a server give the target's text, whoever drafts and how much. Every
-// rejected token is told with what was written instead, and the totals count round trips as time.
+// At temperature 0, drafts scored by a server give the target's text with every proposer and draft length.
+// Each rejected token comes with its replacement, and the totals include the time of requests.
 func TestGreedyTextOverAServerIsTheTargets(t *testing.T) {
 	listener := httptest.NewServer(pairServer(t))
 	defer listener.Close()
@@ -150,7 +150,7 @@ func TestGreedyTextOverAServerIsTheTargets(t *testing.T) {
 	}
 }
 
-// With a top-k, p and q of each draft token are known, and the inspector has candidates of both models.
+// With top-k, p and q of each draft token are known, and the inspector has candidates of both models.
 func TestProbabilitiesOverAServerAreReal(t *testing.T) {
 	listener := httptest.NewServer(pairServer(t))
 	defer listener.Close()
@@ -170,8 +170,8 @@ func TestProbabilitiesOverAServerAreReal(t *testing.T) {
 	}
 }
 
-// vLLM sends few log-probabilities unless it is told otherwise: settings that more would decide are left
-// to its own draws, from the first reply on.
+// vLLM sends few log-probabilities by default. Settings that would need more are left to its own draws,
+// from the first reply on.
 func TestVLLMWithItsUsualLimit(t *testing.T) {
 	for topK, known := range map[string]bool{"12": true, "20": false} {
 		imitated := pairServer(t)
@@ -186,7 +186,7 @@ func TestVLLMWithItsUsualLimit(t *testing.T) {
 	}
 }
 
-// A server that computes the whole context in each round is told of once in a session, with what helps.
+// If a server computes the whole context in each round, the user is told once in a session, with a remedy.
 func TestAServerThatForgetsIsToldOfOnce(t *testing.T) {
 	for forgets, want := range map[bool]int{true: 1, false: 0} {
 		imitated := pairServer(t)
@@ -215,7 +215,7 @@ func TestAServerThatForgetsIsToldOfOnce(t *testing.T) {
 	}
 }
 
-// A server with another vocabulary is refused before anything is sent to it.
+// A server with another vocabulary is refused before the conversation is sent.
 func TestAnotherVocabularyIsRefused(t *testing.T) {
 	imitated := pairServer(t)
 	tokenize := imitated.Tokenize
@@ -230,7 +230,7 @@ func TestAnotherVocabularyIsRefused(t *testing.T) {
 	}
 }
 
-// The key comes from the environment or a file, and is never part of a message.
+// The key comes from the environment or a file, and no message contains it.
 func TestKeysComeFromOutside(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "key")
 	if err := os.WriteFile(file, []byte("sk-1\n"), 0o600); err != nil {
@@ -251,7 +251,7 @@ func TestKeysComeFromOutside(t *testing.T) {
 	}
 }
 
-// llamaServer is where make bench-peer builds llama-server; LLAMA_SERVER names another one.
+// llamaServer is the program that make bench-peer builds; LLAMA_SERVER names another one.
 func llamaServer() string {
 	if path := os.Getenv("LLAMA_SERVER"); path != "" {
 		return path
@@ -259,7 +259,7 @@ func llamaServer() string {
 	return filepath.Join("..", "..", ".peer", "llama.cpp", "build", "bin", "llama-server")
 }
 
-// The same with a real llama-server, where it was built: its own greedy text is the one over the network.
+// With a real llama-server, its own greedy text equals the text of speculation over the network.
 func TestGreedyTextOverARealServer(t *testing.T) {
 	path := llamaServer()
 	if _, err := exec.LookPath(path); err != nil {

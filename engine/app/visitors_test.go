@@ -13,9 +13,8 @@ import (
 	"specula/engine/exam"
 )
 
-// What a first visitor says to the built-in pair: what it may have learned by heart, and what it was
-// never trained on. least is how many the pair in the program answers right. A retrained pair may only
-// raise it; the aim is all of them.
+// Questions of first-time users to the built-in pair: some may be in its training data, some are not.
+// least is how many the pair answers right. A retrained pair may only raise it; the aim is all.
 func TestThePairAnswersItsVisitors(t *testing.T) {
 	c := config.Default()
 	c.Device.Device = "cpu"

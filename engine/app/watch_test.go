@@ -14,8 +14,8 @@ import (
 	"specula/engine/remote"
 )
 
-// A real llama-server speculates by itself. The rounds that are told add up to its own counters, token for
-// token, and the text is the one that it writes without.
+// A real llama-server speculates by itself. The sums over the watched rounds equal its own counters, and
+// the text equals the one that it writes without speculation.
 func TestWatchedRoundsAddUpToTheCountersOfARealServer(t *testing.T) {
 	path := llamaServer()
 	if _, err := exec.LookPath(path); err != nil {
@@ -84,7 +84,7 @@ func TestWatchedRoundsAddUpToTheCountersOfARealServer(t *testing.T) {
 	}
 }
 
-// A server that speculates is compared with one that does not, and with itself by one token a request.
+// A speculating server is compared with a plain one, and with itself when asked for one token per request.
 func TestAuditOfARealServer(t *testing.T) {
 	path := llamaServer()
 	if _, err := exec.LookPath(path); err != nil {

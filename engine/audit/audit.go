@@ -1,10 +1,10 @@
-// Package audit judges the speculation of a serving engine from outside: the same prompts with it and
-// without, at temperature 0, where speculation must change nothing.
+// Package audit checks a server's speculation from outside. It compares the same prompts with and without
+// it at temperature 0, where speculation must change nothing.
 //
-// With it, the server's own rounds are watched. Without it, a second server is asked, or the same one
-// for one token a request, which no engine speculates on. The rows that come with the plain side say how
-// close the two best tokens were where the texts part: a near tie may fall either way in other batches, a
-// wide margin means a fault.
+// The speculative side is the server's own rounds, which are watched. The plain side is a second server,
+// or the same one, asked for one token per request, for which no server speculates. Where the texts part,
+// the rows of the plain side say how close the two best tokens were. A near tie may fall either way when
+// batches differ; a wide margin means a fault.
 package audit
 
 import (
@@ -21,15 +21,15 @@ type Session interface {
 	Reply(ctx context.Context, prompt string) iter.Seq[event.Event]
 }
 
-// Counters are a server's own counts, before and after.
+// Counters are a server's own counts.
 type Counters struct{ Drafted, Accepted float64 }
 
-// Options say what to ask.
+// Options say which prompts to use, and how to measure.
 type Options struct {
 	Prompts []string
-	// Streams says that the plain side is a server's stream, whose speed counts.
+	// Streams: the plain side is a stream, so its speed can be compared.
 	Streams bool
-	// Count reads the server's counters; nil: it tells none.
+	// Count reads the server's counters; nil: the server has none.
 	Count func(ctx context.Context) (Counters, error)
 }
 
@@ -37,12 +37,12 @@ type Options struct {
 type reply struct {
 	tokens []event.Token // committed
 	end    event.ReplyEnded
-	ms     float64 // of all rounds but the first, which waits for the prompt
-	timed  int     // tokens of these
+	ms     float64 // of all rounds but the first, which includes reading the prompt
+	timed  int     // tokens in these rounds
 	own    Counters
 }
 
-// Run asks both. progress, which may be nil, gets the number of prompts done.
+// Run asks both sides. progress, which may be nil, gets the number of prompts done.
 func Run(ctx context.Context, speculative, plain Session, o Options, progress func(done, total int)) (*Report, error) {
 	if len(o.Prompts) == 0 {
 		return nil, errors.New("there are no prompts to ask")
@@ -120,7 +120,7 @@ func ask(ctx context.Context, s Session, prompt string) (r reply, err error) {
 	return r, nil
 }
 
-// parting is the first place where two texts differ; -1 if they are the same.
+// parting is the index of the first token at which two texts differ; -1 if they are the same.
 func parting(a, b []int32) int {
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] {
@@ -133,7 +133,7 @@ func parting(a, b []int32) int {
 	return -1
 }
 
-// margin is the distance between the two best log-probabilities at a token, in nats; nil if it is not known.
+// margin returns the difference of the two best log-probabilities at a token, in nats; nil if not known.
 func margin(t *event.Token) *float64 {
 	if len(t.LogProbs) < 2 {
 		return nil

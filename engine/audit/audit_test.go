@@ -10,7 +10,7 @@ import (
 	"specula/engine/event"
 )
 
-// scripted answers with the same tokens in one round of a server, and one plain token before.
+// scripted answers with fixed tokens: a plain token, then the others in one round of a server.
 type scripted map[string][]int32
 
 func (s scripted) Reply(_ context.Context, prompt string) iter.Seq[event.Event] {

@@ -10,39 +10,39 @@ import (
 	"specula/engine/event"
 )
 
-// Report is what came of an audit. Its JSON is stable: fields may be added, not changed.
+// Report is the result of an audit. Its JSON is stable: fields may be added, not changed.
 type Report struct {
-	Server      string       `json:"server"` // what was asked, in words
+	Server      string       `json:"server"` // which server was asked
 	Plain       string       `json:"plain"`  // how the plain texts were made
 	Prompts     int          `json:"prompts"`
-	Differ      int          `json:"differ"` // texts that are not the same with and without speculation
+	Differ      int          `json:"differ"` // texts that differ with and without speculation
 	Divergences []Divergence `json:"divergences"`
 	Tokens      int          `json:"tokens"` // of the speculative side
 	Rounds      int          `json:"rounds"`
 	Drafted     int          `json:"drafted"`
-	Tested      int          `json:"tested"` // accepted and refused, without those after a refusal
+	Tested      int          `json:"tested"` // accepted or refused
 	Accepted    int          `json:"accepted"`
-	Kept        int          `json:"kept"` // as the server counts: of rounds that could not be told apart, too
-	// Tokens a second without each reply's first round; 0 if they were not measured.
+	Kept        int          `json:"kept"` // by the server's counts, which include merged rounds
+	// Tokens per second, without the first round of each reply; 0 if not measured.
 	Speculative float64 `json:"speculativeTokensPerSecond"`
 	PlainSpeed  float64 `json:"plainTokensPerSecond"`
-	// Counted compares the rounds that were told with the server's own counters: «equal», or what differs.
+	// Counted compares the watched rounds with the server's own counters: «equal», or the difference.
 	Counted string `json:"counted"`
 
 	ms, plainMS       float64
 	timed, plainTimed int
 }
 
-// Divergence is the first place at which the texts of a prompt part.
+// Divergence is the first token at which the two texts of a prompt differ.
 type Divergence struct {
 	Prompt      string   `json:"prompt"`
 	Token       int      `json:"token"`            // counts from 0
-	Margin      *float64 `json:"margin,omitempty"` // nats between the two best tokens of the plain side there
+	Margin      *float64 `json:"margin,omitempty"` // nats between the two best tokens of the plain side at this token
 	Plain       string   `json:"plain"`
 	Speculative string   `json:"speculative"`
 }
 
-// nearTie is the margin, in nats, below which rounding in other batches may choose either token.
+// nearTie is a margin in nats. Below it, rounding in other batches may choose either token.
 const nearTie = 0.02
 
 func (r *Report) add(prompt string, speculative, plain *reply, streams bool) {
@@ -67,7 +67,7 @@ func (r *Report) add(prompt string, speculative, plain *reply, streams bool) {
 	r.Divergences = append(r.Divergences, d)
 }
 
-// shown is a token's text; the end of a reply has none.
+// shown is a token's text. A stop token has none.
 func shown(tokens []event.Token, at int) string {
 	if at >= len(tokens) || tokens[at].Stop {
 		return "<end>"
@@ -105,10 +105,10 @@ func (r *Report) WriteJSON(w io.Writer) error {
 	return enc.Encode(r)
 }
 
-// mostShown divergences are in the table; JSON has all.
+// mostShown is the number of divergences in the table; JSON has all.
 const mostShown = 20
 
-// WriteTable writes the report for people. The caller makes texts of the server safe for a terminal.
+// WriteTable writes the report for people. The caller must make the server's texts safe for a terminal.
 func (r *Report) WriteTable(w io.Writer) error {
 	var b strings.Builder
 	t := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)

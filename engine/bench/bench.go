@@ -34,13 +34,13 @@ type Session interface {
 	CompareWithDecoding(ctx context.Context, prompt string, rounds []event.Round) (compared, differ int, err error)
 }
 
-// Options say what to measure. γ, its rule and the proposer are those of the session.
+// Options say what to measure. γ, its rule and the proposer are set in the session.
 type Options struct {
 	Prompts     []string
 	GenTokens   int     // most tokens of a reply
-	Temperature float64 // temperature of the sampled replies; 0 stands for 0.7
-	Seed        int64   // seed of the sampled replies, from which each prompt gets its own; a negative one stands for 1
-	Repeats     int     // how often everything is measured; the reply of median time counts
+	Temperature float64 // temperature of the sampled replies; 0 means 0.7
+	Seed        int64   // seed of the sampled replies; each prompt gets its own from it; negative: 1
+	Repeats     int     // how often everything is measured; the result is the reply of median time
 }
 
 func (o Options) complete() Options {
@@ -67,7 +67,7 @@ func Run(ctx context.Context, s Session, o Options, progress func(done, total in
 		return nil, fmt.Errorf("setting the length of replies: %w", err)
 	}
 	b := newBench(s, o)
-	// One reply is not measured. Otherwise the first prompt would pay for cold caches and sleeping
+	// The first reply is not measured. Otherwise the first prompt would pay for cold caches and sleeping
 	// threads.
 	if _, err := b.reply(ctx, o.Prompts[0], arm{speculative: true}, b.options.Seed); err != nil {
 		return nil, err
@@ -103,7 +103,7 @@ func (b *bench) compareWithDecoding(ctx context.Context) error {
 	return nil
 }
 
-// arm is one of the four ways to answer.
+// arm is one of the four ways to answer a prompt.
 type arm struct{ sampled, speculative bool }
 
 var arms = [...]arm{{false, false}, {false, true}, {true, false}, {true, true}}
@@ -130,15 +130,14 @@ func newBench(s Session, o Options) *bench {
 func (b *bench) prompt(ctx context.Context, repeat, i int, prompt string) error {
 	for _, sampled := range []bool{false, true} {
 		for turn := range 2 {
-			// The order alternates, so that a machine that warms up or slows down favours neither
-			// way.
+			// The order alternates, so that a machine that gets faster or slower favours neither way.
 			a := arm{sampled, (turn == 0) == ((i+repeat)%2 == 0)}
 			r, err := b.reply(ctx, prompt, a, b.options.Seed+int64(i))
 			if err != nil {
 				return err
 			}
 			if a != (arm{speculative: true}) || repeat > 0 {
-				r.passes = nil // only these passes are run again
+				r.passes = nil // only the passes of the first speculative greedy reply are run again
 			}
 			b.replies[a][i] = append(b.replies[a][i], r)
 		}
@@ -153,7 +152,7 @@ func (b *bench) prompt(ctx context.Context, repeat, i int, prompt string) error 
 // pair is one prompt answered plainly and speculatively.
 type pair struct{ plain, speculative reply }
 
-// pairs returns the replies that count, by prompt.
+// pairs returns the replies of median time, by prompt.
 func (b *bench) pairs(sampled bool) []pair {
 	all := make([]pair, len(b.options.Prompts))
 	for i := range all {
@@ -162,14 +161,13 @@ func (b *bench) pairs(sampled bool) []pair {
 	return all
 }
 
-// median returns the reply of median time per token, the slower one of an even number: disturbances
-// only make replies slower.
+// median returns the reply of median time per token; of an even number the slower one in the middle.
 func median(replies []reply) reply {
 	sorted := slices.SortedStableFunc(slices.Values(replies), func(x, y reply) int { return cmp.Compare(x.msPerToken(), y.msPerToken()) })
 	return sorted[len(sorted)/2]
 }
 
-// reply answers one prompt in one way.
+// reply answers one prompt in the way that a names.
 func (b *bench) reply(ctx context.Context, prompt string, a arm, seed int64) (reply, error) {
 	temperature := 0.0
 	if a.sampled {

@@ -136,7 +136,7 @@ func TestFiguresOfAKnownSession(t *testing.T) {
 	}
 }
 
-// Each repeat reverses the order. Of each kind the reply of median time counts.
+// Each repeat reverses the order. The result is the reply of median time for each kind.
 func TestOfRepeatsTheMedianCounts(t *testing.T) {
 	s := &scripted{slow: map[string]float64{"plain 0.7 a": 5, "spec 0 b": 7}} // only the first time
 	r, err := Run(t.Context(), s, Options{Prompts: []string{"a", "b"}, GenTokens: 4, Temperature: 0.7, Seed: 5, Repeats: 3}, nil)

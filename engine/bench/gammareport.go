@@ -28,14 +28,14 @@ type GammaCell struct {
 	BestFixed   float64   `json:"bestFixed"`
 	CostAware   float64   `json:"costAware"`
 	Drafted     float64   `json:"drafted"` // draft tokens per round under the cost-aware rule
-	Matched     bool      `json:"matched"` // false if, at temperature 0, a text is not the plain one
+	Matched     bool      `json:"matched"` // at temperature 0, each text equals the plain one
 }
 
-// Share returns the speed of the cost-aware rule as a share of that of the best fixed γ, which is
-// known only afterwards.
+// Share returns the speed of the cost-aware rule divided by that of the best fixed γ. Which γ is best
+// is known only after the measurement.
 func (c *GammaCell) Share() float64 { return over(c.CostAware, c.BestFixed) }
 
-// Matched reports whether each greedy text was the plain one.
+// Matched reports whether each greedy text equals the plain one.
 func (r *GammaReport) Matched() bool {
 	for _, c := range r.Cells {
 		if !c.Matched {

@@ -13,7 +13,7 @@ import (
 	"specula/engine/config"
 )
 
-// GammaOptions say which draft lengths to compare with the cost-aware rule, and on what.
+// GammaOptions say which draft lengths to compare with the cost-aware rule, and on which prompts.
 type GammaOptions struct {
 	Gammas       []int // fixed draft lengths; 0 is plain decoding, and is added if it is missing
 	Sets         []PromptSet
@@ -30,7 +30,7 @@ type PromptSet struct {
 }
 
 // Choose returns the sets with the given names; nil means all. An unknown name is a
-// *config.ValueError. Choose may overwrite sets: the result uses its memory.
+// *config.ValueError. The result uses the memory of sets, which is overwritten.
 func Choose(sets []PromptSet, names []string) ([]PromptSet, error) {
 	var known []string
 	for _, set := range sets {
@@ -47,9 +47,9 @@ func Choose(sets []PromptSet, names []string) ([]PromptSet, error) {
 	return slices.DeleteFunc(sets, func(set PromptSet) bool { return !slices.Contains(names, set.Name) }), nil
 }
 
-// Opened is a session that is used for a single way of choosing γ. So no way learns from the rounds
-// of another, and none finds its keys and values in a warmer cache. All sessions should share their
-// models: a second copy would have to be fetched into the processor's caches at each turn.
+// Opened is a session in which γ is chosen in one way only. So no way learns from the rounds of
+// another, or finds a warmer cache. All sessions should share their models: a second copy would have to
+// be fetched into the processor's caches at each turn.
 type Opened interface {
 	Session
 	Close() error
@@ -107,14 +107,14 @@ func compareCell(ctx context.Context, open func(context.Context) (Opened, error)
 			err = errors.Join(err, c.close())
 		}
 	}()
-	order := rand.New(rand.NewPCG(uint64(o.Seed), 0)) // random: the state of the processor's caches depends on the reply before
+	order := rand.New(rand.NewPCG(uint64(o.Seed), 0)) // random, because the state of the processor's caches depends on the previous reply
 	for from := 0; from < o.Repeats; from += sessionRepeats {
 		for _, turn := range order.Perm(len(all)) {
 			if err := all[turn].renew(ctx, open); err != nil {
 				return nil, err
 			}
 		}
-		// The first turn is not measured: caches are cold, and threads sleep.
+		// The first turn is not measured, because caches are cold and threads sleep.
 		if err := takeTurns(ctx, all, order, o, -1, set.Prompts[:1], temperature); err != nil {
 			return nil, err
 		}
@@ -127,9 +127,9 @@ func compareCell(ctx context.Context, open func(context.Context) (Opened, error)
 	return newCell(set.Name, temperature, o.Gammas, all), nil
 }
 
-// sessionRepeats is how often everything is measured in one session. A session is up to 1 % faster
-// or slower than another, by the place of its memory. Therefore a comparison with more repeats uses
-// several sessions, opened in varying order.
+// sessionRepeats is how often everything is measured in one session. Sessions differ in speed by up to
+// 1 %, because their memory lies in different places. So a comparison with more repeats uses several
+// sessions, opened in varying order.
 const sessionRepeats = 50
 
 // takeTurns lets each chooser answer each prompt.
@@ -195,7 +195,7 @@ func (c *chooser) answer(ctx context.Context, o GammaOptions, i, repeat int, pro
 	return nil
 }
 
-// msPerToken returns the mean over prompts.
+// msPerToken returns the mean over the prompts.
 func (c *chooser) msPerToken() float64 {
 	var m mean
 	for _, times := range c.times {

@@ -12,7 +12,7 @@ import (
 	"specula/engine/config"
 )
 
-// maxLineBytes bounds a line of the file. Those of GSM8K have about 1 kB.
+// maxLineBytes limits a line of the file. A line of GSM8K has about 1 kB.
 const maxLineBytes = 1 << 20
 
 // OpenGSM8K opens a file and reads it with ReadGSM8K.
@@ -26,8 +26,8 @@ func OpenGSM8K(path string, most int) ([]string, error) {
 }
 
 // ReadGSM8K reads the first most questions of a file of the set GSM8K: JSON Lines, each with a text
-// "question". It ignores the other fields, such as the answer. Errors are *config.FileError; a file
-// without questions is one.
+// "question". It ignores other fields, such as the answer. Errors are *config.FileError; a file
+// without questions is an error, too.
 func ReadGSM8K(file string, r io.Reader, most int) ([]string, error) {
 	var prompts []string
 	lines := bufio.NewScanner(r)

@@ -13,12 +13,12 @@ type Interval struct {
 }
 
 // resamples is the size of the bootstrap. The ends of a 95 % interval are then the 50th of 2,000
-// values from each side, which is reproducible within a few thousandths.
+// values from each side, which repeats within a few thousandths.
 const resamples = 2000
 
-// speedup returns the ratio of plain to speculative time per token over all prompts. Its interval
-// is a percentile bootstrap over prompts with both their replies (paired), so that a prompt that is
-// slow either way does not widen it. It is nil if a side wrote nothing.
+// speedup returns the ratio of plain to speculative time per token over all prompts. Its interval is a
+// percentile bootstrap over prompts. Both replies to a prompt stay together, so that a prompt that is
+// slow in both ways does not widen it. The result is nil if one way wrote nothing.
 func speedup(pairs []pair, seed uint64) *Interval {
 	value, ok := timeRatio(pairs)
 	if !ok {

@@ -29,12 +29,12 @@ type Report struct {
 // EndToEnd has the greedy figures again, under the names that the program bench-speculative gives
 // them.
 type EndToEnd struct {
-	// VerifyDecodeMismatches is the number of positions of speculative greedy replies at which a
-	// bit of the scores is not that of decoding token by token. VerifyDecodeCompared is the number
-	// of compared positions.
+	// VerifyDecodeMismatches is the number of positions of speculative greedy replies at which the
+	// scores differ in some bit from those of decoding token by token. VerifyDecodeCompared is the
+	// number of compared positions.
 	VerifyDecodeMismatches int `json:"verify_decode_mismatches"`
 	VerifyDecodeCompared   int `json:"verify_decode_compared"`
-	// AcceptanceRate is accepted over drafted tokens. Unlike Side.Acceptance it counts the tokens
+	// AcceptanceRate is accepted over drafted tokens. Unlike Side.Acceptance, it also counts draft tokens
 	// after a rejection, which were never tested.
 	AcceptanceRate float64 `json:"acceptance_rate"`
 	// SpeedupE2E is baseline over speculative milliseconds per token. The time includes all that a
@@ -66,7 +66,7 @@ type About struct {
 	Acceptance string `json:"acceptance"`
 }
 
-// Drafter names the proposer that is set, and for auto also the proposer that it stands for.
+// Drafter returns the proposer that the setting names. For auto it adds the one that auto chose.
 func Drafter(setting string, r event.Ready) string {
 	if setting == "auto" && r.Auto != nil {
 		return "auto: " + r.Auto.Proposer
@@ -108,8 +108,8 @@ func (r *Report) WriteJSON(w io.Writer) error {
 	return enc.Encode(r)
 }
 
-// WriteTable writes the report for people. It quotes prompts, but does not escape the names of
-// models: the caller must make the output safe for a terminal.
+// WriteTable writes the report for people. It escapes prompts, but not the names of models: the
+// caller must make the output safe for a terminal.
 func (r *Report) WriteTable(w io.Writer) error {
 	var b strings.Builder
 	r.writeHead(&b)

@@ -1,16 +1,15 @@
-// Package compute is the only seam between the transformer and the hardware. It holds types and
+// Package compute is the only seam between the transformer and the hardware. It has types and
 // contracts, and no arithmetic.
 //
 // Read Backend first: it owns memory and executes the operations of a transformer, each over a
-// batch of rows. Matrix, Vector, Buffer and Cache are what it hands out; Weight, CacheShape,
-// Attention and Rope describe what it is asked for. Logits are the result of a pass. What a backend
-// may offer beyond this (Extra, Mixer, Recurrent, Feeder, Judge,
-// Arithmetic, CacheChecker) are interfaces of their own, found by a type assertion.
+// batch of rows. It returns Matrix, Vector, Buffer and Cache. Weight, CacheShape, Attention and Rope
+// describe what a caller wants. Logits are the result of a pass. Optional abilities of a backend
+// (Extra, Mixer, Recurrent, Feeder, Judge, Arithmetic, CacheChecker) are separate interfaces, found by
+// a type assertion.
 //
 // Calls queue work in order. Numbers come to the host only by the methods of Logits and Judge, by
-// Get and Kept of Tokens, and by KeyValue of Cache; only these need to wait for the device. So a
-// GPU backend can run a whole round with one synchronisation, and the CPU backend can run each call
-// at once.
+// Get and Kept of Tokens, and by KeyValue of Cache; only these calls wait for the device. So a GPU
+// backend can run a whole round with one wait, and the CPU backend can run each call at once.
 //
 // One invariant for every backend (bit-equality): the bits of a result row depend on the inputs of
 // that row alone, never on how many other rows the same call computed. So a verification pass over
@@ -19,8 +18,8 @@ package compute
 
 import "context"
 
-// DType is the storage type of a weight matrix. The numbers are those of GGUF; package
-// kernels/format lists them. For a type that a backend does not support, Matrix returns an error.
+// DType is the storage type of a weight matrix. The numbers are GGUF's; package kernels/format lists
+// them. For a type that a backend does not support, Backend.Matrix returns an error.
 type DType uint32
 
 // The types that code names.
@@ -42,20 +41,19 @@ type Weight struct {
 	Type DType
 	Rows int // of all experts together
 	Cols int
-	// Experts is the number of matrices in a mixture of experts, which lie one after the other;
-	// otherwise 0.
+	// Experts is the number of matrices in a mixture of experts, which follow each other in Data; else 0.
 	Experts int
-	// in the file's block format; the backend borrows it for the life of the model and never writes
-	// it
+	// Data is in the file's block format. The backend uses it without a copy for the life of the
+	// model, and never writes to it.
 	Data []byte
 
-	// Done may be nil. A backend that keeps its own copy calls it to say that it will not read
-	// bytes from … to−1 of Data again.
+	// Done may be nil. A backend that makes its own copy calls it after it has read bytes from … to−1
+	// of Data for the last time.
 	Done func(from, to int)
 }
 
 // Matrix is a weight matrix that the backend has loaded: (Rows, Cols). In a mixture of experts it
-// stands for the matrices of all experts, and Rows is that of one expert.
+// means the matrices of all experts, and Rows is that of one expert.
 type Matrix interface {
 	Rows() int
 	Cols() int
@@ -77,27 +75,25 @@ type CacheShape struct {
 	Tokens  int // capacity
 	KVHeads int
 	HeadDim int
-	// Each describes the layers one by one, if they are not all alike. Then KVHeads and HeadDim are
-	// unused. A backend may refuse layers of unlike widths.
+	// Each has the size of each layer, if the layers differ; then KVHeads and HeadDim are unused. A
+	// backend may refuse layers of different widths.
 	Each []CacheLayer
-	// Windows gives, for each layer, the largest Window of Attention; 0: the layer has none. A nil
-	// Windows means that no layer has one. A backend may forget keys and values from before the
-	// window; its caches are then Partial.
+	// Windows has for each layer the largest Window of Attention; 0: the layer has none. nil: no layer
+	// has one. A backend may drop keys and values from before the window; then its caches are Partial.
 	Windows []int
-	// Spare is the number of last tokens that Truncate must always be able to remove from layers with
-	// a window. The model sets it to the rows of its longest pass.
+	// Spare is how many of the last tokens Truncate must always be able to remove from layers with a
+	// window. The model sets it to the rows of its longest pass.
 	Spare int
-	// Single is the number of last tokens that Truncate must be able to remove one by one: as many
-	// as the longest pass that verifies a draft has. After a longer pass, a layer with a state
-	// removes at most that many, or all.
+	// Single is how many of the last tokens Truncate must be able to remove one by one: the rows of
+	// the longest pass that verifies a draft. After a longer pass, Truncate removes from a layer with
+	// a state at most Single tokens, or all of them.
 	Single      int
-	Checkpoints int // that a Partial cache can hold
-	// Sinks says that attention over the cache will have sinks (see Attention), which a backend may
-	// refuse.
+	Checkpoints int // most checkpoints of a Partial cache
+	// Sinks: attention over the cache has sinks (see Attention), which a backend may refuse.
 	Sinks bool
-	// Type is how keys and values are stored, and thus the precision that attention computes with:
-	// F32; F16, for which a backend may use F32 instead; or Q8_0, one byte per number and one scale
-	// per 32 numbers of a head, which a backend may refuse. See CacheChecker.
+	// Type is how keys and values are stored, and so the precision of attention: F32; F16, for which a
+	// backend may use F32 instead; or Q8_0, one byte per number and one scale per 32 numbers of a head,
+	// which a backend may refuse. See CacheChecker.
 	Type DType
 }
 
@@ -105,7 +101,7 @@ type CacheShape struct {
 type CacheLayer struct {
 	KVHeads          int // 0: the layer keeps none
 	KeyDim, ValueDim int // numbers of a head
-	// State is the size of what the layer keeps in place of keys and values. See Recurrent.
+	// State is the size of what the layer keeps instead of keys and values. See Recurrent.
 	State CacheState
 }
 
@@ -124,24 +120,23 @@ func (l CacheLayer) ValueNumbers() int { return l.KVHeads * l.ValueDim }
 // CacheChecker is an optional interface of a Backend. It lets a caller refuse a cache before it
 // loads the weights.
 type CacheChecker interface {
-	// CheckCache returns the reason why Cache would refuse the shape however much memory there is,
-	// or nil.
+	// CheckCache returns why Cache would refuse the shape even with enough memory, or nil.
 	CheckCache(shape CacheShape) error
 }
 
-// Cache holds the keys and values of one sequence, per layer (tokens, KVHeads·KeyDim) and (tokens,
-// KVHeads·ValueDim). Rows from Len on are garbage, which the next pass overwrites.
+// Cache has the keys and values of one sequence, per layer (tokens, KVHeads·KeyDim) and (tokens,
+// KVHeads·ValueDim). Rows from Len on have no meaning; the next pass overwrites them.
 type Cache interface {
 	Len() int
 	Cap() int
-	// Truncate removes every token from n on; n must not exceed Len. A cache may be unable to go back
-	// so far: see Partial.
+	// Truncate removes every token from n on; n must not exceed Len. Some caches cannot be cut to every
+	// length: see Partial.
 	Truncate(n int) error
 	// Advance adds to the cache the n rows that Attend has just written. Call it after the last
 	// layer.
 	Advance(n int) error
-	// KeyValue copies the key and value of one token in one layer to the host, KeyNumbers and
-	// ValueNumbers of the layer. Only tests and the doctor command use it.
+	// KeyValue copies the key and value of one token in one layer to the host: KeyNumbers and
+	// ValueNumbers of the layer. Only tests and the command doctor use it.
 	KeyValue(layer, token int, key, value []float32) error
 	Bytes() int64
 	Close() error
@@ -164,9 +159,8 @@ type Logits interface {
 	Moved() (bytes int64, syncs int)
 }
 
-// Arithmetic is an optional interface of Logits: operations over rows in the host's memory, faster
-// than a loop in plain Go. A sampler uses it if it is there. Its results do not depend on the
-// machine.
+// Arithmetic is an optional interface of Logits: operations over rows in the host's memory that are
+// faster than plain Go. A sampler uses it if it exists. Its results are the same on all machines.
 type Arithmetic interface {
 	// Best returns the index of the largest score; among equal scores, the lowest index. ok is
 	// false if a score is NaN or +Inf, or if no score is finite.
@@ -182,12 +176,12 @@ type Arithmetic interface {
 type Attention struct {
 	Layer   int
 	Heads   int     // query heads; a multiple of the layer's KVHeads in the cache
-	HeadDim int     // of queries and keys; that of values is the cache's
+	HeadDim int     // of queries and keys; the cache knows that of values
 	Scale   float32 // factor of q·k, usually 1/√HeadDim
-	Window  int     // number of keys that a row sees, its own last; 0: all. See Extra.
-	SoftCap float32 // a score s becomes SoftCap·tanh(s/SoftCap); 0: it stays s. See Extra.
-	// Sinks gives, for each query head, the score of one more key, whose value is 0. nil: there is
-	// none. See CacheShape.
+	Window  int     // number of keys that a row sees, its own included; 0: all. See Extra.
+	SoftCap float32 // a score s becomes SoftCap·tanh(s/SoftCap); 0: no change. See Extra.
+	// Sinks has for each query head the score of one more key, whose value is 0. nil: no such key.
+	// See CacheShape.
 	Sinks    Vector
 	Row      int // first row of the buffers that belongs to this cache's sequence
 	Position int // position of that row: the cache's Len
@@ -211,12 +205,12 @@ type Block struct {
 	Col  int // column of the destination for the first number
 }
 
-// Tap tells a model's passes where to leave hidden states for heads (EAGLE, Medusa) that draft from
-// them.
+// Tap tells the passes of a model where to copy hidden states for heads (EAGLE, Medusa) that draft
+// from them.
 type Tap struct {
-	// Layers lists the hidden states to leave; each has its own block of columns. i means the
-	// residual stream before layer i, the number of layers means the stream after the last layer.
-	// Normed means that last stream after the output norm.
+	// Layers lists the hidden states to copy; each has its own block of columns. i is the residual
+	// stream before layer i; the number of layers is the stream after the last layer; Normed is the
+	// latter after the output norm.
 	Layers []int
 	Rows   Buffer // (rows of a pass, len(Layers)·width of the stream); valid until the next pass
 }
@@ -235,7 +229,7 @@ type Info struct {
 
 // Backend executes the operations. In all of them m is the number of rows to use, 1 ≤ m ≤ MaxRows,
 // and each row is computed independently of the others. Shapes that do not fit are programmer
-// errors and panic. Everything that a device or a file can cause is returned as an error.
+// errors and panic. Failures of devices and faults of files are returned as errors.
 type Backend interface {
 	Info() Info
 
@@ -260,8 +254,8 @@ type Backend interface {
 	// Attend takes m rows of q, k and v, starting at a.Row. It stores the rows of k (·,
 	// KVHeads·KeyDim) and v (·, KVHeads·ValueDim) in the cache after its Len tokens, without changing
 	// Len. It writes causal attention of the rows of q (·, Heads·HeadDim) to the same rows of dst (·,
-	// Heads·ValueDim). If k and v are nil, it stores nothing and reads what an earlier call of this
-	// pass stored in the layer; a backend that lays layers one by one (CacheShape.Each) can do so.
+	// If k and v are nil, it stores nothing and reads what an earlier call of this pass stored in the
+	// layer. Backends that support CacheShape.Each can do this.
 	Attend(dst, q, k, v Buffer, m int, c Cache, a Attention) error
 	// SwiGLU writes silu(gate)·up to gate.
 	SwiGLU(gate, up Buffer, m int) error

@@ -3,16 +3,16 @@ package compute
 // Mixer is an optional interface of a Backend: mixtures of experts. A model with experts is refused
 // on other backends.
 //
-// A layer has a matrix for each expert, all of one shape; Weight.Experts says that a tensor holds
-// them one after the other. Route chooses some for each row. A choice is a row with one of its
-// experts, and each choice has a slot: a row in buffers of m·Used rows. The slots of an expert lie
-// side by side, so its weights are read once for all rows that chose it. Operations on single rows,
-// such as SwiGLU, work on slots as well.
+// A layer has a matrix for each expert, all of the same shape; Weight.Experts says that a tensor has
+// them one after the other. Route chooses experts for each row. A choice is a row with one of its
+// experts. Each choice has a slot: a row in buffers of m·Used rows. The slots of an expert are next to
+// each other, so its weights are read once for all rows that chose it. Operations on single rows, such
+// as SwiGLU, also work on slots.
 type Mixer interface {
 	// Routing makes room for the choices of maxRows rows.
 	Routing(maxRows int, r Router) (Routing, error)
 	// Route chooses experts for the m rows of scores (·, Experts). bias may be nil; its numbers are
-	// added to the shares where the best are chosen, but not in the sum of Mix.
+	// added to the shares to choose experts, but not to compute the sum in Mix.
 	Route(r Routing, scores Buffer, m int, bias Vector) error
 	// MatMulExperts writes to each slot of dst (slots, w.Rows) the product of the slot's input with
 	// the matrix of its expert. The input is the slot in x if bySlot, else the slot's row in x.
@@ -32,36 +32,35 @@ type ExpertScaler interface {
 	ScaleExperts(x Buffer, r Routing, factors Vector) error
 }
 
-// Router says how experts are chosen from the scores of a row. The chosen ones have the highest
-// scores, or, with a bias, the highest sums of share and bias; among equal ones, the lowest
-// numbers.
+// Router says how experts are chosen from the scores of a row: those with the highest scores, or,
+// with a bias, the highest sums of share and bias. Among equals the lowest numbers are chosen.
 type Router struct {
 	Experts int
 	Used    int     // experts of a row
 	Sigmoid bool    // an expert's share is σ(score); otherwise softmax of all scores
-	Normed  bool    // the shares of the chosen ones are divided by their sum
+	Normed  bool    // the shares of the chosen experts are divided by their sum
 	Scale   float32 // factor of the shares
 }
 
 // MostUsed is the largest Used.
 const MostUsed = 64
 
-// Routing holds the choices of the rows of a pass. The next Route overwrites them.
+// Routing has the choices of the rows of a pass. The next Route overwrites them.
 type Routing interface {
 	// Choices copies the experts of a row, the best first. Only tests and reports use it.
 	Choices(row int, experts []int32) error
-	// Touched counts what the calls of Route led to.
+	// Touched counts the experts that all calls of Route have chosen.
 	Touched() Touched
 }
 
-// Touched counts the experts whose weights were read: in each call of Route, those that any row
-// chose.
+// Touched counts the experts whose weights were read: for each call of Route, the experts that at
+// least one row chose.
 type Touched struct{ Experts, Calls int }
 
 // Mean returns how many experts a layer read in a pass; 0 without calls.
 func (t Touched) Mean() float64 { return float64(t.Experts) / float64(max(t.Calls, 1)) }
 
-// Minus returns what came after an earlier count.
+// Minus returns the part of a count that came after an earlier count.
 func (t Touched) Minus(earlier Touched) Touched {
 	return Touched{t.Experts - earlier.Experts, t.Calls - earlier.Calls}
 }

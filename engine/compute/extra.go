@@ -15,8 +15,8 @@ type Extra interface {
 	// group consecutive numbers of a row. w has factors for one or more groups, and is repeated for
 	// the groups after these. dst may be x.
 	LayerNorm(dst, x Buffer, m int, w Vector, group int, eps float32) error
-	// Activate replaces each number of x by its activation, times the number of y at the same place.
-	// Without y, which is nil then, it is the activation alone.
+	// Activate replaces each number of x by its activation, times the number of y at the same place. If y
+	// is nil, it only applies the activation.
 	Activate(x, y Buffer, m int, f Activation) error
 	// SoftCap replaces each number of x, which has m rows, by limit·tanh(x/limit).
 	SoftCap(x Buffer, m int, limit float32) error

@@ -1,21 +1,21 @@
 package compute
 
-// Feeder is an optional interface of a Backend: tokens are chosen or drawn on the device and fed to
-// the next pass there. So a draft and the pass that verifies it are queued as a whole, and the host
-// waits once per round instead of once per token.
+// Feeder is an optional interface of a Backend that chooses or draws tokens on the device and feeds
+// them to the next pass there. So a draft and the pass that verifies it are queued together, and the
+// host waits once per round instead of once per token.
 type Feeder interface {
 	// Tokens allocates room for n tokens on the device.
 	Tokens(n int) (Tokens, error)
 	// EmbedTokens is Embed for m tokens of t, starting at index at. Embed first sends the queued
 	// work to the device; EmbedTokens only appends to it.
 	EmbedTokens(dst Buffer, table Matrix, t Tokens, at, m int) error
-	// Choose queues this: token at becomes the best token of row 0 of x, as Logits.Argmax would
-	// choose it. If the scores are not finite, no token can be chosen. A pass that reads it then
-	// computes garbage; Tokens.Get and Judge report this.
+	// Choose queues this: token at becomes the best token of row 0 of x, as with Logits.Argmax. If the
+	// scores are not finite, no token is chosen, and a pass that reads the token computes garbage;
+	// Tokens.Get and Judge report it.
 	Choose(x Buffer, t Tokens, at int) error
-	// Draw queues this: token at (1 or more) is drawn from row 0 of x, as Tokens.Sample set it,
-	// with the uniform of stream 0 at position at−1. The device keeps the distribution for
-	// Judge.AcceptDrawn. If the scores are not finite there is no such token.
+	// Draw queues this: token at (1 or more) is drawn from row 0 of x under Tokens.Sample, with the
+	// uniform of stream 0 at position at−1. The device keeps the distribution for Judge.AcceptDrawn.
+	// If the scores are not finite, no token is drawn.
 	Draw(x Buffer, t Tokens, at int) error
 }
 
@@ -23,7 +23,7 @@ type Feeder interface {
 type Tokens interface {
 	// Put queues this: the tokens from index at on become ids.
 	Put(at int, ids ...int32) error
-	// Sample queues this: from here on tokens are drawn and judged as s says.
+	// Sample queues this: from here on tokens are drawn and judged under s.
 	Sample(s Sampling) error
 	// Mark hands the queued work to the device. Verdict.PassMS is the time from here to the
 	// verdict.
@@ -32,7 +32,7 @@ type Tokens interface {
 	// be chosen.
 	Get(at int, dst []int32) error
 	// Kept waits for the device and copies the scores that Sampling.Keep asked for, one row after
-	// the other. It returns the number of bytes copied to the host.
+	// the other. It returns how many bytes it copied.
 	Kept(dst []float32) (bytes int64, err error)
 	Close() error
 }
@@ -49,21 +49,19 @@ type Filters struct {
 // MostDrafts is the largest number of draft tokens that AcceptDrawn can judge.
 const MostDrafts = 32
 
-// Sampling says how the tokens of a round are drawn and judged: the filters, and the numbers that
-// the uniforms are computed from. The uniform of a stream and position is the one of
-// sample.NewPhilox.
+// Sampling says how the tokens of a round are drawn and judged: the filters, and the numbers from
+// which the uniforms are computed, as in sample.NewPhilox.
 type Sampling struct {
 	Target, Draft Filters
 	Seed          uint64
 	Reply, Round  uint32
 	// Drafts is the number of draft tokens, MostDrafts at most.
 	Drafts int
-	// Certain says that the draft tokens came from Put and were not drawn on the device. Their
-	// proposer was certain of them: q = 1 for each.
+	// Certain: the draft tokens came from Put and were not drawn on the device. q = 1 for each.
 	Certain bool
 	// Vocab is the number of ids that may be drafted; a draft's scores beyond it are ignored.
 	Vocab int
-	// Keep asks Draw to keep the scores of the first Keep draft tokens, so that they can be shown.
+	// Keep asks Draw to keep the scores of the first Keep draft tokens for display.
 	Keep int
 }
 
@@ -81,10 +79,9 @@ type Drawn struct {
 	Draft []Chance
 }
 
-// Chance is a draft token with its probability under the target (P) and under the draft (Q). Both
-// are rounded to 13 significant bits, which is enough to show; the device decided before rounding.
-// An ID of −1 or a Q of 0 means that this token could not be drawn: the draft ended before it, and
-// all later entries are garbage.
+// Chance is a draft token with its probability under the target (P) and under the draft (Q). Both are
+// rounded to 13 significant bits for display; the device decides before rounding. An ID of −1 or a Q of
+// 0 means that no token could be drawn: the draft ended before it, and all later entries are garbage.
 type Chance struct {
 	ID   int32
 	P, Q float64

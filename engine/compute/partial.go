@@ -1,16 +1,16 @@
 package compute
 
-// Partial is an optional interface of a Cache that cannot be cut back to every length: of a layer
-// with a window it keeps a ring of rows, and of a recurrent layer one state. From rings the last
+// Partial is an optional interface of a Cache that cannot be cut back to every length: for a layer
+// with a window it keeps a ring of rows, and for a recurrent layer one state. From rings the last
 // CacheShape.Spare tokens can always be removed, from states those of the last pass (see
-// CacheShape.Single), and all tokens from both. To go back further, the cache needs a checkpoint.
-// The caller then reads again the tokens after the checkpoint, and gets the same bits.
+// CacheShape.Single), and from both all tokens. To go back further, the cache needs a checkpoint; the
+// caller then reads the tokens after the checkpoint again, which gives the same bits.
 type Partial interface {
 	Cache
 	// Reach returns the greatest length, at most n, to which Truncate can cut back.
 	Reach(n int) int
-	// Checkpoint makes it possible to go back to the present length later on. If there are
-	// CacheShape.Checkpoints of them, the oldest goes. A Truncate to a smaller length removes it.
+	// Checkpoint makes it possible to go back to the present length later. If there are already
+	// CacheShape.Checkpoints, it drops the oldest. A Truncate to a smaller length drops a checkpoint, too.
 	Checkpoint() error
 }
 
@@ -22,7 +22,7 @@ func Reach(c Cache, n int) int {
 	return n
 }
 
-// Checkpoint makes sure that a cache can be cut back to its present length later on.
+// Checkpoint makes sure that a cache can be cut back to its present length later.
 func Checkpoint(c Cache) error {
 	if p, ok := c.(Partial); ok {
 		return p.Checkpoint()
@@ -30,15 +30,14 @@ func Checkpoint(c Cache) error {
 	return nil
 }
 
-// apart is how many tokens before the end of a text the next text may begin to differ: those of the
-// marks that open a reply. A template may write them differently once the reply is part of the
-// text.
+// apart: two successive prompts of a chat may begin to differ so many tokens before the end of the first.
+// A template may write the marks that open a reply differently once the reply is part of the text.
 const apart = 32
 
-// ReadWithCheckpoint calls read for ids, the tokens to append to a cache. If the cache is Partial it makes a
-// checkpoint shortly before the end of ids, or before them if they are few, and calls read for what
-// comes before it and after it. So a reply can be written again, or change when it becomes part of
-// the text, without reading all of the text again. done is the number of ids before part.
+// ReadWithCheckpoint calls read for ids, the tokens to append to a cache; done is the number of ids
+// before part. For a Partial cache it makes a checkpoint shortly before the end of ids, and calls read
+// once for the ids before the checkpoint and once for the others. So a reply can be written again, or
+// differ once it is part of the prompt, without reading all of the prompt again.
 func ReadWithCheckpoint(c Cache, ids []int32, read func(part []int32, done int) error) error {
 	p, ok := c.(Partial)
 	if !ok {

@@ -39,10 +39,10 @@ type Value struct{ Name, Text string }
 // a *ValueError; c is then unchanged.
 func (c *Config) Set(name, value string) error { return c.SetAll(Value{name, value}) }
 
-// SetAll changes several settings at once. Conditions between settings are checked after all are
-// set, so their order does not matter. SetAll changes no other setting, except that it lowers γ to
-// gamma_max if gamma_max is given without γ. It does not call Imply; the caller does. On an error c
-// is unchanged.
+// SetAll changes several settings at once. It checks conditions between settings after all are set, so
+// their order does not matter. It changes no other setting, except that it lowers γ to gamma_max if
+// gamma_max is given without γ. It does not call Imply; the caller does. After an error c is
+// unchanged.
 func (c *Config) SetAll(values ...Value) error {
 	next := c.Clone()
 	if err := next.assignAll(values); err != nil {
@@ -50,7 +50,7 @@ func (c *Config) SetAll(values ...Value) error {
 	}
 	named := map[string]bool{}
 	for _, v := range values {
-		s, _ := Lookup(v.Name) // found before, by assignAll
+		s, _ := Lookup(v.Name) // assignAll has found it
 		named[s.Name] = true
 	}
 	next.lowerGamma(named)
@@ -88,12 +88,12 @@ func (c *Config) Get(name string) (string, error) {
 	return s.format(c), nil
 }
 
-// Recipe returns the settings that a reply is written with: each setting that is not at its
-// default, by full name, as Set takes them. It leaves out
+// Recipe returns the settings that a reply is written with: each setting that differs from its
+// default, by full name, in the form that Set takes. It leaves out
 //
-//   - settings that concern only the screen,
-//   - speculation.drafts, because what rounds draft is known only after the reply,
-//   - γ under the rule cost-aware, which does not use it: to name γ would change the rule to fixed.
+// - settings that concern only the screen,
+// - speculation.drafts, because it is known only after the reply what rounds draft,
+// - γ under the rule cost-aware, which ignores it: naming γ would change the rule to fixed.
 func (c *Config) Recipe() map[string]string {
 	recipe := map[string]string{}
 	for _, s := range table {
@@ -120,7 +120,7 @@ func (c *Config) validate() error {
 		return &ValueError{Setting: "speculation.ngram_min", Got: fmt.Sprint(s.NgramMin), Allowed: fmt.Sprintf("at most speculation.ngram_max, which is %d", s.NgramMax)}
 	}
 	if first, second := c.Constraint.firstTwo(); first != "" {
-		value, _ := c.Get(second) // no error is possible: second is the name of a setting
+		value, _ := c.Get(second) // cannot fail: second is the name of a setting
 		return &ValueError{Setting: second, Got: describe(value), Why: fmt.Errorf(
 			"a reply can have one form, and %s gives it another: set that to %s first", first, offValue(first))}
 	}

@@ -7,8 +7,8 @@
 // is an error with its line and the nearest name, and a file with any error changes nothing.
 package config
 
-// Config mirrors config.toml section by section. [Default] fills it; the user's file and then flags
-// override it.
+// Config has the sections of config.toml. [Default] fills it; the user's file overrides it, and flags
+// override both.
 type Config struct {
 	Model       Model
 	Sampling    Sampling
@@ -26,12 +26,12 @@ type Config struct {
 // Model says which files to load.
 type Model struct {
 	Target    string // path of a GGUF file; empty: the embedded pair
-	Draft     string // path of a GGUF file; empty: that of the embedded pair; "none": no draft model
+	Draft     string // path of a GGUF file; empty: the draft of the embedded pair; "none": no draft model
 	Heads     string // safetensors of EAGLE or Medusa heads; empty: the built-in ones
 	Translate string // auto, tokens, text, off: how a draft model with another vocabulary is used
 	Template  string // auto, file, chatml, llama3, llama2, mistral
 	System    string // system prompt; empty for none
-	Think     string // auto, on, off, or the number of tokens to think at most
+	Think     string // auto, on, off, or the most tokens of a thought
 }
 
 // Sampling holds the target's filters.
@@ -41,9 +41,9 @@ type Sampling struct {
 	TopP            float64 // 1: off
 	MinP            float64 // 0: off
 	TemperatureLast bool    // apply the temperature after the other filters, not before them
-	MinTokens       int     // a reply cannot end before it has so many tokens
+	MinTokens       int     // a reply cannot end before it has this many tokens
 	Logprobs        int     // number of likeliest tokens to report; 0: none
-	Seed            int64   // -1: a new one for each reply
+	Seed            int64   // -1: a new seed for each reply
 	MaxTokens       int     // most tokens of one reply
 	Stop            []string
 }
@@ -58,7 +58,7 @@ type Penalties struct {
 
 	DryMultiplier float64 // 0: off
 	DryBase       float64
-	DryAllowed    int // so many tokens may repeat without a penalty
+	DryAllowed    int // number of tokens that may repeat without a penalty
 	DryLast       int // number of tokens to look back; -1: the whole context
 	DryBreakers   []string
 }
@@ -83,7 +83,7 @@ type Constraint struct {
 // Guidance is classifier-free guidance.
 type Guidance struct {
 	Scale    float64 // 1: off
-	Negative string  // takes the place of the system prompt
+	Negative string  // replaces the system prompt
 }
 
 // Speculation holds the settings of drafting and verification.
@@ -92,17 +92,17 @@ type Speculation struct {
 	Proposer       string // auto, draft, ngram, suffix, combined, skip, eagle, medusa, mtp
 	Acceptance     string // token, block, exact, typical-lossy
 	Rule           string // fixed, windowed, cost-aware
-	Gamma          int    // draft tokens in a round: fixed under the rule fixed, the start of the others
+	Gamma          int    // draft tokens in a round: always under the rule fixed, at first under windowed
 	GammaMax       int
 	Costs          string   // auto, measured, nominal: the costs that the cost-aware rule uses
-	Drafts         string   // what each round drafts, see ParseDrafts, to reproduce a reply; empty: the rule chooses
+	Drafts         string   // what each round drafts, to reproduce a reply (ParseDrafts); empty: the rule chooses
 	WindowSize     int      // number of rounds that the windowed rule looks back
 	WindowLow      float64  // acceptance below which the windowed rule halves γ
 	WindowHigh     float64  // acceptance above which the windowed rule restores γ
 	NgramMax       int      // length of the longest match that ngram looks for, in tokens
-	NgramMin       int      // length of the shortest one
-	SuffixTrust    float64  // suffix ends a draft before the chance that all of it holds falls below this
-	SkipLayers     []string // layers of the target that the proposer skip leaves out; empty: every second of the middle ones
+	NgramMin       int      // length of the shortest match
+	SuffixTrust    float64  // suffix ends a draft before the chance that the whole draft is right falls below this
+	SkipLayers     []string // layers of the target that the proposer skip skips; empty: every second of the middle layers
 	TypicalEpsilon float64
 	TypicalDelta   float64
 }
@@ -128,10 +128,10 @@ type Device struct {
 // Remote says which server has the target.
 type Remote struct {
 	URL         string  // empty: the target is on this machine
-	Model       string  // empty: the server's only one
+	Model       string  // empty: the only model of the server
 	Vocabulary  string  // path of a GGUF file with the vocabulary of the server's model; empty: that of the embedded pair
-	Key         string  // where the server's key is: the name of an environment variable, or @FILE
-	CA          string  // file of certificates that may sign the server's; empty: those of the system
+	Key         string  // where the key is: name of an environment variable, or @FILE
+	CA          string  // file of certificates that may sign the server's; empty: the system's
 	Certificate string  // file with the client's certificate and private key; empty: none
 	Timeout     float64 // seconds for one request
 	Watch       bool    // the server speculates by itself, and its own rounds are shown

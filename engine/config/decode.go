@@ -31,9 +31,9 @@ func (e *FileError) Error() string {
 func (e *FileError) Unwrap() error { return e.Err }
 
 // Decode reads the text of a configuration file over the built-in values. Names must match exactly,
-// also in case. The error joins a *FileError for each mistake, at most ten of them, in the order of
-// lines; the Config is then the built-in one. The note says what the values mean together where
-// this may surprise, see Imply; it is empty otherwise.
+// upper and lower case included. The error joins a *FileError for each mistake, at most ten, in the
+// order of lines; then the Config is the built-in one. The note explains what values mean together if
+// this may surprise (see Imply); else it is empty.
 func Decode(file string, data []byte) (c Config, note string, err error) {
 	c, given, err := decode(file, data)
 	if err == nil {
@@ -50,8 +50,8 @@ func Decode(file string, data []byte) (c Config, note string, err error) {
 	return c, note, nil
 }
 
-// decode is Decode without Imply and without conditions between settings. It returns the line of
-// each setting that the file gives. On an error the Config may hold some of the file's values.
+// decode is Decode without Imply and without conditions between settings. It returns the line of each
+// setting in the file. After an error the Config may have some of the file's values.
 func decode(file string, data []byte) (Config, map[string]int, error) {
 	c := Default()
 	given := map[string]int{}
@@ -77,8 +77,8 @@ func decode(file string, data []byte) (Config, map[string]int, error) {
 	return c, given, r.report(file)
 }
 
-// maxKeyParts bounds the parts of a dotted name: the TOML decoder needs memory in proportion to
-// their square.
+// maxKeyParts limits the parts of a dotted name, because the TOML decoder needs memory in proportion
+// to their square.
 const maxKeyParts = 64
 
 // longestKey returns an upper bound of the number of parts of the longest dotted name. It counts
@@ -175,8 +175,8 @@ var errLocated = errors.New("located")
 
 func (located) UnmarshalTOML(any) error { return errLocated }
 
-// line returns the line on which a value begins, 0 if it is not known. A table that is only implied
-// ([a.b] implies a) has the line of its first child.
+// line returns the line on which a value begins, 0 if it is not known. For a table that is only implied
+// ([a.b] implies a) it is the line of its first child.
 func (r *reader) line(at toml.Primitive, depth int) int {
 	var parse toml.ParseError
 	if err := r.meta.PrimitiveDecode(at, &located{}); errors.As(err, &parse) && parse.Position.Line > 0 {
@@ -195,7 +195,7 @@ func (r *reader) line(at toml.Primitive, depth int) int {
 	return first
 }
 
-// maxDepth bounds how deep line searches a table that has no line of its own, such as a in
+// maxDepth limits how deep line searches in a table that has no line of its own, such as a in
 // "a.b.c = 1". Settings are two levels deep.
 const maxDepth = 8
 
@@ -228,7 +228,7 @@ func sectionNames() []string {
 	return names
 }
 
-// unknownSection also helps if name is a setting that was written outside its section.
+// unknownSection returns the error for an unknown section; it helps if name is a setting outside its section.
 func unknownSection(name string) error {
 	for _, s := range table {
 		if s.Key() == name {

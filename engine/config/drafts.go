@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Draft says what one or several consecutive rounds drafted. A sampled reply can be written again
-// from its seed and all its drafts. The seed alone is not enough: the length of a draft depends on
-// the clock, and decides which random number tests which token.
+// Draft says what some consecutive rounds drafted. A sampled reply can be written again from its seed
+// and all its drafts. The seed alone is not enough: the length of a draft depends on the clock, and
+// decides which random number tests which token.
 type Draft struct {
 	Rounds  int     // number of consecutive rounds
 	Length  int     // tokens; 0 for plain rounds
@@ -37,7 +37,7 @@ func ParseDrafts(text string) ([]Draft, error) {
 	return list, nil
 }
 
-// maxDraftsBytes bounds the text of the list, in bytes: 26 for each of 10,000 rounds.
+// maxDraftsBytes limits the text of the list: 26 bytes for each of 10,000 rounds.
 const maxDraftsBytes = 256 << 10
 
 func parseDraft(entry string) (Draft, error) {

@@ -8,8 +8,8 @@ import (
 	"specula/engine/constrain"
 )
 
-// A schema, a regular expression or a grammar is compiled as soon as it is set. So its mistakes are
-// reported before a model is loaded.
+// A schema, a regular expression or a grammar is compiled when it is set, so that mistakes are reported
+// before a model is loaded.
 
 // Compile compiles the constraint that is set. If a schema or grammar names a file, Compile reads
 // the file. It returns nil if no constraint is set.
@@ -37,8 +37,8 @@ func compileText(
 	return compile(ctx, text)
 }
 
-// Read returns c with the contents of files in place of their names, so that two constraints can be
-// compared. On an error it returns c with those that could be read.
+// Read returns c with the contents of files instead of their names, so that two constraints can be
+// compared. After an error, the contents of files that could not be read are missing.
 func (c Constraint) Read() (Constraint, error) {
 	for _, text := range []*string{&c.Schema, &c.Grammar} {
 		read, err := constrain.ReadText(*text)
@@ -54,7 +54,7 @@ func checkSchema(v string) error  { return orFile(v, Constraint{Schema: v}.check
 func checkRegex(v string) error   { return Constraint{Regex: v}.check() }
 func checkGrammar(v string) error { return orFile(v, Constraint{Grammar: v}.check()) }
 
-// orFile adds to an error how to name a file, if the value looks like the name of one.
+// orFile adds to an error how to name a file, if the value looks like the name of a file.
 func orFile(v string, err error) error {
 	if err == nil || strings.HasPrefix(v, "@") || strings.ContainsAny(v, "{}[]=\n") || !strings.Contains(v, ".") {
 		return err

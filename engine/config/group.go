@@ -1,6 +1,6 @@
 package config
 
-// Group is what some settings have in common. Help lists the flags by group.
+// Group is a group of settings, under which help lists their flags.
 type Group struct {
 	Name     string
 	sections []string // of config.toml; each belongs to one group

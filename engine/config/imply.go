@@ -7,14 +7,13 @@ import (
 
 // Imply completes values that were given together: in one file, on one command line, or in one
 // command. If γ is given without a rule, the rule becomes fixed. If γ is given with the rule
-// cost-aware, which chooses γ itself, then gamma_max becomes this γ, so that the rule chooses no
-// longer draft, and note says so. If gamma_max is also given and is below γ, Imply leaves it as it
-// is; whoever sets the values then refuses γ. It matters which settings are given, not whether they
-// differ from their defaults.
+// cost-aware, which chooses γ itself, γ becomes a limit: gamma_max is set to it, and note says so. If
+// gamma_max is also given and is below γ, Imply changes nothing, and the caller refuses γ when it sets
+// the values. It matters which settings are given, not whether they differ from their defaults.
 //
-// all holds values and then the implied ones. note is empty if there is nothing to tell. The error
-// is a *ValueError: γ 0 with the rule cost-aware is refused. Other mistakes are left to whoever
-// sets the values.
+// all has the values, then the implied ones. note is empty if there is nothing to explain. The error
+// is a *ValueError: γ 0 with the rule cost-aware is refused. Other mistakes are found when the values
+// are set.
 func Imply(values []Value) (all []Value, note string, err error) {
 	named := map[string]string{}
 	for _, v := range values {
@@ -45,7 +44,7 @@ func Imply(values []Value) (all []Value, note string, err error) {
 	return append(values[:len(values):len(values)], Value{"speculation.gamma_max", text}), note, nil
 }
 
-// lowerGamma lowers γ to gamma_max if gamma_max was given and γ was not.
+// lowerGamma lowers γ to gamma_max if gamma_max was given without γ.
 func (c *Config) lowerGamma(named map[string]bool) {
 	if named["speculation.gamma_max"] && !named["speculation.gamma"] {
 		c.Speculation.Gamma = min(c.Speculation.Gamma, c.Speculation.GammaMax)

@@ -2,16 +2,16 @@ package config
 
 import "reflect"
 
-// The embedded pair can begin in two ways. Its draft model errs so seldom that a reply shows hardly a
-// refusal (1 % of the tested tokens at temperature 0.7), and the rule cost-aware may stop drafting for
-// many rounds. EAGLE's heads are refused for one token in five, and still write faster than the target
-// alone.
+// The embedded pair can begin with two sets of settings. Its draft model is so good that a reply shows
+// few refusals (1 % of the tested tokens at temperature 0.7), and the rule cost-aware may stop drafting
+// for many rounds. One in five tokens of EAGLE's heads is refused; with them, replies are still faster
+// than with the target alone.
 var (
 	watch = []Value{{"speculation.proposer", "eagle"}, {"speculation.gamma", "3"}, {"speculation.gamma_rule", "fixed"}, {"sampling.temperature", "0.9"}}
 	fast  = []Value{{"speculation.proposer", "auto"}, {"speculation.gamma_rule", "cost-aware"}, {"sampling.temperature", "0.7"}}
 )
 
-// Opening returns the settings of a way to begin: "watch" or "fast".
+// Opening returns the settings of an opening: "watch" or "fast".
 func Opening(name string) []Value {
 	if name == "watch" {
 		return append([]Value(nil), watch...)
@@ -30,9 +30,9 @@ func (c Config) OpensToWatch() bool {
 }
 
 // OpenToWatch sets the settings of the opening "watch" if the pair is the embedded one, on this
-// machine, and the user has set neither the temperature nor a setting of speculation. It must be on
-// this machine because the heads of this opening read the target's hidden states. given reports
-// whether a flag sets the setting of this name.
+// machine, and the user has set neither the temperature nor a setting of speculation. (The heads of
+// this opening read the target's hidden states, which a server does not send.) given reports whether a
+// flag sets the setting of this name.
 func (c *Config) OpenToWatch(given func(name string) bool) error {
 	d := Default()
 	if c.Remote.URL != "" || c.Model.Target != "" || c.Model.Draft != "" || c.Model.Heads != "" ||

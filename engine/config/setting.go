@@ -86,7 +86,7 @@ func (s Setting) Allowed() string {
 type ValueError struct {
 	Setting string // "sampling.temperature"
 	Got     string
-	Allowed string // the allowed values, in words
+	Allowed string // the allowed values
 	Why     error  // what is wrong with the value; nil if Allowed says enough
 }
 
@@ -183,7 +183,7 @@ func (s Setting) assign(c *Config, v any) error {
 	return nil
 }
 
-// inRange is false for NaN.
+// inRange reports whether f is in the range of the setting; NaN is not.
 func (s Setting) inRange(f float64) bool {
 	return f >= s.Min && f <= s.Max && !(s.OpenMin && f == s.Min) && !(s.OpenMax && f == s.Max)
 }
@@ -234,8 +234,8 @@ func (s Setting) assignList(at *[]string, v any) error {
 	return nil
 }
 
-// Most lists cost time with each token of a reply, so the number of their texts and the bytes of
-// each are bounded. A list that is compiled once may be longer.
+// Most lists cost time with each token of a reply, so the number and length of their texts are limited.
+// A list that is compiled once may be longer.
 const (
 	maxListItems         = 64
 	maxListItemBytes     = 256

@@ -291,10 +291,10 @@ var (
 	draftDevicePattern = regexp.MustCompile(`^(same|cpu|cuda(:[0-9]{1,3})?)$`)
 )
 
-// keyPattern is a name of an environment variable, or @FILE. It has no room for what keys look like.
+// keyPattern matches the name of an environment variable, or @FILE. A key does not match it.
 var keyPattern = regexp.MustCompile(`^(|@.+|[A-Z][A-Z0-9_]{0,63})$`)
 
-// checkKey does not repeat what was given: it may be a key.
+// checkKey does not repeat the value in its error, because it may be a key.
 func checkKey(v string) error {
 	if !keyPattern.MatchString(v) {
 		return errors.New("allowed is the name of an environment variable in capitals, or @FILE; what was given is not shown, since it may be a key")

@@ -6,8 +6,8 @@ import (
 	"specula/engine/event"
 )
 
-// shown maps the full name of each setting that s has a field for to a pointer to this field. The
-// field has the type of the setting's field in Config.
+// shown maps the full name of each setting that has a field in s to a pointer to this field. The field
+// has the same type as the setting's field in Config.
 func shown(s *event.Settings) map[string]any {
 	return map[string]any{
 		"sampling.temperature":   &s.Temperature,
@@ -26,7 +26,7 @@ func shown(s *event.Settings) map[string]any {
 	}
 }
 
-// Shown returns the settings as events tell them. seed is the one that is really used.
+// Shown returns the settings in the form of events. seed is the seed in use.
 func (c Config) Shown(seed int64) event.Settings {
 	var s event.Settings
 	for name, at := range shown(&s) {

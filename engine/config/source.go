@@ -14,8 +14,8 @@ import (
 type Source struct {
 	Path string // empty for the built-in values
 	Why  string // "--config", "SPECULA_CONFIG", "the user's configuration folder", "built in"
-	// Missed says why it could not be checked whether the user has a file of their own; empty if it
-	// could. There may be none, so this is no error.
+	// Missed says why it could not be checked whether the user has a configuration file; empty if it
+	// could. This is no error, because there may be no such file.
 	Missed string
 }
 
@@ -26,10 +26,10 @@ func (s Source) String() string {
 	return s.Path + " (" + s.Why + ")"
 }
 
-// Search decides which file to read: the one named by the flag --config, else by SPECULA_CONFIG,
-// else specula/config.toml in configHome if it exists, else none. If it cannot be checked whether
-// it exists, Search returns none and says why in Missed. An empty configHome is skipped. A
-// config.toml in the current folder is not used: anybody may have put it there.
+// Search decides which file to read: the file named by the flag --config, else by SPECULA_CONFIG, else
+// specula/config.toml in configHome if it exists, else none. If the check whether it exists fails,
+// Search returns none and says why in Missed. An empty configHome is skipped. A config.toml in the
+// current folder is not used, because anybody may have put it there.
 func Search(flag string, getenv func(string) string, configHome string) Source {
 	if flag != "" {
 		return Source{Path: flag, Why: "--config"}
@@ -52,8 +52,8 @@ func Search(flag string, getenv func(string) string, configHome string) Source {
 	return Source{Path: path, Why: "the user's configuration folder"}
 }
 
-// Load reads the file of a source over the built-in values. On an error the Config is the built-in
-// one, and must not be used as if it were the user's. The note is that of Decode.
+// Load reads the file of a source over the built-in values. After an error the Config is the built-in
+// one; do not use it as if it were the user's. The note is that of Decode.
 func Load(source Source) (c Config, note string, err error) {
 	if source.Path == "" {
 		return Default(), "", nil

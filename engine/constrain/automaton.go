@@ -19,11 +19,11 @@ const (
 	stateBytes = 256
 )
 
-// noLabel marks a stack whose top is not part of anything with a name.
+// noLabel marks a stack whose top belongs to no part with a name.
 const noLabel int32 = -1
 
-// stack is a linked list of what is still expected: the next part and the number of the stack below
-// it. Number 0 is the empty stack: nothing more is expected.
+// stack is a linked list of the parts of the text that are still expected: the next part, and the number
+// of the stack below it. Number 0 is the empty stack, after which nothing is expected.
 type stack struct {
 	top   expr
 	below int32
@@ -32,11 +32,10 @@ type stack struct {
 // state is a set of stacks. Each has a terminal on top, or is the empty stack.
 type state struct {
 	stacks []int32 // ascending
-	next   []int32 // by class of byte: the state after it; unknown until asked
+	next   []int32 // by class of byte: the next state; unknown until asked for
 	bytes  int32   // length of the shortest text that completes the form; maxClosing if there is none
 	// closingByte is the first byte of the closing (see tokensToClose), and closingNext the state
-	// after this byte. closingCount is the number of tokens of the closing. It is unknown until
-	// asked.
+	// after it. closingCount is the number of tokens of the closing; unknown until asked for.
 	closingByte  byte
 	closingNext  int32
 	closingCount int32
@@ -44,8 +43,8 @@ type state struct {
 
 const unknown int32 = -1
 
-// automaton runs a grammar on bytes. It computes states when they are reached. After work has
-// reached a limit, the automaton must not be used again: its last answers may be wrong.
+// automaton runs a grammar on bytes. It computes a state when it is first reached. After work has
+// reached a limit, do not use the automaton any more: its last answers may be wrong.
 type automaton struct {
 	work      *work
 	g         *grammar
@@ -56,7 +55,7 @@ type automaton struct {
 	lengths  []int32 // by node: the bytes of the shortest text it matches
 	stacks   []stack
 	toEnd    []int32 // by stack: the bytes of the shortest text that completes it
-	labels   []int32 // by stack: the index of the name that its top is part of, or noLabel
+	labels   []int32 // by stack: the index of the name of the part that its top belongs to, or noLabel
 	stackIDs map[stack]int32
 	states   []state
 	stateIDs map[string]int32
@@ -64,12 +63,12 @@ type automaton struct {
 
 	leading int32 // the state made by withLead; unknown if there is none
 
-	marks []uint32 // by stack: the mark of the last call of open that saw it
+	marks []uint32 // by stack: the value of mark in the last call of open that visited the stack
 	mark  uint32
 }
 
-// newAutomaton returns an automaton at the beginning of c. lead says that a space at the beginning
-// of a reply is not shown, so it is not part of the text.
+// newAutomaton returns an automaton at the beginning of c. lead: a space at the beginning of a reply
+// is not shown, so it is not part of the text.
 func newAutomaton(ctx context.Context, c *Constraint, spellable byteSet, lead bool) *automaton {
 	w := newWork(ctx)
 	a := &automaton{
@@ -153,8 +152,8 @@ func (a *automaton) read(s int32, b byte) int32 {
 	return a.intern(a.open(below))
 }
 
-// push puts e on the stack below and returns the number of the new stack. It reports false if the
-// new stack cannot be completed in less than maxClosing bytes, or if the work has ended.
+// push puts e on the stack below and returns the number of the new stack. It returns false if the
+// new stack needs maxClosing bytes or more to complete, or if the work has reached a limit.
 func (a *automaton) push(e expr, below int32) (int32, bool) {
 	if e == empty {
 		return below, true
@@ -210,7 +209,7 @@ func (a *automaton) open(todo []int32) []int32 {
 	return out
 }
 
-// expand appends the stacks that a stack with top n stands for.
+// expand appends the stacks that replace a stack whose top is n.
 func (a *automaton) expand(todo []int32, n node, below int32) []int32 {
 	add := func(e expr, below int32) {
 		if id, ok := a.push(e, below); ok {
@@ -244,7 +243,7 @@ func (a *automaton) expand(todo []int32, n node, below int32) []int32 {
 	return todo
 }
 
-// again returns what is left of a repetition after one turn.
+// again returns what remains of a repetition after one turn.
 func (a *automaton) again(n node) expr {
 	high := n.max
 	if high != unlimited {

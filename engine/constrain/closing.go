@@ -9,10 +9,10 @@ const beyond int32 = 1 << 30
 // reply. It is 0 if the reply may end in s, and beyond if it cannot end or if the work has reached
 // a limit.
 //
-// The closing is built byte by byte: of all bytes that lead to a state one byte nearer to an end,
-// it takes the first in the order of approach. So it is one of the shortest texts that finish the
-// reply, and it depends only on the state. Therefore, after a part of a closing, its rest is the
-// closing of the new state.
+// The closing is built byte by byte. Of all bytes that lead to a state one byte nearer to an end, it
+// takes the first in the order of approach. So it is one of the shortest texts that finish the reply,
+// and depends only on the state. Therefore, after part of a closing is written, the rest is the closing
+// of the new state.
 func (a *automaton) tokensToClose(s int32, v *Vocabulary) int32 {
 	if a.states[s].bytes >= maxClosing {
 		return beyond
@@ -70,7 +70,7 @@ func (a *automaton) nearer(s int32) byteSet {
 	return set.and(a.spellable)
 }
 
-// spell returns the smallest number of tokens that spell the closing of s. The numbers of the
+// spell returns the smallest number of tokens that spell the closing of s. closingCount of the other
 // states along the closing must be known.
 func (a *automaton) spell(s int32, v *Vocabulary) int32 {
 	best := beyond

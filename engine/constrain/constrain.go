@@ -48,14 +48,14 @@ type Constraint struct {
 	root expr
 }
 
-// Name says in words what kind of constraint it is: "JSON schema", "regular expression", "list of
-// choices", "grammar".
+// Name says what kind of constraint it is: "JSON schema", "regular expression", "list of choices",
+// "grammar".
 func (c *Constraint) Name() string { return c.name }
 
 // MaxBytes is the largest size of the text of a constraint.
 const MaxBytes = 256 << 10
 
-// MaxRepeat is the largest lower bound of a count. A larger upper bound is lowered to it.
+// MaxRepeat is the largest lower limit of a count. A larger upper limit is lowered to it.
 const MaxRepeat = 10_000
 
 // newConstraint checks a grammar. err is the error that occurred while it was built, or nil.
@@ -67,7 +67,7 @@ func newConstraint(name string, g *grammar, root expr, err error) (*Constraint, 
 		err = errors.New("no reply of finite length could fit it, or none of less than 64 kB: " +
 			"give what refers to itself a way to end, or lower its counts")
 	}
-	if g.work.err != nil { // may be the cause of err
+	if g.work.err != nil { // the cause of err, if both are set
 		err = g.work.err
 	}
 	if err != nil {
@@ -76,8 +76,8 @@ func newConstraint(name string, g *grammar, root expr, err error) (*Constraint, 
 	return &Constraint{name: name, g: g, root: root}, nil
 }
 
-// Choices returns a constraint that each of the texts satisfies, and nothing else. It fails if
-// there is no text, if a text is empty, or if the texts have more than MaxBytes together.
+// Choices returns a constraint that allows exactly the given texts. It returns an error if there is no
+// text, if a text is empty, or if the texts together have more than MaxBytes.
 func Choices(ctx context.Context, texts []string) (*Constraint, error) {
 	if len(texts) == 0 {
 		return nil, errors.New("there is nothing to choose from: give at least one text")

@@ -24,8 +24,8 @@ const (
 	kindAlt           // a or b
 	kindRepeat        // a, from min to max times
 	kindRule          // rule a
-	kindLabel         // a, which has the name with index b
-	kindLabelEnd      // the empty text; on a stack: the parts above it have the name with index a
+	kindLabel         // a, whose name has index b
+	kindLabelEnd      // the empty text; the parts above it on a stack have the name with index a
 )
 
 // node is one operation. It is comparable, so that equal nodes can be found in a map.
@@ -123,7 +123,7 @@ func (g *grammar) literal(text string) expr {
 	return e
 }
 
-// literals matches any one of texts. Common beginnings are shared, so that many choices do not make
+// literals matches any one of texts. Texts share common beginnings, so that many choices do not need
 // many stacks. It sorts texts.
 func (g *grammar) literals(texts []string) expr {
 	slices.Sort(texts)
@@ -136,7 +136,7 @@ func (g *grammar) branches(texts []string, at int) expr {
 	if len(texts) == 1 {
 		return g.literal(texts[0][at:])
 	}
-	// The common beginning is taken at once. So the recursion is only as deep as the texts branch.
+	// Take the common beginning at once, so that recursion is only as deep as the texts branch.
 	if n := commonPrefix(texts[0][at:], texts[len(texts)-1][at:]); n > 0 {
 		return g.seq(g.literal(texts[0][at:at+n]), g.branches(texts, at+n))
 	}
@@ -175,7 +175,7 @@ func (g *grammar) seq(parts ...expr) expr {
 	return e
 }
 
-// then matches p and then e. It takes a sequence p apart without recursion: a text may be long.
+// then matches p and then e. It does not recurse along the sequence p, because a text may be long.
 func (g *grammar) then(p, e expr) expr {
 	if e == empty || p == never {
 		return p

@@ -6,18 +6,18 @@ import "container/list"
 type mask struct {
 	state   int32
 	allowed []uint64 // one bit for each id, stop tokens included
-	// far is the largest number of bytes that are missing to an end after any allowed token. If at
-	// least as many tokens are left, which is nearly always the case, each allowed token can be
-	// followed by a closing in time: a token has at least one byte. Then closing is not needed.
+	// far is the largest number of bytes that are missing to an end after any allowed token. A token has
+	// at least one byte. So if far or more tokens are left, which is nearly always true, a closing fits
+	// after each allowed token, and the field closing is not needed.
 	far int32
-	// closing holds, by id, the number of tokens to an end after the token; nil until it is needed.
+	// closing has, by id, the number of tokens to an end after this token; nil until it is needed.
 	closing []uint16
 }
 
 // masks caches the masks that were used last.
 type masks struct {
 	byState map[int32]*list.Element
-	used    *list.List // of *mask, the latest first
+	used    *list.List // of *mask, the last used first
 	bytes   int        // the memory of all of them
 	walk    []int32    // scratch: the states along the path to a node
 }

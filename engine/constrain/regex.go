@@ -24,7 +24,7 @@ func Regex(ctx context.Context, pattern string) (*Constraint, error) {
 type regex struct {
 	g      *grammar
 	char   func(ranges ...rune) expr // spells one character of the ranges
-	around expr                      // what may stand on a side without an anchor
+	around expr                      // what may be written before or after the match, on a side without an anchor
 }
 
 func (r *regex) compile(pattern string) (expr, error) {
@@ -42,8 +42,8 @@ func (r *regex) compile(pattern string) (expr, error) {
 	return r.whole(re)
 }
 
-// whole converts an expression that spans the whole text. Only there can ^ and $ be supported: an
-// automaton of what comes next cannot look back.
+// whole converts an expression that spans the whole text. ^ and $ are supported only here, because an
+// automaton does not know what came before.
 func (r *regex) whole(re *syntax.Regexp) (expr, error) {
 	switch re.Op {
 	case syntax.OpCapture:

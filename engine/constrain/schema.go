@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// AnyJSON is what a user may write in place of a schema to get JSON of any form.
+// AnyJSON is what a user may write instead of a schema to get JSON of any form.
 const AnyJSON = "any"
 
 // Schema returns a constraint that is satisfied by JSON that is valid under a JSON Schema
@@ -93,7 +93,7 @@ const (
 const maxCombined = 32
 
 // compile turns the schema v into an expression. at is the place of v, for errors. deep counts the
-// $ref, allOf, anyOf and oneOf that v was combined by.
+// $ref, allOf, anyOf and oneOf on the way from the root to v.
 func (s *schema) compile(v value, at string, deep int) (expr, error) {
 	if deep > maxCombined {
 		return never, fmt.Errorf("%s: allOf, anyOf and $ref are combined more than %d deep, or without end", at, maxCombined)
@@ -128,7 +128,7 @@ func (s *schema) compile(v value, at string, deep int) (expr, error) {
 	return s.plain(v, at)
 }
 
-// plain compiles a schema that is not combined of others.
+// plain compiles a schema without $ref, allOf, anyOf and oneOf.
 func (s *schema) plain(v value, at string) (expr, error) {
 	allowed, err := typesOf(v, at)
 	if err != nil {

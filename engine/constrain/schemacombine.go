@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// ref compiles a $ref. If no keyword stands beside it, the target becomes a rule, so that a schema
-// may contain itself. Otherwise the target is merged with the keywords beside it.
+// ref compiles a $ref. If it has no other keywords beside it, the target becomes a rule, so that a
+// schema may contain itself. Otherwise the target is merged with these keywords.
 func (s *schema) ref(rest, to value, at string, deep int) (expr, error) {
 	target, err := s.resolve(to, at)
 	if err != nil {
@@ -80,8 +80,8 @@ func (s *schema) anyOf(rest, list value, at string, deep int) (expr, error) {
 	return s.branches(rest, list, at+"/anyOf", deep)
 }
 
-// oneOf is compiled like anyOf. This is right only if no value can satisfy two of its parts, so it
-// is an error if disjoint cannot tell that.
+// oneOf is compiled like anyOf. This is right only if no value satisfies two of its parts. If disjoint
+// cannot tell, oneOf returns an error.
 func (s *schema) oneOf(rest, list value, at string, deep int) (expr, error) {
 	for i := range list.items {
 		for j := range i {
@@ -120,8 +120,8 @@ func (s *schema) branches(rest, list value, at string, deep int) (expr, error) {
 	return s.g.alt(parts...), nil
 }
 
-// disjoint reports whether two schemas obviously exclude each other: by their types, by their const
-// or enum, or by those of a property that both require. False means that it does not know.
+// disjoint reports whether two schemas obviously exclude each other: by their types, by their const or
+// enum, or by a property that both require. False means that it does not know.
 func (s *schema) disjoint(a, b value) bool {
 	for _, v := range []*value{&a, &b} {
 		if to, ok := v.get("$ref"); ok {

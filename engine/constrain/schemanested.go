@@ -24,7 +24,7 @@ func (s *schema) object(v value, at string) (expr, error) {
 	}
 	g, p := s.g, &s.parts
 	comma := p.comma(g)
-	// What members i, i+1, … can be: at the beginning of the object, and after another member.
+	// What members i, i+1, … match: first at the beginning of the object, later after another member.
 	first := g.optional(g.seq(p.list(g, other, 1, unlimited), p.space))
 	later := g.seq(g.repeat(g.seq(comma, other), 0, unlimited), p.space)
 	for i := len(members) - 1; i >= 0; i-- {
@@ -38,8 +38,8 @@ func (s *schema) object(v value, at string) (expr, error) {
 	return g.seq(g.literal("{"), p.space, first, g.literal("}")), nil
 }
 
-// maxKeyBytes bounds the name of a property: the expression that tells it from all other names is
-// as deep as the name is long.
+// maxKeyBytes limits the name of a property. The expression for all other names is as deep as the name
+// is long.
 const maxKeyBytes = 1 << 10
 
 // members returns the declared properties, and after them the required ones that are not declared.

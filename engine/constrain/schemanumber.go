@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Digits of the numbers that are written. All readers keep so many exactly.
+// Digits of the numbers that are written. Every reader keeps so many digits exactly.
 const (
 	wholeDigits    = 15
 	fractionDigits = 15
@@ -104,8 +104,8 @@ func decimals(g *grammar, r interval) expr {
 }
 
 // fromZero matches the numbers of an interval that begins at 0 or above. It joins up to three
-// parts: r.lo with a fraction above zero, if this end is open; the whole parts below r.hi with any
-// fraction; and r.hi itself, if that end is not open.
+// parts: r.lo with a fraction above zero, if r.lo is open; the integers between with any fraction; and
+// r.hi itself, if r.hi is not open.
 func fromZero(g *grammar, r interval) expr {
 	if r.lo > r.hi {
 		return never

@@ -129,8 +129,8 @@ const (
 	wordPattern = `[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?`
 )
 
-// formats are the supported ones. No pattern matches anything invalid, but some match less than all
-// that is valid.
+// formats are the supported formats. Each pattern matches only valid values, but some patterns do not
+// match all of them.
 var formats = []struct{ name, words, pattern string }{
 	{"date", "a date", datePattern},
 	{"time", "a time", timePattern},
@@ -167,7 +167,7 @@ func (s *schema) counts(v value, at, least, most string) (low, high int32, err e
 		if err != nil || n.Sign() < 0 {
 			return 0, 0, fmt.Errorf("%s/%s: must be a whole number from 0, got %.64s", at, bound.key, given.json())
 		}
-		*bound.to = int32(min(n.Int64(), 1<<30)) // no loss: boundCounts refuses or lowers so large a bound anyway
+		*bound.to = int32(min(n.Int64(), 1<<30)) // no loss: boundCounts refuses or lowers such a large limit
 	}
 	if high != unlimited && high < low {
 		return 0, 0, fmt.Errorf("%s/%s: %d is less than %s, which is %d", at, most, high, least, low)

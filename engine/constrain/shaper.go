@@ -8,9 +8,8 @@ import (
 	"slices"
 )
 
-// Shaper makes a reply obey a constraint: it forbids each token after which the form, or its end
-// within the limit, cannot be reached. It is a sample.Shaper and must not be used by several
-// goroutines at once.
+// Shaper makes a reply obey a constraint. It forbids each token after which the form cannot be
+// completed, or not within the limit. It is a sample.Shaper. Only one goroutine may use it.
 type Shaper struct {
 	constraint *Constraint
 	vocabulary *Vocabulary
@@ -48,7 +47,7 @@ func (s *Shaper) begin() {
 func (s *Shaper) Name() string { return s.constraint.name }
 
 // Bound sets how many tokens the whole reply may have, 0 for no limit, and the context for the work
-// on tokens. Both may change between two tokens. A reply that can no longer be finished in time
+// on tokens. Both may change between two tokens. If a reply cannot be finished in time any more, it
 // takes the shortest way to an end.
 func (s *Shaper) Bound(ctx context.Context, tokens int) { s.ctx, s.limit = ctx, tokens }
 
@@ -163,8 +162,8 @@ func keep(logits []float32, allowed []uint64) {
 	}
 }
 
-// allowEnd allows the stop tokens if the reply may end and another shaper, such as a least number
-// of tokens, has forbidden everything that the form allows.
+// allowEnd allows the stop tokens if the reply may end and other shapers, such as a minimum number of
+// tokens, have forbidden everything that the form allows.
 func (s *Shaper) allowEnd(logits []float32) {
 	if !s.automaton.accepts(s.state()) || slices.ContainsFunc(logits, func(x float32) bool { return x != forbidden }) {
 		return
@@ -202,8 +201,8 @@ func (s *Shaper) failure() error {
 	return fmt.Errorf("following the %s: %w", s.constraint.name, s.automaton.work.err)
 }
 
-// room returns how many tokens the reply may have after the next one. If the reply can no longer
-// end within its limit, this is just enough for the closing.
+// room returns how many tokens the reply may have after the next one. If the reply cannot end within
+// its limit any more, room returns just enough for the closing.
 func (s *Shaper) room() int32 {
 	if s.limit == 0 {
 		return beyond

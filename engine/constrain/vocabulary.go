@@ -71,7 +71,7 @@ func (v *Vocabulary) grow() {
 			v.end = append(v.end, 0)
 			v.own = append(v.own, 0)
 		}
-		v.own[path[len(text)-1]]++ // the texts are sorted, so these come before those of its descendants
+		v.own[path[len(text)-1]]++ // sorted texts: tokens that end here come before those of later nodes
 		before = text
 	}
 	v.leave(path)
@@ -104,8 +104,8 @@ func (v *Vocabulary) spellable() byteSet {
 	return set
 }
 
-// child returns the child of a node by byte b, or unknown if there is none. The parent unknown
-// stands for the root.
+// child returns the child of a node by byte b, or unknown if there is none. As parent, unknown means
+// the root.
 func (v *Vocabulary) child(parent int32, b byte) int32 {
 	if parent == unknown {
 		return v.roots[b]

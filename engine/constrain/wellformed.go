@@ -84,7 +84,7 @@ func (g *grammar) users() (from []int32, users []expr) {
 	return from, users
 }
 
-// partsOf returns the nodes that n is made of; never stands for a missing one.
+// partsOf returns the nodes that n is made of, with never for a missing one.
 func (g *grammar) partsOf(n node) [2]expr {
 	switch n.kind {
 	case kindSeq, kindAlt:

@@ -57,7 +57,7 @@ func (a *automaton) bytesAfter(s int32) byteSet {
 }
 
 // certain returns the text that must follow, up to the first choice or the first part with a name.
-// White space does not count as a choice where something else may stand.
+// Optional white space does not count as a choice.
 func (a *automaton) certain(s int32) []byte {
 	var text []byte
 	for s != dead && !a.accepts(s) && len(text) <= maxExpectedBytes {

@@ -21,13 +21,13 @@ const (
 // lookAfter is the number of steps between two checks of the context: less than a millisecond.
 const lookAfter = 1 << 10
 
-// work counts the cost of a form. It ends when this exceeds a limit or the context is done.
+// work counts the cost of a form. It stops when the cost exceeds a limit or the context is done.
 type work struct {
 	ctx   context.Context
 	steps int
 	look  int // the step at which to check the context again
 	bytes int
-	err   error // why the work ended; after that no more is done
+	err   error // why the work stopped; nothing is done after it
 }
 
 func newWork(ctx context.Context) *work { return &work{ctx: ctx} }

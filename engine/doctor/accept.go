@@ -14,19 +14,18 @@ const (
 	replyTokens = 48
 )
 
-// Accepted is how well the drafts of a proposer did.
+// Accepted says how many draft tokens of a proposer were accepted, and what they cost.
 type Accepted struct {
 	Proposer string  `json:"proposer"`
 	Drafted  int     `json:"drafted"`
 	Tested   int     `json:"tested"`
 	Kept     int     `json:"kept"`
 	StepMS   float64 `json:"stepMS"` // of one draft token
-	RestMS   float64 `json:"restMS"` // of a round without its draft and its pass
-	// ByPosition is the share of tested draft tokens that were accepted, by position in the draft.
-	// A position with few tests has the share of all positions.
+	RestMS   float64 `json:"restMS"` // of a round, without its draft and its pass
+	// ByPosition is the share of tested draft tokens that were accepted, by position in the draft. A
+	// position with few tests has the share of all positions together.
 	ByPosition []float64 `json:"byPosition"`
-	// TokensPerMS is, for each γ from 0 on, the number of tokens that a millisecond is expected to
-	// give.
+	// TokensPerMS is the expected number of tokens per millisecond for each γ from 0 on.
 	TokensPerMS []float64 `json:"tokensPerMS"`
 }
 
@@ -47,9 +46,9 @@ func (x *examination) proposers() []string {
 	return list
 }
 
-// acceptance lets every proposer write replies at the session's temperature and counts what is
-// accepted. It also lets each of them write at temperature 0, and compares these tokens with those
-// of a plain reply: they must be the same.
+// acceptance lets every proposer write replies at the session's temperature, and counts what is
+// accepted. It also lets each write at temperature 0, and compares the tokens with those of a plain
+// reply: they must be the same.
 func (x *examination) acceptance(ctx context.Context) error {
 	list := x.proposers()
 	sums := make([]event.Totals, len(list))
@@ -138,7 +137,7 @@ func (x *examination) worth(name string, t *event.Totals) Accepted {
 	}
 	tokens, reach, verify := 1.0, 1.0, 0.0
 	for gamma, measured := range x.report.VerifyMS {
-		// More rows never cost less. If a longer pass was measured as shorter, that is noise.
+		// More rows never cost less, so a longer pass that was measured as shorter is noise.
 		verify = max(verify, measured)
 		if gamma > 0 {
 			share := mean
@@ -163,11 +162,11 @@ func (x *examination) hit(t *event.Totals) float64 {
 	return min(1, float64(t.PositionTested[0])/float64(t.Rounds))
 }
 
-// worthwhile is the least speed-up over plain decoding with which a proposer is recommended. The
-// costs were measured in a few seconds, so a few percent may be chance.
+// worthwhile is the least speed-up over plain decoding for which a proposer is recommended. Costs are
+// measured in a few seconds, so a few percent may be chance.
 const worthwhile = 1.05
 
-// recommend names the proposer and γ that are expected to write most tokens per millisecond.
+// recommend names the proposer and γ that should write the most tokens per millisecond.
 func (x *examination) recommend() {
 	speedup, gamma, proposer := 1.0, 0, "none"
 	for _, a := range x.report.Accepted {

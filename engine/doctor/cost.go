@@ -15,10 +15,10 @@ import (
 )
 
 const (
-	costRuns  = 9    // of each length of pass; the least time counts, because disturbances only add
-	costShare = 0.15 // of the time that measuring costs may take
-	// A jump is reported if a row costs cliff times what a row usually adds, and at least the
-	// share minCliff of the pass before it.
+	costRuns  = 9    // passes of each length; the least time is the result, because disturbances only add time
+	costShare = 0.15 // part of the whole time in which costs are measured
+	// A jump is reported if a row adds cliff times as much as a row usually does, and at least the share
+	// minCliff of the previous pass.
 	cliff    = 3.0
 	minCliff = 0.15
 )
@@ -68,10 +68,10 @@ func (x *examination) warm(ctx context.Context, m *model.Model) (compute.Cache, 
 	return cache, err
 }
 
-// timed runs one pass over m tokens of the prompt and returns its time in milliseconds. It asks for
-// the best tokens, so that a device has finished, and then removes the tokens from the cache. The
-// tokens differ, and differ from those of the pass before: in a mixture of experts, equal rows
-// choose equal experts, and a pass over them would be too cheap.
+// timed runs one pass over m tokens of the prompt and returns its time in milliseconds. It reads the
+// best tokens, so that a device has finished, and then removes the tokens from the cache. Each pass
+// has different tokens: in a mixture of experts, equal rows choose equal experts, so a pass over them
+// would be too cheap.
 func (x *examination) timed(ctx context.Context, of *model.Model, cache compute.Cache, pass func(ids []int32) (compute.Logits, error), m int) (ms float64, err error) {
 	before, ids := cache.Len(), make([]int32, m)
 	if err := compute.Checkpoint(cache); err != nil {
@@ -153,7 +153,7 @@ func (x *examination) tellCurve() {
 	x.add("v(m)", status, "verification costs as much as decoding here, so only a cheap proposer with many hits pays: --proposer ngram", "%s", text)
 }
 
-// memory compares what the models take with what is available.
+// memory compares the memory that the models need with what is available.
 func (x *examination) memory(context.Context) error {
 	const mib = 1 << 20
 	m := &x.report.Memory

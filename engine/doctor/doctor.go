@@ -5,10 +5,10 @@
 // step has a file: equal.go compares verification with decoding, cost.go measures times and
 // memory, accept.go lets every proposer write replies.
 //
-// Invariant that it checks, on which all promises rest: a verification of γ+1 rows gives, bit for
-// bit, what γ+1 decoding steps give: the scores, and keys and values at every layer. It is checked
-// for every number of rows, with random tokens, and with tokens after which the two best scores
-// are so nearly tied that one wrong bit would change the text.
+// It checks the invariant on which all promises rest: verifying γ+1 rows gives, bit for bit, the same
+// scores, keys and values at every layer as γ+1 decoding steps. It checks this for every number of
+// rows, with random tokens, and with tokens after which the two best scores are so close that one
+// wrong bit would change the text.
 package doctor
 
 import (
@@ -38,8 +38,8 @@ type Line struct {
 	Do     string `json:"do,omitempty"` // what to do about it
 }
 
-// Reply writes one reply of a session. settings are names and values by turns. The reply must not
-// depend on earlier ones.
+// Reply writes one reply of a session. settings alternates names and values. The reply must not depend
+// on earlier ones.
 type Reply func(ctx context.Context, prompt string, settings ...string) (event.ReplyEnded, error)
 
 // Subject is what is examined.
@@ -47,14 +47,14 @@ type Subject struct {
 	Ready       event.Ready
 	Target      *model.Model
 	Draft       *model.Model // nil: none
-	Available   int64        // bytes that the device can still give; 0: unknown
-	Prompt      []int32      // tokens to begin with
+	Available   int64        // bytes that the device can still allocate; 0: unknown
+	Prompt      []int32      // tokens before those that are examined
 	GammaMax    int
 	Temperature float64
 	Reply       Reply
 }
 
-// Options bound an examination.
+// Options limit an examination.
 type Options struct {
 	Seconds float64 // approximate duration
 	Prompts []string
@@ -111,7 +111,7 @@ func (x *examination) add(name string, status Status, do, format string, args ..
 	x.report.Lines = append(x.report.Lines, Line{Name: name, Status: status, Found: fmt.Sprintf(format, args...), Do: do})
 }
 
-// left is the share of the time that is left.
+// left is the share of the time that remains.
 func (x *examination) left() float64 { return 1 - x.Now().Sub(x.began).Seconds()/x.Seconds }
 
 // surroundings reports what loading found out.

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	baseTokens = 24 // of the prompt, before what is compared
-	candidates = 48 // tokens to try; the one is taken after which the two best scores are nearest
+	baseTokens = 24 // tokens of the prompt before those that are compared
+	candidates = 48 // tokens to try; the one after which the two best scores are closest is taken
 )
 
 // equality compares passes of one model bit by bit.
@@ -20,7 +20,7 @@ type equality struct {
 	model  *model.Model
 	cache  compute.Cache
 	base   []int32
-	margin float32 // the least distance of the two best scores among the compared rows
+	margin float32 // the smallest difference of the two best scores in the compared rows
 }
 
 // trace is the result of passes over a sequence: the scores of each token, and keys and values by
@@ -70,7 +70,7 @@ func (x *examination) base(m *model.Model) []int32 {
 	return base
 }
 
-// run returns the first difference in words, or "".
+// run returns a sentence about the first difference, or "".
 func (e *equality) run(ctx context.Context, rows int, x *examination) (string, error) {
 	if found, err := e.prefill(ctx); found != "" || err != nil {
 		return found, err
@@ -186,7 +186,7 @@ func (e *equality) pass(ctx context.Context, tokens []int32) (t trace, err error
 	return t, err
 }
 
-// cached copies the keys and values of the tokens from one on.
+// cached copies the keys and values of the tokens from index from on.
 func (e *equality) cached(from int) (list [][]float32, err error) {
 	c := e.model.Config()
 	for layer := range c.Layers {
@@ -202,8 +202,8 @@ func (e *equality) cached(from int) (list [][]float32, err error) {
 	return list, nil
 }
 
-// difference names the first number in got that differs from decoding, or returns "". decoded holds
-// keys and values of this many tokens per layer; got may hold those of only the first ones.
+// difference names the first number in got that differs from decoding; "" if none does. decoded has the
+// keys and values of tokens tokens per layer; got may have only those of the first ones.
 func (e *equality) difference(pass string, decoded, got trace, tokens int) string {
 	layers := e.model.Config().Layers
 	each := len(got.cached) / layers
@@ -236,9 +236,9 @@ func same(want, got []float32) (at int, a, b float32, ok bool) {
 	return 0, 0, 0, true
 }
 
-// tie replaces the tokens of a sequence one after another. It tries random candidates, and takes
-// the one after which the two best scores are nearest. When less than 70 % of the time is left,
-// which the later steps need, it tries only one candidate. So the rest of the sequence is random.
+// tie replaces the tokens of a sequence one after another. It tries random candidates, and takes the one
+// after which the two best scores are closest. When less than 70 % of the time remains, which later
+// steps need, it tries only one candidate, so the rest of the sequence is random.
 func (e *equality) tie(ctx context.Context, sequence []int32, rng *rand.Rand, x *examination) error {
 	if err := e.cache.Truncate(len(e.base)); err != nil {
 		return err
@@ -272,7 +272,7 @@ func (e *equality) tie(ctx context.Context, sequence []int32, rng *rand.Rand, x 
 	return nil
 }
 
-// margin is the distance of the two best scores.
+// margin is the difference of the two best scores.
 func margin(row []float32) float32 {
 	best, second := float32(math.Inf(-1)), float32(math.Inf(-1))
 	for _, score := range row {

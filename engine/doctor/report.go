@@ -17,11 +17,11 @@ type Report struct {
 	Seconds     float64   `json:"seconds"`
 	Lines       []Line    `json:"lines"`
 	VerifyMS    []float64 `json:"verifyMS"` // of target passes of 1, 2, … rows
-	// ExpertsRead is how many experts of a layer such passes read, on average; empty if the model has
-	// none.
+	// ExpertsRead is how many experts of a layer each of these passes reads, on average; empty if the
+	// model has none.
 	ExpertsRead []float64   `json:"expertsRead,omitempty"`
 	Cliffs      []int       `json:"cliffs"`  // numbers of rows at which the cost of a pass jumps
-	DraftMS     float64     `json:"draftMS"` // of a step of the draft model; 0: none
+	DraftMS     float64     `json:"draftMS"` // of a step of the draft model; 0: no draft model
 	Memory      Memory      `json:"memory"`
 	Accepted    []Accepted  `json:"accepted"`
 	Recommended Recommended `json:"recommended"`
@@ -35,7 +35,7 @@ type Memory struct {
 	AvailableBytes int64 `json:"availableBytes"`
 }
 
-// Recommended is what is expected to write the most tokens per second.
+// Recommended is the choice that should write the most tokens per second.
 type Recommended struct {
 	Proposer string  `json:"proposer"`
 	Gamma    int     `json:"gamma"`

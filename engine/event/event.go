@@ -1,5 +1,5 @@
-// Package event describes what happened while a reply was written, as plain structs. It imports
-// nothing of ours.
+// Package event describes what happened while a reply was written, as plain structs. It imports no
+// other package of this program.
 //
 // Invariant: everything that specula draws, prints, traces or benchmarks comes from these events
 // and from nothing else. So a recorded stream replays the whole screen without a model.
@@ -44,20 +44,20 @@ type Ready struct {
 	Version      string `json:"version"`
 	Target       Model  `json:"target"`
 	Draft        *Model `json:"draft,omitempty"`
-	DraftRefused string `json:"draftRefused,omitempty"` // why there is no draft model, in words
+	DraftRefused string `json:"draftRefused,omitempty"` // why there is no draft model
 	// DraftTranslated says in words how a draft model of another vocabulary is used; empty if the
 	// vocabularies are the same.
 	DraftTranslated string `json:"draftTranslated,omitempty"`
-	Heads           string `json:"heads,omitempty"` // which trained heads are loaded, in words
+	Heads           string `json:"heads,omitempty"` // which trained heads are loaded
 	Device          string `json:"device"`          // "cpu, 2 threads"
 	DeviceWhy       string `json:"deviceWhy"`
-	DeviceDetail    string `json:"deviceDetail,omitempty"` // what else is known of it: on the processor, why so many threads
+	DeviceDetail    string `json:"deviceDetail,omitempty"` // more about the device; on the processor, the reason for the number of threads
 	Template        string `json:"template"`               // which chat template is in use and why
 	Auto            *Auto  `json:"auto,omitempty"`
-	// Unspelled lists, in words, the bytes of UTF-8 for which the target's vocabulary has no
-	// token; empty if it has all. Such bytes are left out of what the model reads.
+	// Unspelled lists the bytes of UTF-8 for which the target's vocabulary has no token, as text; empty
+	// if it has all. Such bytes are left out of what the model reads.
 	Unspelled string `json:"unspelled,omitempty"`
-	// Warnings tell what was assumed because the file does not say it.
+	// Warnings say what was assumed because the file does not say it.
 	Warnings []Warning `json:"warnings,omitempty"`
 	// Proposers says for each proposer whether it can be used.
 	Proposers []Proposer `json:"proposers,omitempty"`
@@ -71,7 +71,7 @@ type Warning struct {
 	Do    string `json:"do"`    // what the user can do
 }
 
-// Warned reports whether there is a warning about that subject.
+// Warned reports whether there is a warning about this subject.
 func (r *Ready) Warned(about string) bool {
 	return slices.ContainsFunc(r.Warnings, func(w Warning) bool { return w.About == about })
 }
@@ -90,14 +90,14 @@ func (r *Ready) Refusal(proposer string) (why string, known bool) {
 // Auto says which proposer the setting auto stands for.
 type Auto struct {
 	Proposer string `json:"proposer"`
-	Why      string `json:"why"` // in words
+	Why      string `json:"why"`
 }
 
 // Proposer says whether a proposer can be chosen.
 type Proposer struct {
 	Name    string `json:"name"`              // as in the setting speculation.proposer
-	Refused string `json:"refused,omitempty"` // why it cannot be chosen, in words
-	Words   string `json:"words,omitempty"`   // where its tokens come from, in words
+	Refused string `json:"refused,omitempty"` // why it cannot be chosen
+	Words   string `json:"words,omitempty"`   // where its tokens come from
 }
 
 // Settings are the settings in force; engine/config has their meanings and ranges.
@@ -111,12 +111,12 @@ type Settings struct {
 	GammaMax    int     `json:"gammaMax"`
 	GammaRule   string  `json:"gammaRule"`
 	Proposer    string  `json:"proposer"`
-	// AutoProposer is the proposer that "auto" stands for; empty if Proposer is another.
+	// AutoProposer is the proposer that "auto" stands for; empty if Proposer is not "auto".
 	AutoProposer string `json:"autoProposer,omitempty"`
 	Acceptance   string `json:"acceptance,omitempty"`
 	Speculate    bool   `json:"speculate"`
 	MaxTokens    int    `json:"maxTokens"`
-	Watch        bool   `json:"watch,omitempty"` // the rounds are a server's own
+	Watch        bool   `json:"watch,omitempty"` // a server speculates, and the rounds are its own
 }
 
 // ReplyStarted opens a reply.
@@ -128,14 +128,13 @@ type ReplyStarted struct {
 	ContextTokens int      `json:"contextTokens"` // capacity
 	DroppedTurns  int      `json:"droppedTurns,omitempty"`
 	Settings      Settings `json:"settings"`
-	// Config has every setting that is not at its default, by its full name and as it is typed.
-	// The seed in use is always in it.
+	// Config has each setting that differs from its default, by its full name and as it is typed. It
+	// always has the seed in use.
 	Config map[string]string `json:"config,omitempty"`
 }
 
-// Prefill reports progress in reading the prompt. It also comes when the draft model drafts again
-// after rounds without it and first reads what it missed, and when guidance reads after the
-// negative prompt.
+// Prefill reports progress in reading the prompt. It also comes when a draft model reads tokens that it
+// has missed before it drafts, and when guidance reads the negative prompt.
 type Prefill struct {
 	Model string  `json:"model"` // "target", "draft", or "guidance"
 	Done  int     `json:"done"`
@@ -143,7 +142,7 @@ type Prefill struct {
 	MS    float64 `json:"ms"` // since the prefill of this model began
 }
 
-// Verdict is what became of a token.
+// Verdict says what became of a token.
 type Verdict string
 
 // The verdicts. Accepted, Resampled, Bonus and Plain tokens are part of the reply. Such a token
@@ -176,24 +175,24 @@ type Token struct {
 	// For a committed token, the text that it completed in the reply, which may be empty. For
 	// others, a readable text.
 	Text string `json:"text"`
-	// P and Q are the target's and the draft's probability of this token, U is the uniform random
-	// number it was tested with. A pointer is nil if there is no such number, e.g. U at
-	// temperature 0, or Q of a bonus token. The rule token accepts it iff U·Q < P. With the rule
-	// block, a draft can end with it iff U < Bound, and the last such token is accepted with all
-	// before it. The rule typical-lossy accepts it iff P > Bound.
+	// P and Q are the target's and the draft's probability of this token. U is the uniform random number
+	// that it was tested with. A pointer is nil if there is no such number, e.g. U at temperature 0, or
+	// Q of a bonus token. The rule token accepts it iff U·Q < P. Under the rule block, the accepted part
+	// of a draft may end with this token iff U < Bound; the last such token counts. The rule typical-lossy
+	// accepts it iff P > Bound.
 	P       *float64 `json:"p,omitempty"`
 	Q       *float64 `json:"q,omitempty"`
 	U       *float64 `json:"u,omitempty"`
 	Bound   *float64 `json:"bound,omitempty"`
 	Verdict Verdict  `json:"verdict,omitempty"` // empty while pending
 	Stop    bool     `json:"stop,omitempty"`    // ends the reply and has no text
-	Untold  bool     `json:"untold,omitempty"`  // a server drafted it, and does not tell which token it was
-	Thought bool     `json:"thought,omitempty"` // of what the model thinks before it answers, marks included
-	// LogProb is the natural logarithm of the target's probability of this token, from its raw
-	// scores, before any filter. LogProbs are those of the likeliest tokens. Both are set only if
-	// log-probabilities are asked for.
+	Untold  bool     `json:"untold,omitempty"`  // a server drafted it without telling which token it was
+	Thought bool     `json:"thought,omitempty"` // part of a thought, which precedes the answer; the marks around it count, too
+	// LogProb is the natural logarithm of the target's probability of this token, from the raw scores
+	// before any filter. LogProbs has the likeliest tokens. Both are set only if log-probabilities are
+	// asked for.
 	LogProb  *float64    `json:"logProb,omitempty"`
-	LogProbs []Candidate `json:"logProbs,omitempty"` // P has the logarithm
+	LogProbs []Candidate `json:"logProbs,omitempty"` // their P is the logarithm
 	// The best candidates of both models at this position, highest first; set only with inspection
 	// on.
 	Target []Candidate `json:"target,omitempty"`
@@ -217,20 +216,20 @@ type Round struct {
 	PathWhy   string `json:"pathWhy"`
 	Gamma     int    `json:"gamma"` // the draft length asked for; len(Draft) may be less
 	GammaRule string `json:"gammaRule"`
-	GammaWhy  string `json:"gammaWhy"`           // in words
-	GammaOff  string `json:"gammaOff,omitempty"` // why speculation does not pay now; empty if it does
+	GammaWhy  string `json:"gammaWhy"`           // the reason for Gamma
+	GammaOff  string `json:"gammaOff,omitempty"` // why no draft pays at present; empty if one does
 	Probe     bool   `json:"probe,omitempty"`    // this γ was chosen to measure its cost
-	// Proposer is who drafted. Of a combination, it is the one of this round. In a plain round it
-	// is "none".
+	// Proposer made the draft. If the setting names a combination, it is the member that drafted. In a
+	// plain round it is "none".
 	Proposer string `json:"proposer"`
-	// ProposerWhy says why this proposer was chosen, if there was a choice.
+	// ProposerWhy says why this proposer drafted, if there was a choice.
 	ProposerWhy string  `json:"proposerWhy,omitempty"`
-	DraftWhy    string  `json:"draftWhy,omitempty"`
+	DraftWhy    string  `json:"draftWhy,omitempty"`  // why there is no draft although one was wanted
 	DraftStop   string  `json:"draftStop,omitempty"` // why drafting ended before Gamma
 	Draft       []Token `json:"draft"`
 	Commit      *Token  `json:"commit,omitempty"` // nil if an accepted stop token ended the round
-	// Server is set in a round of a server's own. Then no probabilities are known, and the text of refused
-	// tokens is not.
+	// Server is set if a server drafted by itself. Then probabilities and the texts of refused tokens
+	// are not known.
 	Server *ServerRound `json:"server,omitempty"`
 	// Rule is the acceptance rule; Lossy marks a rule that changes the target's distribution.
 	Rule  string `json:"rule,omitempty"`
@@ -246,75 +245,75 @@ type Round struct {
 	// pass has two rows per token.
 	GuidanceScale float64 `json:"guidanceScale,omitempty"`
 	Accepted      int     `json:"accepted"`
-	Tested        int     `json:"tested"` // draft tokens judged: the accepted and the rejected one
+	Tested        int     `json:"tested"` // draft tokens judged: the accepted ones, and the rejected one if there is one
 	Temperature   float64 `json:"temperature"`
-	// DraftTemperature is the temperature that the draft was drawn at. It may be lower than the
-	// target's. It is 0 if the draft was not sampled.
+	// DraftTemperature is the temperature at which the draft was drawn; 0 if it was not sampled. It may
+	// be lower than the target's.
 	DraftTemperature float64 `json:"draftTemperature,omitempty"`
-	// Milliseconds per phase, measured by the engine, never slowed by the pacer. ReadMS is the
-	// time that the proposer took to read the Read tokens that it had missed.
+	// Milliseconds of each phase, by the engine's clock; showing events slowly does not count. ReadMS is
+	// how long the proposer took to read Read tokens that it had missed.
 	Read     int     `json:"read,omitempty"`
 	ReadMS   float64 `json:"readMS,omitempty"`
 	DraftMS  float64 `json:"draftMS"`
 	VerifyMS float64 `json:"verifyMS"`
 	SampleMS float64 `json:"sampleMS"`
 	OtherMS  float64 `json:"otherMS"`
-	// BytesMoved are the bytes that crossed from the device to decide this round. InspectBytes
-	// crossed only to be shown.
+	// BytesMoved is how many bytes were copied from the device to decide this round. InspectBytes were
+	// copied for display only.
 	BytesMoved   int64 `json:"bytesMoved"`
 	InspectBytes int64 `json:"inspectBytes,omitempty"`
 	Syncs        int   `json:"syncs"`
-	TargetLen    int   `json:"targetLen"` // cache lengths after the round, in tokens
+	TargetLen    int   `json:"targetLen"` // length of the target's cache after the round, in tokens
 	DraftLen     int   `json:"draftLen"`
 	// What the controller expected before the round.
 	AcceptanceByPosition []float64 `json:"acceptanceByPosition,omitempty"`
 	ExpectedTokens       float64   `json:"expectedTokens,omitempty"`
-	// Lengths is what each draft length, from 0 on, is expected to bring, by what was measured in this
-	// session. Only some rounds tell it.
+	// Lengths says what each draft length, from 0 on, should bring, by the times measured in this
+	// session. Only some rounds have it.
 	Lengths []Length `json:"lengths,omitempty"`
 	// BestFixedGamma is, in hindsight, the fixed draft length that would have been fastest so far
 	// in this reply. Regret is the share of the time that it would have saved. Both are nil until
 	// there is enough data.
 	BestFixedGamma *int     `json:"bestFixedGamma,omitempty"`
 	Regret         *float64 `json:"regret,omitempty"`
-	// Speedup is the time per token of plain rounds, divided by that of the rounds that asked for a
-	// draft. Both are measured in the session and compared at one level of the machine's load; the
-	// draft model's reading counts in neither. It is 0 before the first round that asked for a draft.
-	// SpeedupEstimated means that replies have had too few plain rounds, or too few that asked for
-	// a draft. The price of a plain round may then come from passes timed at the start.
+	// Speedup is the time per token of plain rounds, divided by that of rounds that asked for a draft.
+	// Both are measured in the session and computed for the same load of the machine, without the time
+	// that the proposer reads. It is 0 before the first round that asked for a draft. SpeedupEstimated:
+	// replies have had too few rounds of one of the two kinds. The time of a plain round may then come
+	// from passes timed at the start.
 	Speedup          float64 `json:"speedup,omitempty"`
 	SpeedupEstimated bool    `json:"speedupEstimated,omitempty"`
 }
 
-// ServerRound is what a server tells of a round of its own speculation. How many tokens it drafted and
-// kept is reported. Which ones they are, and that the first of the others was refused and the rest never
-// tested, is derived from these counts. Everything else is unknown.
+// ServerRound is what a server tells about a round of its own speculation: how many tokens it drafted
+// and kept. From these counts follows which tokens these are, that the first of the others was refused,
+// and that the rest were never tested. Everything else is unknown.
 type ServerRound struct {
 	Round   int `json:"round"`   // Round.Index
-	Drafted int `json:"drafted"` // Untold until the reply ends, with a server that tells it then
-	Kept    int `json:"kept"`    // more than Round.Accepted where the reply ended within the draft
-	// Merged, above 1, means that rounds came in one piece, at least so many. Which tokens were drafted is then
-	// unknown: they are told as plain ones, and the counts are in the first of them.
+	Drafted int `json:"drafted"` // Untold if the server tells it only at the end of the reply
+	Kept    int `json:"kept"`    // more than Round.Accepted if the reply ended within the draft
+	// Merged, if above 1, means that several rounds arrived together, at least so many. It is not known
+	// which tokens were drafted, so they become plain rounds. The first of these has the counts.
 	Merged int `json:"merged,omitempty"`
 	// Parts, of the length of Merged, are the tokens that each of them kept, in order, where the server tells
 	// this at the end. Then it is known which tokens were drafted.
 	Parts []int `json:"parts,omitempty"`
 }
 
-// Untold is a count that a server has not told.
+// Untold is the count that means: the server has not told it.
 const Untold = -1
 
-// Loses reports whether a speed-up is a loss that shows in two digits.
+// Loses reports whether a speed-up is a loss that is visible with two digits after the point.
 func Loses(speedup float64) bool { return speedup > 0 && speedup < 0.995 }
 
-// Length is what rounds of one draft length are expected to bring.
+// Length is what rounds of one draft length should bring.
 type Length struct {
 	Tokens   float64 `json:"tokens"`             // committed in a round
-	Rounds   float64 `json:"rounds"`             // its time, in that of rounds without a draft
-	Measured bool    `json:"measured,omitempty"` // passes over so many rows were timed
+	Rounds   float64 `json:"rounds"`             // the round's time, in plain rounds
+	Measured bool    `json:"measured,omitempty"` // passes with so many draft tokens were timed
 }
 
-// Speedup returns how much faster such rounds are than rounds without a draft; 0 if that is not known.
+// Speedup returns how much faster rounds of this length are than plain rounds; 0 if that is not known.
 func (l Length) Speedup() float64 {
 	if !(l.Rounds > 0) || !(l.Tokens > 0) {
 		return 0
@@ -322,7 +321,7 @@ func (l Length) Speedup() float64 {
 	return l.Tokens / l.Rounds
 }
 
-// RuleOutcome is what an acceptance rule would have made of a round.
+// RuleOutcome is how many tokens of a round's draft another acceptance rule would have accepted.
 type RuleOutcome struct {
 	Rule     string `json:"rule"`
 	Accepted int    `json:"accepted"`
@@ -375,12 +374,12 @@ type ReplyEnded struct {
 	Text   string  `json:"text"`   // the whole reply, raw
 	IDs    []int32 `json:"ids"`
 	Totals Totals  `json:"totals"`
-	Tail   string  `json:"tail,omitempty"` // text that the decoder held back, after the last token's
-	// Served are the counts of a server's rounds that it told at the end only.
+	Tail   string  `json:"tail,omitempty"` // text that was held back until the end of the reply
+	// Served has the counts of a server's rounds that it told only at the end.
 	Served []ServerRound `json:"served,omitempty"`
-	// Drafts says what each round of a sampled reply drafted, as the setting speculation.drafts
-	// takes it. With it and the settings that the reply began with, the same reply
-	// can be written again.
+	// Drafts says what each round of a sampled reply drafted, in the format of the setting
+	// speculation.drafts. With Drafts and the settings at its start, the same reply can be written
+	// again.
 	Drafts string `json:"drafts,omitempty"`
 }
 

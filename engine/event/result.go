@@ -1,6 +1,6 @@
 package event
 
-// What the engine returns besides events.
+// Results of the engine that are not events.
 
 // RaceOutcome says whether both lanes of a race wrote the same text.
 type RaceOutcome struct {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Blanks are the tokens of a server's draft that it did not keep. The first one of them was refused,
-// unless the reply ended before.
+// Blanks stand for the tokens of a server's draft that are not in the reply. The first of them was
+// refused, unless the reply ended before it.
 func (s *ServerRound) Blanks(accepted int) []Token {
 	var blanks []Token
 	for i := accepted; i < s.Drafted; i++ {
@@ -19,7 +19,7 @@ func (s *ServerRound) Blanks(accepted int) []Token {
 	return blanks
 }
 
-// Complete adds to a round what its server told of it later.
+// Complete adds to a round what its server told about it at the end.
 func (r *Round) Complete(s ServerRound) {
 	if r.Server == nil || r.Server.Drafted != Untold || s.Drafted < len(r.Draft) {
 		return

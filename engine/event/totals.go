@@ -11,15 +11,15 @@ type Totals struct {
 	PositionTested []int   `json:"positionTested"` // by draft position
 	PositionKept   []int   `json:"positionKept"`
 	PrefillMS      float64 `json:"prefillMS"` // reading the prompt into the target
-	// ReadMS is the time in which the proposer read the prompt and the tokens that it had missed.
-	// It is part of the price of speculation.
+	// ReadMS is how long the proposer read: the prompt, and tokens that it had missed. It is part of
+	// the cost of speculation.
 	ReadMS     float64 `json:"readMS,omitempty"`
 	DraftMS    float64 `json:"draftMS"`
 	VerifyMS   float64 `json:"verifyMS"`
 	SampleMS   float64 `json:"sampleMS"`
 	OtherMS    float64 `json:"otherMS"`
 	BytesMoved int64   `json:"bytesMoved"`
-	// Speedup and SpeedupEstimated are those of the last round; zero in a reply without a draft.
+	// Speedup and SpeedupEstimated are copied from the last round; zero in a reply without a draft.
 	Speedup          float64 `json:"speedup,omitempty"`
 	SpeedupEstimated bool    `json:"speedupEstimated,omitempty"`
 	// PlainMSPerToken is nil if the reply has had no plain round.
@@ -27,19 +27,19 @@ type Totals struct {
 	SpecMSPerToken  *float64 `json:"specMSPerToken,omitempty"`
 }
 
-// maxPositions is the number of draft positions that are counted. No setting allows longer drafts; a
-// wrong recording may hold one.
+// maxPositions is how many draft positions are counted. Settings do not allow longer drafts, but a
+// damaged recording may have one.
 const maxPositions = 64
 
-// Add counts a finished round. plain says that the round wanted no draft; a round whose draft failed
-// has no draft either. The speed-up and the times per token stay as they are.
+// Add counts a finished round. plain: the round wanted no draft. (A round whose draft failed has no
+// draft either, but is not plain.) Add leaves the speed-up and the times per token as they are.
 func (t *Totals) Add(r *Round, plain bool) {
 	t.Tokens += r.CommittedCount()
 	t.Rounds++
 	if plain {
 		t.PlainRounds++
 	}
-	if r.Server == nil || r.Server.Drafted != Untold { // else it is counted at the end, by Serve
+	if r.Server == nil || r.Server.Drafted != Untold { // otherwise the engine counts it at the end of the reply
 		t.Drafted += len(r.Draft)
 		t.Tested += r.Tested
 		t.Accepted += r.Accepted
@@ -53,9 +53,9 @@ func (t *Totals) Add(r *Round, plain bool) {
 	t.BytesMoved += r.BytesMoved
 }
 
-// CountPositions adds a round to counts of tested and kept tokens by draft position, and returns
-// these. Positions after the first rejection are not tested, so the share that is kept at a position
-// is conditional on having reached it.
+// CountPositions adds a round to the counts of tested and kept tokens by draft position, and returns
+// them. Positions after the first rejection are not tested, so kept/tested is the share of tokens that
+// are kept if they are reached.
 func (r *Round) CountPositions(tested, kept []int) (newTested, newKept []int) {
 	if r.Server != nil && r.Server.Merged > 1 {
 		return tested, kept // places within each of the rounds are not known

@@ -46,9 +46,8 @@ func containsAny(text string, phrases []string) bool {
 	return false
 }
 
-// contains finds a phrase as whole words: if it ends in a letter or digit, the text must not
-// continue with one there, and likewise at its beginning. If it ends with *, its last word may
-// continue.
+// contains finds a phrase as whole words: before and after it the text must not go on with a letter or
+// digit. If the phrase ends with *, its last word may go on.
 func contains(text, phrase string) bool {
 	phrase, open := strings.CutSuffix(phrase, "*")
 	first, _ := utf8.DecodeRuneInString(phrase)
@@ -83,8 +82,8 @@ func unquote(reply string) string {
 	return reply
 }
 
-// counts reports whether a text has the numbers from 1 to n one after the other, and not n+1 after
-// them. Other words may stand between them.
+// counts reports whether a text has the numbers from 1 to n in succession, not followed by n+1. Other
+// words may stand between them.
 func counts(text string, n int) bool {
 	list := numbers(text)
 	for i := range list {
@@ -99,7 +98,7 @@ func counts(text string, n int) bool {
 	return false
 }
 
-// numbers returns the numbers in a folded text; in words up to twenty-one.
+// numbers returns the numbers in a folded text: all in digits, and words up to twenty-one.
 func numbers(text string) []int {
 	text = strings.NewReplacer("twenty-one", "21", "twenty one", "21").Replace(text)
 	words := strings.Split("zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "+

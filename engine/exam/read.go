@@ -10,7 +10,7 @@ import (
 )
 
 // mostCounted is the largest number that a question may ask to count to. numbers knows words up to
-// twenty-one, and must also notice that a reply counts on.
+// twenty-one, so it also notices if a reply counts on after twenty.
 const mostCounted = 20
 
 // Read reads a paper. The error names the line. A paper without questions is an error.

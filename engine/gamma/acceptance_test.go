@@ -2,8 +2,8 @@ package gamma
 
 import "testing"
 
-// Between replies in which everything is accepted or nothing, the controller soon tells which kind
-// it is in. Where all replies are alike, the luck of one counts for nothing.
+// If in some replies everything is accepted and in others nothing, the controller soon knows the kind of
+// the current reply. If all replies are alike, it ignores the luck of one reply.
 func TestRepliesAreJudgedByThemselvesWhereTheyDiffer(t *testing.T) {
 	reply := func(a *acceptance, held ...bool) {
 		a.begin()

@@ -21,7 +21,7 @@ func newMachine(accept func(int) float64, draftMS float64, passMS func(int) floa
 	return &machine{accept: accept, draftMS: draftMS, passMS: passMS, noise: 0.05, stalls: 0.01, rng: rand.New(rand.NewPCG(seed, 1))}
 }
 
-// chosen counts the γ of the last rounds, without probes.
+// chosen counts how often each γ was chosen in the last rounds, without probes.
 func chosen(m *machine, c *gamma.Controller, tokens, last int) []int {
 	var all []int
 	m.run(c, tokens, func(d gamma.Decision, _ gamma.Observation) {
@@ -122,8 +122,8 @@ func worlds() (all []*machine) {
 }
 
 // mean returns the milliseconds per token over several sessions, each with a new controller. A round
-// adds the tokens and the time that are expected of its γ, not those that were drawn. So luck can mislead
-// the controller, but does not enter the result directly.
+// counts with the tokens and the time that are expected of its γ, not with those drawn. So luck can
+// mislead the controller, but does not enter the result directly.
 func (m *machine) mean(sessions uint64, tokens int) float64 {
 	given, took := 0.0, 0.0
 	for seed := range sessions {

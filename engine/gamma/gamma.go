@@ -116,8 +116,8 @@ type Controller struct {
 	reply       tally // of the current reply
 	recent      tally // rounds that asked for a draft, newer ones with more weight
 	replyTokens rate  // mean length of a reply
-	// Numbers of rounds in all replies: with a draft, plain, and with a draft since the last plain
-	// round.
+	// Numbers of rounds: with a draft in all replies, plain in all replies, and with a draft since the
+	// last plain round.
 	drafts, plain, sincePlain int
 	saved                     float64 // budget for the next try while no draft pays, in units of cost
 	rest                      int     // coming rounds that repeat the decision not to draft

@@ -28,7 +28,7 @@ func (c *costs) lengths(most int, holds func(i int) float64) []Length {
 }
 
 // best returns the index, least or above, with the most tokens per cost; of equal ones the smallest.
-// Index 0 is left only for a length that is better by more than the share margin.
+// With least 0 it returns 0 unless a length is better than length 0 by more than the share margin.
 func best(list []Length, least int, margin float64) int {
 	best := min(least, len(list)-1)
 	highest := list[best].rate()

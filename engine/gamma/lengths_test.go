@@ -7,8 +7,8 @@ import (
 	"specula/engine/gamma"
 )
 
-// The expected speed of every draft length follows from acceptance and times; a length far beyond what was
-// timed is not told.
+// The expected speed of each draft length follows from acceptance and times. The list ends before a
+// length far beyond those that were timed.
 func TestLengthsFollowFromWhatWasMeasured(t *testing.T) {
 	c := gamma.New(gamma.Options{Rule: gamma.Fixed, Gamma: 2, Max: 8, Nominal: &gamma.NominalCosts{DraftStep: 9, Verify: 1, VerifyRow: 9}})
 	if got := c.Lengths(); got != nil {

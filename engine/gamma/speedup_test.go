@@ -7,8 +7,8 @@ import (
 	"specula/engine/gamma"
 )
 
-// The speed-up counts also the rounds whose proposer was asked and had no draft. Such a round costs as
-// much as a plain one after a lookup, and more after a draft model, which took time for nothing.
+// The speed-up includes rounds whose proposer was asked and had no draft. After a lookup, such a round
+// costs as much as a plain one; after a draft model it costs more, because drafting took time.
 func TestTheSpeedUpCountsRoundsThatWereAskedInVain(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -36,7 +36,7 @@ func TestTheSpeedUpCountsRoundsThatWereAskedInVain(t *testing.T) {
 	}
 }
 
-// Plain rounds are rare. While none is run the machine may become slow, which is no loss of
+// Plain rounds are rare. If the machine becomes slower between two of them, this is no loss of
 // speculation.
 func TestTheSpeedUpFollowsTheMachine(t *testing.T) {
 	c := gamma.New(gamma.Options{Rule: gamma.Fixed, Gamma: 2, Max: 2})

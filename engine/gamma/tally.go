@@ -43,9 +43,9 @@ func (t *tally) cost(now *costs) (sum float64) {
 	return sum
 }
 
-// Speedup returns how much faster than plain rounds of this session the rounds are that asked for a
-// draft, by measured times. A lookup that found nothing counts as such a round; otherwise lookups would
-// seem to gain more than they do. times is 0 while there is no such round or no price of a plain round.
+// Speedup returns the speed of rounds that asked for a draft, divided by that of plain rounds, by
+// measured times. A lookup that found nothing counts as a round that asked; otherwise lookups would seem
+// to gain more than they do. times is 0 while there is no such round or no price of a plain round.
 // estimated is true until replies have had enough rounds of both kinds; until then the price of a
 // plain round may come from passes timed before the first reply.
 func (c *Controller) Speedup() (times float64, estimated bool) {

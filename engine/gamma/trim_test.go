@@ -48,8 +48,8 @@ func TestTrimLearnsWhichDraftsHold(t *testing.T) {
 	}
 }
 
-// A proposer that only looks up may look in every round, except a few plain ones to compare with when
-// many rounds in a row drafted.
+// A lookup proposer may look in every round, except in a few plain rounds for comparison after many
+// rounds with a draft.
 func TestLookingUpIsWantedInEveryRound(t *testing.T) {
 	c := gamma.New(gamma.Options{Rule: gamma.CostAware, Max: 5, Lookup: true, Nominal: &gamma.NominalCosts{DraftStep: 0.001, Verify: 1, VerifyRow: 0.1}})
 	for i := range 200 {

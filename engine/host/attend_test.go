@@ -9,7 +9,7 @@ import (
 	"specula/kernels/ref"
 )
 
-// Layers of unlike heads and widths, with sinks, and a layer that reads another one's keys and values.
+// Layers with different heads and widths, with sinks, and a layer that reads keys and values of another one.
 func TestAttendOverUnlikeLayers(t *testing.T) {
 	b := New(2)
 	defer b.Close()

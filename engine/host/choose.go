@@ -9,28 +9,28 @@ import (
 	"specula/engine/compute"
 )
 
-// Devices are what a conversation computes on.
+// Devices are the devices of a conversation.
 type Devices struct {
 	Target   compute.Backend
-	Why      string                 // the target's was chosen, in words
-	Draft    compute.Backend        // nil: the target's
-	Fallback func() compute.Backend // opens the backend that takes over when a GPU fails; nil: none does
+	Why      string                 // why Target was chosen
+	Draft    compute.Backend        // nil: the draft model computes on Target, too
+	Fallback func() compute.Backend // opens the backend on which replies continue when a GPU fails; nil: there is none
 
 	opened []compute.Backend
 }
 
-// Choice names devices, as the settings do.
+// Choice names devices in the words of the settings.
 type Choice struct {
 	Device  string // auto, cpu, cuda, cuda:N
-	Draft   string // same, cpu, cuda, cuda:N: that of the draft model
-	OnLoss  string // error, cpu: what a reply does whose device fails
+	Draft   string // same, cpu, cuda, cuda:N: the device of the draft model
+	OnLoss  string // error, cpu: what happens to a reply whose device fails
 	Threads int    // of the processor; 0: one per core
-	PollMS  int    // how long an idle thread of the processor polls
+	PollMS  int    // how long an idle thread polls for work, in milliseconds
 
 	Activations string // q8, f32: how activations are multiplied with quantised weights
 }
 
-// processor starts the threads that are asked for.
+// processor starts a CPU backend with these settings.
 func (c Choice) processor() *Backend {
 	return NewPolling(c.Threads, time.Duration(c.PollMS)*time.Millisecond).WithActivations(c.Activations)
 }
@@ -38,8 +38,8 @@ func (c Choice) processor() *Backend {
 // OpenGPU opens a GPU by its name.
 type OpenGPU func(ctx context.Context, name string) (compute.Backend, error)
 
-// Choose opens the device that c asks for. The processor takes the place of a GPU only under auto;
-// Devices.Why then gives the reason.
+// Choose opens the devices that c asks for. Only under auto the CPU takes the place of a GPU that cannot
+// be used; then Devices.Why gives the reason.
 func Choose(ctx context.Context, c Choice, open OpenGPU) (*Devices, error) {
 	d := &Devices{}
 	target, why, err := device(ctx, c, open)
@@ -72,7 +72,7 @@ func Choose(ctx context.Context, c Choice, open OpenGPU) (*Devices, error) {
 	return d, nil
 }
 
-// sameGPU reports whether two names are of one GPU; auto takes the first.
+// sameGPU reports whether two names mean the same GPU; auto means the first.
 func sameGPU(a, b string) bool {
 	first := func(name string) string {
 		if name == "auto" || name == "cuda" {
@@ -83,7 +83,7 @@ func sameGPU(a, b string) bool {
 	return first(a) == first(b)
 }
 
-// Close closes everything that was opened, what took over included.
+// Close closes all backends that were opened, with those that Fallback opened.
 func (d *Devices) Close() error {
 	var errs []error
 	for _, b := range d.opened {
@@ -92,7 +92,7 @@ func (d *Devices) Close() error {
 	return errors.Join(errs...)
 }
 
-// device opens the target's.
+// device opens the device of the target.
 func device(ctx context.Context, c Choice, open OpenGPU) (b compute.Backend, why string, err error) {
 	switch {
 	case c.Activations == "f32" && c.Device == "auto":

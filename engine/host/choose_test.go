@@ -53,7 +53,7 @@ func TestDeviceFallsBackOnlyForAuto(t *testing.T) {
 	}
 }
 
-// Activations in f32 are computed on the processor: auto chooses it, and a GPU by its name is refused.
+// Only the CPU computes with activations in f32: auto chooses it, and a GPU that is named is refused.
 func TestActivationsChooseTheDevice(t *testing.T) {
 	there := func(_ context.Context, name string) (compute.Backend, error) { return fakeGPU{name: name}, nil }
 	for _, tt := range []struct {

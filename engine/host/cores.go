@@ -9,13 +9,12 @@ import (
 	"strings"
 )
 
-// machine is what the operating system says about processors. Tests describe one by hand.
+// machine is what the operating system tells about its processors. Tests fill it by hand.
 type machine struct {
 	files   fs.FS // of the system, from the root: /sys and /proc of Linux
 	allowed []int // logical processors that the process may use; empty: unknown
-	atOnce  int   // goroutines that Go runs at once
-	// fastCores is the number of fast cores, on a system that tells only this number (macOS); 0 on
-	// others.
+	atOnce  int   // most goroutines that Go runs at once
+	// fastCores is the number of fast cores, if the system tells only this (macOS); 0 on other systems.
 	fastCores int
 }
 
@@ -23,13 +22,13 @@ func thisMachine(files fs.FS) machine {
 	return machine{files: files, allowed: allowedProcessors(), atOnce: runtime.GOMAXPROCS(0), fastCores: fastCores()}
 }
 
-// threads returns how many threads compute best, and why. It is one for each core that the process
+// threads returns how many threads compute fastest, and why. It is one for each core that the process
 // may use:
-//   - Two logical processors of one core share the units that multiply, so they count once.
-//   - Efficiency cores are left out. They would do little of the work, and the others would wait
+//   - Two logical processors of a core share its multipliers, so they count once.
+//   - Efficiency cores are left out: they would do little of the work, and the other cores would wait
 //     for them at the end of each phase.
-//   - A control group's quota is rounded down. A group that has used its quota up is stopped as a
-//     whole until the next period.
+//   - A control group's quota is rounded down. If a group has used up its quota, all of its threads
+//     stop until the next period.
 func (m machine) threads() (n int, why string) {
 	n, why = max(1, m.atOnce), "one for each logical processor"
 	if m.fastCores > 0 && m.fastCores <= n {
@@ -47,8 +46,8 @@ func (m machine) threads() (n int, why string) {
 	return n, why
 }
 
-// cores returns how many fast cores and how many slow cores the process may use. If it may use slow
-// ones only, they count as fast. It returns 0, 0 if the system does not tell.
+// cores returns how many fast cores and how many slow cores the process may use. If it may use only
+// slow cores, they count as fast. It returns 0, 0 if the system does not tell.
 func (m machine) cores() (fast, slow int) {
 	isSlow := map[int]bool{}
 	for _, cpu := range m.list("sys/devices/cpu_atom/cpus") { // Intel
@@ -66,7 +65,7 @@ func (m machine) cores() (fast, slow int) {
 			continue
 		}
 		seen[siblings] = true
-		capacity, _ := m.read(path.Join(folder, "cpu_capacity")) // most of all, Arm
+		capacity, _ := m.read(path.Join(folder, "cpu_capacity")) // mostly on Arm
 		capacities[cpu], _ = strconv.Atoi(capacity)
 		largest = max(largest, capacities[cpu])
 	}
@@ -99,8 +98,8 @@ func (m machine) lastCacheBytes() (bytes int64) {
 	}
 }
 
-// quota returns how many processors the process may use, by the smallest quota of its control group
-// and of the groups around it; 0 if none has a quota.
+// quota returns how many processors the process may use: the smallest quota of its control group and of
+// the groups around it; 0 if none has a quota.
 func (m machine) quota() (processors float64) {
 	groups, _ := m.read("proc/self/cgroup")
 	for line := range strings.Lines(groups) {
@@ -113,8 +112,8 @@ func (m machine) quota() (processors float64) {
 		if controllers != "" && !isCPU {
 			continue
 		}
-		// In a container, /proc/self/cgroup may give the group's path on the host, which does not
-		// exist in here. The quota is then in the root folder. So look in every folder up to it.
+		// In a container, /proc/self/cgroup may give the group's path on the host, which does not exist
+		// here. Then the quota is in the root folder. So look in every folder from the path up to the root.
 		for ; ; group = path.Dir(group) {
 			for _, top := range []string{"sys/fs/cgroup", "sys/fs/cgroup/unified", path.Join("sys/fs/cgroup", controllers)} {
 				if q := m.quotaOf(path.Join(top, group)); q > 0 && (processors == 0 || q < processors) {
@@ -140,7 +139,7 @@ func (m machine) quotaOf(folder string) float64 {
 	}
 	var quota, period float64
 	if n, _ := fmt.Sscan(text, &quota, &period); n < 2 || quota <= 0 || period <= 0 {
-		return 0 // "max 100000" and "-1 100000" are no quotas
+		return 0 // "max 100000" and "-1 100000" mean no quota
 	}
 	return quota / period
 }

@@ -2,7 +2,7 @@
 
 package host
 
-// allowedProcessors and fastCores are not known here. A thread is started for each logical
+// allowedProcessors and fastCores return nothing on this system, so there is a thread for each logical
 // processor.
 func allowedProcessors() []int { return nil }
 func fastCores() int           { return 0 }

@@ -12,7 +12,7 @@ var _ interface {
 	compute.ExpertScaler
 } = (*Backend)(nil)
 
-// routing holds the experts that a pass chose for each row.
+// routing has the experts that a pass chose for each row.
 type routing struct {
 	*cpu.Routing
 	owner   *Backend
@@ -55,7 +55,7 @@ func (b *Backend) Route(r compute.Routing, scores compute.Buffer, m int, bias co
 	to := r.(*routing)
 	require(xb.cols == to.Experts && (bias == nil || bias.Len() == to.Experts), "Route of another number of experts")
 	if m != to.Slots()/to.Used {
-		b.flush() // queued operations belong to a pass of another size
+		b.flush() // queued operations belong to a pass with another number of rows
 		to.Begin(m)
 	}
 	op := rowOperation{run: routeRow, parts: 1, count: m, x: in, cols: xb.cols, routing: to}
@@ -68,8 +68,8 @@ func (b *Backend) Route(r compute.Routing, scores compute.Buffer, m int, bias co
 	return nil
 }
 
-// MatMulExperts multiplies the inputs of slots with the matrices of their experts. If the last phase
-// of the queue is one with the same inputs, the product joins it.
+// MatMulExperts multiplies the inputs of slots with the matrices of their experts. If the last phase in
+// the queue has the same inputs, the product is added to it.
 func (b *Backend) MatMulExperts(dst, x compute.Buffer, r compute.Routing, w compute.Matrix, bySlot bool) error {
 	of, weight := r.(*routing), w.(*matrix)
 	m := of.Slots()
@@ -90,8 +90,8 @@ func (b *Backend) MatMulExperts(dst, x compute.Buffer, r compute.Routing, w comp
 	return nil
 }
 
-// openExpertPhase queues a phase that brings the inputs into the order of slots, and then a phase
-// to which products can be added.
+// openExpertPhase queues a phase that orders the inputs by slot, and then a phase to which products can
+// be added.
 func (b *Backend) openExpertPhase(in []float32, r *routing, w *matrix, bySlot bool) *cpu.ExpertProducts {
 	b.makeRoom()
 	q := &b.queue
@@ -131,7 +131,7 @@ func (b *Backend) Mix(dst, x compute.Buffer, r compute.Routing) error {
 	in, xb := queuedRows(x, 0, of.Slots())
 	out, db := queuedRows(dst, 0, of.Slots()/of.Used)
 	require(xb.cols == db.cols, "Mix of different widths")
-	b.queue.close() // a row needs slots from all threads, so the phase that computes them must end first
+	b.queue.close() // a row needs slots from all threads, so the phase that computes them must end before
 	b.perRow(rowOperation{run: mixRow, parts: db.cols, count: of.Slots() / of.Used, x: out, cols: db.cols, y: in, routing: of}, 2*len(in))
 	return nil
 }

@@ -89,8 +89,8 @@ func (m *mixture) run(x []float32) []float32 {
 	return out.data
 }
 
-// A row's output has the same bits alone and among others, on one thread and on several, and passes
-// of other sizes may follow each other in one queue.
+// The output of a row has the same bits whether the row is alone or among others, and on one thread or
+// several. Passes of different sizes may follow each other in one queue.
 func TestMixtureRowsDoNotDependOnTheirCompany(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	x := make([]float32, mixtureRows*mixtureDim)

@@ -7,7 +7,7 @@ import (
 
 var _ compute.Extra = (*Backend)(nil)
 
-// activations maps the activations to those of the kernels.
+// activations maps activations of package compute to those of the kernels.
 var activations = map[compute.Activation]cpu.Activation{
 	compute.SiLU: cpu.SiLU, compute.GELU: cpu.GELU, compute.ReLUSquared: cpu.ReLUSquared, compute.Sigmoid: cpu.Sigmoid,
 	compute.ClampedSwiGLU: cpu.ClampedSwiGLU,

@@ -3,9 +3,9 @@ package host
 import "specula/kernels/cpu"
 
 // joinedPhase is several phases in one. Its items are parts of the columns: heads, or columns of a
-// feed-forward network. A part of a later phase needs only the same part of the phases before it.
-// So a thread goes on with its own part and waits for nobody. It also finds there what it wrote
-// itself, and need not fetch it from another core.
+// feed-forward network. A part of a later phase needs only the same part of the earlier phases. So a
+// thread goes on with its own part without waiting for other threads, and finds what it wrote in its
+// own caches.
 type joinedPhase struct {
 	phases [mostJoined]struct {
 		task  cpu.Task
@@ -14,8 +14,8 @@ type joinedPhase struct {
 	n, parts int
 }
 
-// mostJoined is the largest number of phases in one. It is enough for a product, the operations on
-// its rows, and attention to several sequences.
+// mostJoined is the largest number of phases in a joinedPhase. Eight are enough for a product, the
+// operations on its rows, and attention to several sequences.
 const mostJoined = 8
 
 func (p *joinedPhase) Do(from, to int) {
@@ -25,14 +25,13 @@ func (p *joinedPhase) Do(from, to int) {
 	}
 }
 
-// joinedPartsPerThread is the number of parts for each thread, if the columns can be divided so
-// finely. With more parts, a thread that was delayed does fewer of the remaining ones. But each
-// call then has little work.
+// joinedPartsPerThread is the number of parts for each thread, if the columns can be divided so finely.
+// With more parts, a delayed thread takes fewer of the remaining ones, but each call has less work.
 const joinedPartsPerThread = 4
 
-// join makes the program of a pass from the phases of the queue. If all weights are near, passes
-// are so short that waiting at the end of each phase counts. Then a product and the operations
-// after it that can be divided in the same way become one phase.
+// join makes the program of a pass from the phases of the queue. If all weights are near, passes are so
+// short that waiting at the end of each phase matters. Then a product and the following operations
+// that can be divided in the same way become one phase.
 func (q *queue) join(threads int, near bool) []cpu.Phase {
 	q.program, q.joined = q.program[:0], q.joined[:0]
 	for i := 0; i < len(q.phases); {
@@ -56,8 +55,7 @@ func (q *queue) join(threads int, near bool) []cpu.Phase {
 	return q.program
 }
 
-// divide divides the columns into this many parts. With parts 0 it divides them as finely as the
-// threads can use.
+// divide divides the columns into parts parts; with 0, as finely as the threads can use.
 func (p *rowPhase) divide(threads, parts int) {
 	if parts == 0 {
 		parts = commonDivisor(threads, p.most)
@@ -76,8 +74,8 @@ func (q *queue) joinPhases(phases []cpu.Phase, parts int) cpu.Phase {
 	return cpu.Phase{Task: task, Items: parts, Work: work}
 }
 
-// together returns how many phases, from phase i on, can be joined, and into how many parts they
-// are divided.
+// together returns how many phases, from phase i on, can be joined, and into how many parts they are
+// divided.
 func (q *queue) together(i, threads int) (n, parts int) {
 	if _, ok := q.phases[i].Task.(*productPhase); !ok {
 		return 1, 0
@@ -99,9 +97,9 @@ func (q *queue) together(i, threads int) (n, parts int) {
 	return n, commonDivisor(most, joinedPartsPerThread*threads)
 }
 
-// columnParts returns the largest number of equal parts into which a phase can be divided so that
-// each part needs only the same part of its inputs. Any divisor of the number works too. For a
-// product, its outputs are divided.
+// columnParts returns the largest number of equal parts into which a phase can be divided so that each
+// part needs only the same part of its inputs. Divisors of this number work, too. Of a product, the
+// outputs are divided.
 func columnParts(t cpu.Task) int {
 	switch t := t.(type) {
 	case *productPhase:
@@ -114,9 +112,9 @@ func columnParts(t cpu.Task) int {
 	return 1
 }
 
-// columnParts returns into how many parts all products' columns can be divided, so that a thread goes on
-// with its own part. It is 1, so nothing is joined, if a product reads its input unquantised: a thread that is already in a later phase
-// could overwrite the input while another still reads it. Quantised inputs are copies.
+// columnParts returns into how many parts the columns of all products can be divided. It is 1, so that
+// nothing is joined, if a product reads its input unquantised: a thread in a later phase could overwrite
+// the input while another thread still reads it. Quantised inputs are copies.
 func (p *productPhase) columnParts() int {
 	parts := 0
 	for i := range p.products[:p.n] {

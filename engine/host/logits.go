@@ -7,7 +7,7 @@ import (
 	"specula/kernels/cpu"
 )
 
-// logits are the scores in a buffer. They count the bytes that a GPU would have sent to the host.
+// logits are the scores in a buffer. They count the bytes that a GPU would have copied to the host.
 type logits struct {
 	x          *buffer
 	rows       int
@@ -17,7 +17,7 @@ type logits struct {
 
 var _ compute.Arithmetic = (*logits)(nil)
 
-// Logits starts counting bytes from 0.
+// Logits returns scores whose count of bytes is 0.
 func (b *Backend) Logits(x compute.Buffer, m int) (compute.Logits, error) {
 	_, xb := rows(x, m)
 	xb.logits = logits{x: xb, rows: m}
@@ -49,7 +49,7 @@ func (l *logits) Row(i int, dst []float32) error {
 	return nil
 }
 
-// moved counts bytes, and at most one wait per pass: on a GPU the pass would be finished after the
+// moved counts bytes, and at most one wait per pass, because on a GPU the pass has finished after the
 // first wait.
 func (l *logits) moved(bytes int64) {
 	l.movedBytes += bytes

@@ -9,16 +9,16 @@ import (
 	"specula/kernels/format"
 )
 
-// matrix is a weight matrix in one of two layouts: floating-point numbers as they are in the file,
-// or quantised numbers repacked into panels. A mixture has such a matrix for each expert; panels
-// and data are then those of the first expert.
+// matrix is a weight matrix in one of two layouts: floating-point numbers as in the file, or quantised
+// numbers repacked into panels. In a mixture, experts has one such matrix for each expert; panels and
+// data are then those of the first one.
 type matrix struct {
 	rows    int
 	cols    int
 	number  cpu.Number
 	data    []byte // (rows, cols) numbers
 	panels  *cpu.Panels
-	experts []cpu.Expert // nil: not of a mixture
+	experts []cpu.Expert // nil: no mixture
 }
 
 func (w *matrix) Rows() int { return w.rows }
@@ -53,7 +53,7 @@ func (b *Backend) MatrixBytes(w compute.Weight) int64 {
 // matrices returns how many matrices a weight holds.
 func matrices(w compute.Weight) int { return max(w.Experts, 1) }
 
-// Matrix loads a weight of any type of format.Loadable.
+// Matrix loads a weight of a type in format.Loadable.
 func (b *Backend) Matrix(ctx context.Context, w compute.Weight) (compute.Matrix, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -105,8 +105,8 @@ func (b *Backend) quantisedMatrix(ctx context.Context, w compute.Weight, f cpu.F
 	return m, nil
 }
 
-// repack fills panels with the bytes from … to−1 of a weight, piece by piece, so that a large weight
-// is never in memory twice.
+// repack fills panels with bytes first … last−1 of a weight. It does so piece by piece, so that a large
+// weight is never in memory twice.
 func (b *Backend) repack(ctx context.Context, panels *cpu.Panels, w compute.Weight, first, last int) error {
 	task := &cpu.Repack{Panels: panels, Src: w.Data[first:last]}
 	step := max(1, repackBytes/panels.BytesEach())
@@ -123,10 +123,10 @@ func (b *Backend) repack(ctx context.Context, panels *cpu.Panels, w compute.Weig
 	return nil
 }
 
-// repackBytes is the size of one piece, after which the file's bytes are given back.
+// repackBytes is the size of a piece. After each piece the file's bytes are released.
 const repackBytes = 16 << 20
 
-// someItems is a part of a task: its items from first on.
+// someItems is a task without its items before first.
 type someItems struct {
 	cpu.Task
 	first int
@@ -149,7 +149,7 @@ func (b *Backend) Vector(name string, data []float32) (compute.Vector, error) {
 	return vector(append([]float32(nil), data...)), nil
 }
 
-// Buffer allocates an activation matrix, and room to quantise its rows.
+// Buffer allocates an activation matrix.
 func (b *Backend) Buffer(maxRows, cols int) (compute.Buffer, error) {
 	require(maxRows > 0 && cols > 0, "an empty buffer")
 	if err := refuseBeyondMemory("activations", int64(maxRows)*int64(cols)*4); err != nil {

@@ -48,8 +48,8 @@ func (b *Backend) RMSNorm(dst, x compute.Buffer, m int, w compute.Vector, eps fl
 	return nil
 }
 
-// MatMul multiplies m rows with a weight. If the open phase of the queue has products of the same
-// input with weights of the same kind, and room, this product joins the phase.
+// MatMul multiplies m rows with a weight. If the open phase of the queue has products of the same input
+// with weights of the same kind, and room, the product is added to it.
 func (b *Backend) MatMul(dst, x compute.Buffer, m int, w compute.Matrix) error {
 	in, xb := queuedRows(x, 0, m)
 	out, db := queuedRows(dst, 0, m)
@@ -82,13 +82,13 @@ func (b *Backend) MatMul(dst, x compute.Buffer, m int, w compute.Matrix) error {
 // quantises reports whether products with this weight need quantised input.
 func (b *Backend) quantises(w *matrix) bool { return w.panels != nil && !b.exact }
 
-// quantised is the input of the next phase of products.
+// quantised returns the memory for the input of the next phase of products.
 func (q *queue) quantised() *cpu.Quantized {
 	return &q.products[:len(q.products)+1][len(q.products)].quantised
 }
 
-// openProductPhase opens a phase without products. If products with the weight need quantised
-// input, it first queues an operation that quantises it.
+// openProductPhase opens a phase without products. If the weight needs quantised input, it first queues
+// an operation that quantises the input.
 func (b *Backend) openProductPhase(in []float32, m int, w *matrix) {
 	q := &b.queue
 	if q.prod.n > 0 {

@@ -13,28 +13,27 @@ import (
 	"specula/engine/weights/gguf"
 )
 
-// binding joins a tensor of the file, or rows of one, to the field whose tag names it.
+// binding joins a tensor of the file, or some rows of it, to the field whose tag names it.
 type binding struct {
 	weight compute.Weight
 	tensor string // the name in the file
 	at     int    // where the weight's bytes begin in the tensor
 	lookup bool   // a table: its rows are looked up, and it is in no product
-	// every: the weight is part of a tensor with rows of two, group after group, of so many bytes each.
-	// Until it is loaded, Data are only as many bytes.
+	// If the tensor interleaves the rows of two weights, a group of this weight begins after each every
+	// bytes of whole, and has group bytes. Until gather, weight.Data has only the right length.
 	every, group int
 	whole        []byte
 	field        reflect.Value // a compute.Matrix, compute.Vector or []float32
 }
 
-// binder collects and checks all bindings of a model, before the backend loads the first one.
+// binder collects and checks all bindings of a model before the backend loads the first of them.
 type binder struct {
-	file   *weights.File
-	arch   architecture
-	sizes  map[string]int
-	layers int // of the model, without heads
-	// borrowers: so many last layers attend to the keys and values of earlier ones
-	borrowers int
-	parts     map[string]bool // values of the tag in that the tensors to collect have
+	file      *weights.File
+	arch      architecture
+	sizes     map[string]int
+	layers    int             // of the model, without heads
+	borrowers int             // number of last layers that attend to the keys and values of earlier layers
+	parts     map[string]bool // the values of the tag in whose tensors are collected
 	bindings  []binding
 }
 
@@ -96,9 +95,9 @@ func (a *architecture) tensorName(name string) string {
 	return strings.Trim(name, ".")
 }
 
-// find returns the tensor of this name, or the rows of a fused tensor (see fusions) that hold it.
-// If the tensor has another shape and no fused tensor holds it, find returns it as it is, and
-// collect refuses it. find returns nil if the file has neither.
+// find returns the tensor of this name, or the rows of a fused tensor (see fusions) that have it. If
+// the tensor has the wrong shape and no fused tensor has it, find returns it, and collect refuses it.
+// find returns nil if the file has neither.
 func (b *binder) find(name string, shape []int) (*binding, error) {
 	if tensor, number, isPart := strings.Cut(name, ", part "); isPart {
 		return b.findPart(tensor, number, shape)
@@ -119,9 +118,9 @@ func (b *binder) find(name string, shape []int) (*binding, error) {
 	return &binding{weight: weight, tensor: name}, nil
 }
 
-// findFused returns the rows of a fused tensor that hold the tensor of this name. It returns nil if
-// there are none: such a tensor is never fused, the file has no fused tensor, or the tensor that
-// could be fused (ffn_up) has the size of a tensor of its own.
+// findFused returns the rows of a fused tensor that are the tensor of this name. It returns nil if this
+// tensor is never fused, if the file has no fused tensor, or if the tensor that may be fused (ffn_up)
+// has the size of a single one.
 func (b *binder) findFused(name string, shape []int) (*binding, error) {
 	layer, kind, ok := splitName(name)
 	own, suffix, _ := strings.Cut(kind, ".")
@@ -141,12 +140,12 @@ func (b *binder) findFused(name string, shape []int) (*binding, error) {
 		}
 		total += b.sizes[size]
 	}
-	length := &weight.Rows // of a matrix its rows, of a vector its numbers
+	length := &weight.Rows // of a matrix its rows, of a vector its length
 	if weight.Rows == 1 {
 		length = &weight.Cols
 	}
 	if *length != total {
-		if f.name == own || fusions[f.name].name == f.name { // it may also be a tensor of its own
+		if f.name == own || fusions[f.name].name == f.name { // it may also be a single tensor
 			return nil, nil
 		}
 		return nil, fmt.Errorf("the tensor %s has shape %s; a %s model of these hyperparameters needs %d rows, those of %s",
@@ -159,17 +158,17 @@ func (b *binder) findFused(name string, shape []int) (*binding, error) {
 	return &binding{weight: weight, tensor: tensor, at: at}, nil
 }
 
-// interleaved says for a tensor of which tensor it is a part that has the rows of two, group after
-// group: first those of one, then those of the other.
+// interleaved names the tensor that has the rows of two tensors, group after group: first the rows of
+// one, then those of the other. part says which of the two is meant.
 type interleaved struct {
 	name   string
 	part   int
-	groups string // their number, and the rows of a part, by the names in shape tags
-	rows   string
-	in     string // the layers that have it; see parameters
+	groups string // number of groups, by its name in shape tags
+	rows   string // rows of a part in a group, by its name in shape tags
+	in     string // layers with this tensor; see parameters
 }
 
-// halves lists the tensors that this architecture has interleaved, and those that a file may have so.
+// halves lists the tensors that files of this architecture interleave, always or sometimes.
 func (a *architecture) halves() map[string]interleaved {
 	all := map[string]interleaved{
 		"ffn_gate_exps.weight": {"ffn_gate_up_exps.weight", 0, "experts", "each_ffn", "experts"},
@@ -186,8 +185,8 @@ func (a *architecture) halves() map[string]interleaved {
 	return all
 }
 
-// findInterleaved returns a tensor that is interleaved with another in the file. Its rows will be
-// copied, so that they lie in one piece. It returns nil for other tensors.
+// findInterleaved returns a tensor that is interleaved with another in the file; nil for other tensors.
+// The rows are copied into one piece when the tensor is loaded.
 func (b *binder) findInterleaved(name string) (*binding, error) {
 	layer, kind, _ := splitName(name)
 	half, is := b.arch.halves()[kind]
@@ -260,7 +259,7 @@ func fits(w compute.Weight, shape []int) bool {
 	for _, n := range shape {
 		numbers *= n
 	}
-	// Norms of single heads are stored head by head. Matrices of experts lie one after the other.
+	// Norms with weights for each head are stored head by head. Matrices of experts follow each other.
 	return w.Rows*w.Cols == numbers && (len(shape) == 1 || w.Cols == shape[len(shape)-1])
 }
 
@@ -268,8 +267,8 @@ func times(shape []int) string {
 	return strings.Trim(strings.ReplaceAll(fmt.Sprint(shape), " ", " × "), "[]")
 }
 
-// leftover refuses a file with a tensor that is bound to no field. A pass would ignore it and
-// compute something else than the model, and nothing would show that.
+// leftover refuses a file with a tensor that is bound to no field. A pass would ignore this tensor, so
+// it would compute something else than the model, and nobody would notice.
 func (b *binder) leftover() error {
 	if name := b.unbound(""); name != "" {
 		return fmt.Errorf("the tensor %s has no place in a %s model of these hyperparameters: the file is a variant that is not supported",
@@ -278,9 +277,8 @@ func (b *binder) leftover() error {
 	return nil
 }
 
-// unbound names a tensor that is bound to no field, of those whose name begins so. Without a
-// beginning, those of heads and those that files have for nothing are left out. It returns "" if
-// there is none.
+// unbound names a tensor that is bound to no field and whose name begins with beginning; "" if there is
+// none. Without a beginning, it leaves out tensors of heads, and unused tensors (isUnused).
 func (b *binder) unbound(beginning string) string {
 	bound := make(map[string]bool, len(b.bindings))
 	for _, binding := range b.bindings {
@@ -302,8 +300,8 @@ func (b *binder) isHead(tensor string) bool {
 	return ok && heads > 0 && i >= b.layers
 }
 
-// isUnused reports whether a tensor holds keys or values of a layer that attends to those of
-// another. Files have them because the training did.
+// isUnused reports whether a tensor computes keys or values in a layer that borrows them from an
+// earlier layer. Files have such tensors because the training had them.
 func (b *binder) isUnused(tensor string) bool {
 	i, kind, ok := numberAndKind(tensor)
 	return ok && i >= b.layers-b.borrowers && i < b.layers && slices.Contains([]string{"attn_k.weight", "attn_v.weight", "attn_k_norm.weight"}, kind)
@@ -332,7 +330,7 @@ func (b *binder) describe(c *Config) {
 	c.WeightType = gguf.TypeName(most)
 }
 
-// take gives every bound tensor to the backend and returns the matrices.
+// take gives every bound tensor to the backend, and returns the matrices.
 func (b *binder) take(ctx context.Context, backend compute.Backend, total int64, progress func(done, total int64)) (matrices []Matrix, err error) {
 	var done int64
 	left := map[string]int{} // parts of a tensor that are not loaded yet
@@ -349,7 +347,7 @@ func (b *binder) take(ctx context.Context, backend compute.Backend, total int64,
 			binding.gather()
 		}
 		copied := ok && !interleaved && weigher.MatrixBytes(binding.weight) > 0 && binding.field.Type() == reflect.TypeFor[compute.Matrix]()
-		if copied { // the backend makes a copy in a layout of its own
+		if copied { // the backend makes a copy in its own layout
 			binding.weight.Done = func(from, to int) { b.file.ReleasePart(binding.tensor, binding.at+from, binding.at+to) }
 		}
 		taken, err := takeIn(ctx, backend, binding)
@@ -357,7 +355,7 @@ func (b *binder) take(ctx context.Context, backend compute.Backend, total int64,
 			return nil, fmt.Errorf("taking in the tensor %q: %w", binding.weight.Name, err)
 		}
 		binding.field.Set(reflect.ValueOf(taken))
-		if matrix, ok := taken.(compute.Matrix); ok && binding.weight.Experts == 0 && !binding.lookup { // a pass uses only some experts
+		if matrix, ok := taken.(compute.Matrix); ok && binding.weight.Experts == 0 && !binding.lookup { // a pass reads only some matrices of experts
 			matrices = append(matrices, Matrix{matrix, gguf.TypeName(binding.weight.Type), int64(len(binding.weight.Data))})
 		}
 		if left[binding.tensor]--; (copied || interleaved) && left[binding.tensor] == 0 {

@@ -6,8 +6,8 @@ import (
 	"specula/engine/compute"
 )
 
-// loadEagle loads a head under the tensor names of the authors' files. The layer of EAGLE-3 is
-// called midlayer there, and layers.0 in other files.
+// loadEagle loads a head by the tensor names in the authors' files. The layer of EAGLE-3 is called
+// midlayer there, and layers.0 in files of others.
 func loadEagle(h *headTensors, target *Model, c headConfig) (*LayerHead, error) {
 	e := &LayerHead{target: target, normed: c.NormBeforeResidual}
 	fc, _ := h.find("fc.weight")
@@ -123,7 +123,7 @@ func (e *LayerHead) loadLayer(h *headTensors, c headConfig, dim int) error {
 	return err
 }
 
-// loadEnds loads the embedding, for EAGLE-3 the output norm, and the output matrix, and maps the
+// loadEnds loads the embedding, the output matrix and for EAGLE-3 the output norm, and maps the
 // vocabulary. The head uses the target's embedding unless the file has one for all of the target's
 // tokens, and the target's output matrix unless the file has one.
 func (e *LayerHead) loadEnds(h *headTensors, dim int) error {
@@ -148,9 +148,8 @@ func (e *LayerHead) loadEnds(h *headTensors, dim int) error {
 	return e.mapVocabulary(h)
 }
 
-// mapVocabulary reads the tensor d2t, if the file has it, and sets ids. For each token that the
-// head can draft, d2t holds the target's id minus the head's. If both ids are the same for all
-// tokens, ids stays nil.
+// mapVocabulary reads the tensor d2t, if the file has it, and sets ids. d2t has for each token that
+// the head can draft the target's id minus the head's. If all ids are equal, ids stays nil.
 func (e *LayerHead) mapVocabulary(h *headTensors) error {
 	var offsets []int64
 	var found bool

@@ -6,14 +6,13 @@ import (
 	"specula/engine/compute"
 )
 
-// experts says how a family mixes experts. Where the metadata of a file can say it, the file
-// decides.
+// experts says how a family mixes experts, unless the metadata of the file says it.
 type experts struct {
 	some    bool // the family has mixtures
-	only    bool // each file of it is one
-	sigmoid bool // shares are σ(score), otherwise softmax of all scores
+	only    bool // each model of the family is a mixture
+	sigmoid bool // the share of an expert is σ(score); otherwise the softmax of all scores
 	normed  bool // shares of the chosen experts are divided by their sum
-	shared  bool // there is an expert that all rows use
+	shared  bool // one expert is used by all rows
 	beside  bool // layers with experts have a dense network, too
 }
 
@@ -64,8 +63,8 @@ func (m *metadata) readExperts(a *architecture, c *Config) {
 	}
 }
 
-// readGating reads how the shares are computed. The numbers are those of llama.cpp. Number 3, the
-// softmax over the chosen scores only, equals the softmax over all scores with normed shares.
+// readGating reads how the shares are computed. The numbers are llama.cpp's. Number 3, the softmax
+// over the chosen scores only, equals the softmax over all scores with normed shares.
 func (m *metadata) readGating(r *compute.Router) {
 	const softmax, sigmoid, softmaxOfChosen = 1, 2, 3
 	switch kind := m.optionalCount("expert_gating_func", 100); kind {
@@ -89,7 +88,7 @@ func (m *metadata) optionalCount(name string, most int) int {
 	return m.count(name, 1, most)
 }
 
-// parts says which tensors layer i has: values of the tag in.
+// parts says which tensors layer i has, as values of the tag in.
 func (c *Config) parts(i int) map[string]bool {
 	mixed := c.Experts.Experts > 0 && i >= c.DenseLayers
 	has, kind := c.mixersOf(i), c.State.Kind
@@ -107,9 +106,8 @@ func (m *Model) choose(p *pass, l *layer, x compute.Buffer) {
 	p.route(m.activations.routing, l.ChoiceBias)
 }
 
-// mix computes a feed-forward network of experts, which are chosen already. Each row uses the experts that the router chose
-// for it; their outputs are added, each times its share. There may also be an expert that all rows
-// use.
+// mix computes a feed-forward network of experts, after choose. The outputs of the experts of a row are
+// added, each times its share. There may also be an expert that all rows use.
 func (m *Model) mix(p *pass, l *layer, x compute.Buffer) {
 	a := &m.activations
 	p.projectEach(a.slotGate, x, l.GateEach, false)
@@ -154,8 +152,8 @@ func (m *Model) mixtureSizes() []size {
 	return all
 }
 
-// ExpertsTouched counts the experts that all passes so far have read, layer by layer; zeros if the model
-// has none.
+// ExpertsTouched counts for each layer the experts that all passes so far have read; zeros if the
+// model has none.
 func (m *Model) ExpertsTouched() compute.Touched {
 	if m.routing == nil {
 		return compute.Touched{}
@@ -163,8 +161,8 @@ func (m *Model) ExpertsTouched() compute.Touched {
 	return m.routing.Touched()
 }
 
-// mixer returns the backend's Mixer. checkOperations has made sure that it exists if the model has
-// experts.
+// mixer returns the backend's Mixer, which exists: checkOperations has refused a model with experts
+// if the backend has none.
 func (p *pass) mixer() compute.Mixer { return p.Backend.(compute.Mixer) }
 
 func (p *pass) route(scores compute.Buffer, bias compute.Vector) {
@@ -173,7 +171,7 @@ func (p *pass) route(scores compute.Buffer, bias compute.Vector) {
 	}
 }
 
-// projectEach multiplies each slot's input with the matrix of its expert. Like project it first
+// projectEach multiplies each slot's input with the matrix of its expert. Like project, it first
 // checks whether the pass was cancelled.
 func (p *pass) projectEach(dst, x compute.Buffer, w compute.Matrix, bySlot bool) {
 	if p.err == nil {

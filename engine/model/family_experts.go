@@ -2,8 +2,8 @@ package model
 
 import "specula/engine/compute"
 
-// mixtures lists the families whose feed-forward networks are mixtures of experts. Mixtral is one of
-// llama's files.
+// mixtures lists the families whose feed-forward networks are mixtures of experts. Mixtral's files
+// have the family llama.
 func mixtures() []architecture {
 	return []architecture{
 		{name: "qwen3moe", neoX: true, has: needs{"qk_norm": required}, experts: experts{some: true, only: true, normed: true}},

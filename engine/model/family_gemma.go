@@ -6,7 +6,7 @@ import (
 	"specula/engine/compute"
 )
 
-// gemmas lists the families of Google's Gemma. Gemma's norms multiply by 1 + weight; the files hold
+// gemmas lists the families of Google's Gemma. Gemma's norms multiply by 1 + weight. The files have
 // this sum, so a pass uses the usual norm.
 func gemmas() []architecture {
 	return []architecture{
@@ -42,7 +42,7 @@ func gemmas() []architecture {
 			},
 			saved: saved{
 				types: []string{"gemma3_text", "gemma3"}, plusOne: true, tied: true, tensors: gemmaNorms(),
-				// The configs of the models that see leave out what is usual.
+				// The configs of models with vision leave out the usual values.
 				defaults: map[string]any{
 					"num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 256, "max_position_embeddings": 131072, "rms_norm_eps": 1e-6,
 					"rope_theta": 1e6,
@@ -57,7 +57,7 @@ func gemmas() []architecture {
 	}
 }
 
-// gemmaNorms are the norms around the feed-forward network.
+// gemmaNorms are the names of the norms around the feed-forward network.
 func gemmaNorms() map[string]string {
 	return map[string]string{
 		"post_attention_layernorm": "post_attention_norm", "pre_feedforward_layernorm": "ffn_norm", "post_feedforward_layernorm": "post_ffw_norm",
@@ -68,7 +68,7 @@ func gemmaNorms() map[string]string {
 func embeddingsByWidth(_ *metadata, c *Config) { c.EmbeddingScale = math.Sqrt(float64(c.Dim)) }
 
 // scaleByWidth sets the factor of q·k to 1/√(Dim/Heads) if the model has this many layers. Only the
-// model of 27 B parameters has them. Its heads are narrower than Dim/Heads.
+// model with 27 B parameters does, whose heads are narrower than Dim/Heads.
 func scaleByWidth(c *Config, layers int) {
 	if c.Layers == layers {
 		c.AttentionScale = 1 / math.Sqrt(float64(c.Dim)/float64(c.Heads))

@@ -2,8 +2,8 @@ package model
 
 import "specula/engine/compute"
 
-// gemma4s lists Gemma 4. Layers with a window have narrower heads than the others. In these, a file
-// may have no matrix for values, which are then the keys.
+// gemma4s lists Gemma 4. Layers with a window have narrower heads than layers without one. Layers
+// without a window may have no matrix for values; then their keys serve as values.
 func gemma4s() []architecture {
 	return []architecture{{
 		name: "gemma4", neoX: true, activation: compute.GELU, normValues: true, sharedKeys: true,

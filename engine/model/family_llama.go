@@ -9,9 +9,9 @@ func llamaLike() []architecture {
 		{name: "llama", experts: experts{some: true, normed: true}, saved: saved{types: []string{"llama", "mistral"}, halves: true}}, // also Falcon 3, SmolLM 1 and 2, Mixtral
 		{name: "qwen2", neoX: true, has: needs{"qkv_bias": required}, saved: saved{types: []string{"qwen2"}}},
 		{name: "qwen3", neoX: true, has: needs{"qk_norm": required}, saved: saved{types: []string{"qwen3"}}},
-		// Qwen 1 states the width of both halves of its network together.
+		// Qwen 1 states the width of both halves of its feed-forward network together.
 		{name: "qwen", neoX: true, has: needs{"qkv_bias": required}, read: func(_ *metadata, c *Config) { c.FFN /= 2 }},
-		// In a text, the three coordinates of a token's position are equal. So M-RoPE is RoPE.
+		// For text, the three coordinates of a position are equal, so M-RoPE is RoPE.
 		{name: "qwen2vl", neoX: true, has: needs{"qkv_bias": required}, saved: saved{
 			types: []string{"qwen2_vl", "qwen2_vl_text", "qwen2_5_vl", "qwen2_5_vl_text"},
 		}},
@@ -31,9 +31,8 @@ func llamaLike() []architecture {
 	}
 }
 
-// granite reads the four factors of Granite 3: of embeddings, of what attention and the
-// feed-forward network add, of q·k, and the divisor of the logits. It refuses a model without
-// rotary positions.
+// granite reads the factors of Granite 3: of embeddings, of the outputs of attention and feed-forward
+// network, and of q·k, and the divisor of the logits. It refuses a model without rotary positions.
 func granite(m *metadata, c *Config) {
 	if graniteHybrid(m, c); c.Unrotated {
 		m.fail(m.key("rope.scaling.finetuned"), false, "true: a granite model without rotary positions is not supported")
@@ -60,7 +59,7 @@ func temperature(m *metadata, c *Config) {
 	}
 }
 
-// savedMinistral copies how queries grow with their position, and the sharpness of its YaRN.
+// savedMinistral copies how queries grow with their position, and YaRN's factor of cosine and sine.
 func savedMinistral(c *savedConfig) {
 	c.number("attention.temperature_scale", c.rope, "llama_4_scaling_beta")
 	c.number("rope.scaling.yarn_log_multiplier", c.rope, "mscale_all_dim")
@@ -85,8 +84,8 @@ func savedSmolLM3(c *savedConfig) {
 	}
 }
 
-// savedHunYuan copies its scaling of positions, which is a larger base. config.json says 32k tokens,
-// and the model takes 256k. Source: llama.cpp's converter.
+// savedHunYuan copies its scaling of positions, which is a larger base. config.json states 32k tokens,
+// but the model accepts 256k. Source: llama.cpp's converter.
 func savedHunYuan(c *savedConfig) {
 	alpha, found := c.rope.Number("alpha")
 	if found == "" || c.headDim < 4 {

@@ -1,11 +1,11 @@
 package model
 
-// parallels lists the families whose feed-forward network reads the normed input of attention.
+// parallels lists the families whose feed-forward network reads the same normed input as attention.
 // Their files have no second norm.
 func parallels() []architecture {
 	savedCohere := func(c *savedConfig) {
 		c.number("logit_scale", c.fields, "logit_scale")
-		if length, name := c.fields.Integer("model_max_length"); name != "" { // of Command R, which also says 8192
+		if length, name := c.fields.Integer("model_max_length"); name != "" { // Command R; its max_position_embeddings says 8192
 			c.set("context_length", uint64(length), name)
 		}
 	}

@@ -1,7 +1,7 @@
 package model
 
-// sandwiches lists the families that normalise what attention and the feed-forward network add to
-// the residual stream. Those with onlyPostNorms do not normalise what the two read.
+// sandwiches lists the families that normalise the outputs of attention and feed-forward network
+// before they are added. Families with onlyPostNorms do not normalise the inputs.
 func sandwiches() []architecture {
 	return []architecture{
 		{name: "olmo2", neoX: true, qkNorm: allHeads, has: onlyPostNorms(), windows: windows{some: true, fullEvery: 4, unscaled: true}, // and OLMo 3

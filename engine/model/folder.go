@@ -13,10 +13,10 @@ import (
 )
 
 // A folder that the library transformers saved is read as the GGUF file that llama.cpp's converter
-// would make of it: the same metadata, tensors with the same names and numbers. From there on there
-// is one way to load a model. saved.go says how config.json becomes metadata.
+// would make of it: the same metadata, and tensors with the same names and numbers. So models load in
+// one way only. saved.go says how config.json becomes metadata.
 
-// Open reads the model file or folder at path. Errors are as those of weights.Open.
+// Open reads the model file or folder at path. It returns the same errors as weights.Open.
 func Open(ctx context.Context, path string, progress func(done, total int64)) (*weights.File, error) {
 	if folder.Is(path) {
 		return openFolder(ctx, path, true, progress)
@@ -62,10 +62,10 @@ func openFolder(ctx context.Context, path string, fill bool, progress func(done,
 	return f.Lay(ctx, metadata, tensors, c.called, fill, progress)
 }
 
-// maxVocabulary bounds the tokens of a folder; the largest known vocabularies have some 2^18.
+// maxVocabulary limits the tokens of a folder. The largest known vocabularies have about 2^18 tokens.
 const maxVocabulary = 1 << 21
 
-// SavedTypes lists what config.json may say as model_type, sorted.
+// SavedTypes lists the supported values of model_type in config.json, sorted.
 func SavedTypes() (types []string) {
 	for _, a := range architectures() {
 		types = append(types, a.saved.types...)
@@ -74,8 +74,8 @@ func SavedTypes() (types []string) {
 	return types
 }
 
-// usualSaved gives for the names of tensors in folders those in GGUF files. Names of a layer stand
-// without "model.layers.N.".
+// usualSaved maps the names of tensors in folders to those in GGUF files. The names of a layer's
+// tensors have no "model.layers.N." here.
 func usualSaved() map[string]string {
 	return map[string]string{
 		"model.embed_tokens": "token_embd", "model.norm": "output_norm", "lm_head": "output",
@@ -86,11 +86,11 @@ func usualSaved() map[string]string {
 	}
 }
 
-// besides are the beginnings of the names of tensors that only models for images or sound have.
+// besides are the first parts of names of tensors that only models for images or sound have.
 var besides = []string{"visual.", "model.visual.", "vision_tower.", "model.vision_tower.", "vision_model.", "model.vision_model.",
 	"multi_modal_projector.", "model.multi_modal_projector."}
 
-// tensors says for every tensor of the folder which one of a GGUF file it becomes.
+// tensors says which tensor of a GGUF file each tensor of the folder becomes.
 func (c *savedConfig) tensors() ([]folder.Tensor, error) {
 	list, at := c.generated, map[string]int{}
 	tied, given := c.fields.Bool("tie_word_embeddings")
@@ -121,7 +121,7 @@ func (c *savedConfig) tensors() ([]folder.Tensor, error) {
 	return list, c.fields.Err()
 }
 
-// tensor returns how the tensor own is made of the folder's.
+// tensor says how the tensor own is made from the folder's tensor name.
 func (c *savedConfig) tensor(own, name string) folder.Tensor {
 	t := folder.Tensor{Name: own, From: []string{name}}
 	t.PlusOne = c.arch.saved.plusOne && strings.HasSuffix(own, "norm.weight")
@@ -136,8 +136,8 @@ func (c *savedConfig) tensor(own, name string) folder.Tensor {
 	return t
 }
 
-// inOrder sorts the parts of a tensor by their numbers. A tensor has parts if the folder saves one
-// norm per head.
+// inOrder sorts the parts of each tensor by their numbers. A tensor has parts if the folder has one
+// norm for each head.
 func (c *savedConfig) inOrder(list []folder.Tensor) {
 	for _, t := range list {
 		slices.SortStableFunc(t.From, func(a, b string) int {
@@ -148,8 +148,8 @@ func (c *savedConfig) inOrder(list []folder.Tensor) {
 	}
 }
 
-// fileName returns the name in a GGUF file of a tensor of the folder, and if it is a part of one, its
-// number. It returns "" if it has no place in a model of the family.
+// fileName returns the name in a GGUF file of a tensor of the folder; "" if models of the family have no
+// such tensor. part is its number if it is only a part of that tensor.
 func (c *savedConfig) fileName(name string) (own string, part int) {
 	for _, begin := range []string{"model.language_model.", "language_model.model.", "model.text_model."} {
 		if rest, cut := strings.CutPrefix(name, begin); cut {
@@ -183,7 +183,7 @@ func (c *savedConfig) fileName(name string) (own string, part int) {
 	return c.arch.tensorName(begin + kind + suffix), part
 }
 
-// called returns the folder's name for a tensor or a metadata key of the file; "" if it has none.
+// called returns the folder's name for a tensor or metadata key of a GGUF file; "" if there is none.
 func (c *savedConfig) called(own string) string {
 	if name := c.names[own]; name != "" {
 		return name
@@ -208,8 +208,8 @@ func (c *savedConfig) called(own string) string {
 	return best + "." + suffix
 }
 
-// folderName is the model's name: that of the folder or, in the store of downloads that Hugging Face's
-// programs keep, the last part of the folder's models--OWNER--NAME.
+// folderName is the model's name: that of the folder, or for a folder models--OWNER--NAME, in which the
+// programs of Hugging Face keep downloads, NAME.
 func folderName(path string) string {
 	if whole, err := filepath.Abs(path); err == nil {
 		path = whole

@@ -11,20 +11,19 @@ import (
 // vocabularies with rows that stand for no token.
 const maxPadding = 1024
 
-// Head is a loaded file of heads, or the heads in a target's file. Exactly one of Layer and Medusa is
-// not nil.
+// Head is a loaded file of heads, or the head in a target's file. Either Layer or Medusa is set.
 type Head struct {
 	Layer      *LayerHead
 	Medusa     *Medusa
 	Name       string // as in the setting "proposer": "eagle", "medusa" or "mtp"
-	Kind       string // "EAGLE", "EAGLE-3", "MTP" or "Medusa", with details, in words
+	Kind       string // "EAGLE", "EAGLE-3", "MTP" or "Medusa", with details
 	Parameters int64
 	Bytes      int64
 }
 
-// LoadHead recognises the kind of head by the names of the file's tensors, and loads it for a
-// target. The head borrows the file's data. The error says in words what is missing or does not fit
-// the target.
+// LoadHead recognises the kind of head by the names of the file's tensors, and loads it for a target.
+// The head uses the file's data without a copy. The error says what is missing or does not fit the
+// target.
 func LoadHead(ctx context.Context, target *Model, file *safetensors.File) (head *Head, err error) {
 	c, err := readHeadConfig(file)
 	if err != nil {
@@ -53,15 +52,15 @@ func LoadHead(ctx context.Context, target *Model, file *safetensors.File) (head 
 	return head, nil
 }
 
-// ParametersPerToken returns how many weights are read to draft one token. The embedding table does
-// not count. The target's output matrix counts where the head uses it.
+// ParametersPerToken returns how many weights are read to draft one token. It counts the target's
+// output matrix if the head uses it. It does not count the embedding table.
 func (h *Head) ParametersPerToken() int64 {
 	if h.Medusa != nil {
 		return h.Medusa.parametersPerToken()
 	}
 	e, n := h.Layer, h.Parameters
 	if read := e.layer.config.ReadBy(1); e.layer.config.Experts.Experts > 0 {
-		n -= e.layer.config.Parameters - read // of the experts, a token uses some
+		n -= e.layer.config.Parameters - read // a token uses only some experts
 	}
 	if e.embedding != e.target.Embedding {
 		n -= int64(e.embedding.Rows()) * int64(e.embedding.Cols())

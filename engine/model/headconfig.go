@@ -8,8 +8,8 @@ import (
 	"specula/engine/weights/safetensors"
 )
 
-// headConfig is the config.json beside a head, with the keys of the Hugging Face library. A missing
-// value is nil, 0 or empty. It is then taken from the tensors' shapes, from the target, or from the
+// headConfig is the config.json next to a head, with the keys of the Hugging Face library. A missing
+// value is nil, 0 or empty; then it comes from the shapes of tensors, from the target, or from the
 // library's defaults.
 type headConfig struct {
 	Heads              int          `json:"num_attention_heads"`
@@ -19,9 +19,8 @@ type headConfig struct {
 	RopeScale          *ropeScaling `json:"rope_scaling"`
 	Activation         string       `json:"hidden_act"`
 	NormBeforeResidual bool         `json:"norm_before_residual"`
-	// Aux and EagleConfig.Aux list the hidden states that EAGLE-3 reads. In Aux, i is the stream
-	// before layer i, as vLLM counts. In EagleConfig.Aux, i is the stream after layer i, as SGLang
-	// counts.
+	// Aux and EagleConfig.Aux list the hidden states that EAGLE-3 reads. In Aux, i is the state before
+	// layer i, as in vLLM. In EagleConfig.Aux, i is the state after layer i, as in SGLang.
 	Aux         []int `json:"eagle_aux_hidden_state_layer_ids"`
 	EagleConfig struct {
 		Aux []int `json:"eagle_aux_hidden_state_layer_ids"`
@@ -41,9 +40,9 @@ type ropeScaling struct {
 	Original float64 `json:"original_max_position_embeddings"`
 }
 
-// llama3 returns what a frequency is divided by. w is the wavelength of the frequency, in tokens.
-// The divisor is Factor if Original/w is below Low, and 1 if it is above High; in between, its
-// reciprocal is interpolated. Source: the reference code of Llama 3.1.
+// llama3 returns the divisor of a frequency. w is the wavelength of the frequency, in tokens. The
+// divisor is Factor if Original/w is below Low, and 1 if it is above High. In between, its reciprocal
+// is interpolated. Source: the reference code of Llama 3.1.
 func (r *ropeScaling) llama3(frequency float64) float64 {
 	wave := 2 * math.Pi / frequency
 	smooth := (r.Original/wave - r.Low) / (r.High - r.Low)
@@ -68,10 +67,9 @@ func readHeadConfig(file *safetensors.File) (headConfig, error) {
 	return c, nil
 }
 
-// shape returns the attention's shape for a head with this many query and key rows. What
-// config.json does not say comes from elsewhere. The size of a head is always the target's. The
-// base of RoPE and the epsilon of norms are the target's if there is no config.json, else the
-// library's defaults.
+// shape returns the attention's shape for a head with this many query and key rows. The size of a head
+// is the target's. If there is no config.json, the base of RoPE and the epsilon of norms are the
+// target's, too; otherwise values that config.json lacks are the library's defaults.
 func (c headConfig) shape(file *safetensors.File, target *Config, dim, queries, keys int) (Config, error) {
 	s := Config{
 		Architecture: "eagle", Layers: 1, Dim: dim, HeadDim: target.HeadDim, RopeBase: target.RopeBase, NormEps: target.NormEps,

@@ -10,8 +10,7 @@ import (
 	"specula/engine/weights/safetensors"
 )
 
-// headTensors loads the tensors of a head, under any of the names by which they are published. It
-// keeps the first error.
+// headTensors loads the tensors of a head by any of their published names. It keeps the first error.
 type headTensors struct {
 	ctx     context.Context
 	backend compute.Backend
@@ -22,7 +21,7 @@ type headTensors struct {
 	err     error
 }
 
-// prefixes are what some libraries put before every name in their files.
+// prefixes are put before all names by some libraries.
 var prefixes = []string{"", "model.", "medusa_head.", "medusa_heads.", "heads."}
 
 // find looks up a tensor by any of its names.
@@ -47,7 +46,7 @@ func (h *headTensors) has(names ...string) bool {
 	return found
 }
 
-// weight is find for a tensor of a given shape. 0 for rows or cols means any number.
+// weight finds a tensor of a given shape. 0 for rows or cols means any number.
 func (h *headTensors) weight(rows, cols int, need need, names ...string) (compute.Weight, bool) {
 	w, found := h.find(names...)
 	switch {
@@ -95,12 +94,12 @@ func (h *headTensors) vector(length int, need need, names ...string) (v compute.
 	return v
 }
 
-// ignored are tensors that the head does not need, because other tensors or settings give the same.
+// ignored are tensors that the head does not need, because other tensors or settings say the same.
 var ignored = []string{"d2t", "t2d", "embed_tokens.weight", "rotary_emb.inv_freq"}
 
-// leftover returns the first error so far. If there is none, it refuses a file with a tensor that
-// the head has not taken and that is not in ignored. The head would draft poorly without it, and
-// nothing would show why.
+// leftover returns the first error so far. Without one, it refuses a file with a tensor that was not
+// used and is not in ignored. The head would draft badly without that tensor, and nobody would know
+// why.
 func (h *headTensors) leftover() error {
 	if h.err != nil {
 		return h.err

@@ -6,25 +6,24 @@ import (
 	"specula/engine/compute"
 )
 
-// LayerHead is a head of one transformer layer that drafts from hidden states. Its input is a token
-// and the target's hidden state after the token before. From these it computes the next hidden
-// state, and from that the logits of the next token. Its cache holds one entry per pair (hidden
+// LayerHead is a head of one transformer layer that drafts from hidden states. Its input is a token,
+// and the target's hidden state after the token before. From them it computes the next hidden state,
+// and from this state the logits of the next token. Its cache has one entry for each pair (hidden
 // state after token t, token t+1).
 //
-// EAGLE and EAGLE-2 put the token's embedding and the target's state, after its output norm, side
-// by side; a matrix, fc, makes one state of them. They run a layer without its first norm, and
-// compute logits with the target's output matrix unless the file has its own. (Li et al. 2024,
-// «EAGLE: Speculative sampling requires rethinking feature uncertainty», §3.1; EAGLE-2 has another
-// tree, but the same head.)
+// EAGLE and EAGLE-2 put the token's embedding and the target's state (after its output norm) side by
+// side; the matrix fc makes one state of both. Their layer has no first norm. They compute logits with
+// the target's output matrix unless the file has its own. (Li et al. 2024, «EAGLE: Speculative sampling
+// requires rethinking feature uncertainty», §3.1; EAGLE-2 has another tree, but the same head.)
 //
 // EAGLE-3 makes one state out of several states of the target, usually three, by fc. Attention then
 // reads the normed embedding and the normed state side by side. It has its own output norm and
 // output matrix, often for only a part of the vocabulary. (Li et al. 2025, «EAGLE-3», §3.1)
 //
-// MTP (multi-token prediction) lies in the target's own file. It is EAGLE's head with a norm of
-// the embedding and one of the state before fc, a whole layer as the target's own with attention,
-// and an output norm. The state that it hands on is after that norm, as is the target's. (DeepSeek-AI
-// 2024, «DeepSeek-V3 Technical Report», §2.2; what is normed where: Qwen3-Next and llama.cpp)
+// MTP (multi-token prediction) is in the target's own file. It is EAGLE's head with three more norms,
+// for the embedding, for the state before fc, and for the output, and with a complete layer of the
+// target's kind. Its next state is taken after the output norm, as the target's is. (DeepSeek-AI 2024,
+// «DeepSeek-V3 Technical Report», §2.2; what is normed where: Qwen3-Next and llama.cpp)
 type LayerHead struct {
 	target *Model
 	plan   plan
@@ -34,14 +33,14 @@ type LayerHead struct {
 	embedding  compute.Matrix
 	fc         compute.Matrix // (dim, 2·dim); for EAGLE-3 (dim, len(taps)·target's Dim)
 	fcBias     compute.Vector
-	inputNorm  compute.Vector // of the embedding; nil for EAGLE, as the next two
+	inputNorm  compute.Vector // of the embedding; nil for EAGLE, like the next two
 	hiddenNorm compute.Vector // of the state
 	outputNorm compute.Vector
 	normed     bool // EAGLE-3: the residual connection starts from the normed state
 	output     compute.Matrix
 	ids        []int32 // the target's id for each row of output; nil: the same ids
 
-	fused compute.Buffer // (rows, columns of fc) for EAGLE-3: hidden states before fc joins them
+	fused compute.Buffer // (rows, columns of fc) EAGLE-3: hidden states before fc
 	pair  compute.Buffer // (rows, 2·dim)
 }
 
@@ -56,7 +55,7 @@ const (
 
 func (e *LayerHead) third() bool { return e.plan == eagle3 }
 
-// kind names the head in words.
+// kind is the name of the head for display.
 func (e *LayerHead) kind() string {
 	switch {
 	case e.plan == mtp:

@@ -9,9 +9,9 @@ import (
 )
 
 // LayerState is the head's state for one conversation: a tap, the target's hidden states that Keep
-// took from it, and the last state that the head computed. It can be used like a model that reads
-// tokens one after the other. It reads each token together with the hidden state after the token
-// before: the target's state if that was kept, else the head's own last state.
+// copied from it, and the last state that the head computed. It works like a model that reads tokens in
+// order. It reads each token together with the hidden state after the token before: the target's state
+// if that was kept, otherwise the head's last state.
 type LayerState struct {
 	*LayerHead
 	tap   *compute.Tap
@@ -31,7 +31,7 @@ func (e *LayerHead) NewState() (*LayerState, error) {
 	return s, allocateAll(e.layer.backend, []size{{&s.kept, e.layer.config.PrefillRows, s.tap.Rows.Cols()}, {&s.last, 1, e.layer.config.Dim}})
 }
 
-// Tap returns the tap that the target's passes must fill before Keep.
+// Tap returns the tap, which the target's passes must fill before Keep.
 func (s *LayerState) Tap() *compute.Tap { return s.tap }
 
 // Room returns how many hidden states can be kept.
@@ -43,9 +43,9 @@ func (s *LayerState) Longest() int { return math.MaxInt }
 // Embeddings returns the number of ids that the head can read.
 func (s *LayerState) Embeddings() int { return s.embedding.Rows() }
 
-// Keep copies the first rows of the tap. Row i must hold the target's hidden state after token
-// at+i. Keep appends these states to those it has; at must be the token after the last of them.
-// With fresh, Keep first drops the states that it has. It fails if there is no room.
+// Keep copies the first rows rows of the tap. Row i must be the target's hidden state after token
+// at+i. Keep appends them to the kept states; at must be the token after the last of these. With
+// fresh, Keep first drops the kept states. It returns an error if there is no room.
 func (s *LayerState) Keep(at, rows int, fresh bool) error {
 	if fresh {
 		s.first, s.held = at, 0
@@ -60,8 +60,8 @@ func (s *LayerState) Keep(at, rows int, fresh bool) error {
 	return nil
 }
 
-// NewCache makes a cache whose length counts tokens. The first token of a text has no hidden state
-// before it, and so no entry.
+// NewCache makes a cache whose length counts tokens. The first token of a text has no entry, because
+// no hidden state comes before it.
 func (s *LayerState) NewCache() (compute.Cache, error) {
 	inner, err := s.layer.NewCache()
 	if err != nil {

@@ -9,10 +9,10 @@ import (
 	"specula/engine/weights"
 )
 
-// Options are the sizes of a model's buffers, and what of the file to load.
+// Options are the sizes of a model's buffers, and which parts of the file to load.
 type Options struct {
 	MaxTokens   int           // capacity of a cache; 0: the context length of the file
-	MaxRows     int           // the largest number of rows of a Forward, each of which gets logits; 0: 32
+	MaxRows     int           // largest number of rows of a Forward, which returns logits for each; 0: 32
 	PrefillRows int           // rows of one pass of Prefill; at least MaxRows
 	CacheType   compute.DType // type of keys and values: F32, F16 or Q8_0
 	CacheBySize bool          // choose F16 or F32 by the size of a token's keys and values, and ignore CacheType
@@ -22,11 +22,11 @@ type Options struct {
 
 const defaultMaxRows = 32
 
-// Load checks the hyperparameters and tensors of a file and whether the memory is enough. Only then
-// does it load the weights. It tells progress, which may be nil, how many bytes of weights are
-// done. The model borrows the file's data for its whole life. Weights that the backend keeps in a
-// layout of its own are an exception: their bytes in the file are released. So a file can be loaded
-// only once. If the memory is not enough, the error wraps compute.ErrOutOfMemory.
+// Load checks the hyperparameters and tensors of a file, and whether the memory is enough. Only then it
+// loads the weights. progress, which may be nil, gets the bytes of weights done. The model uses the
+// file's data without a copy. Where the backend makes a copy in its own layout, the file's bytes are
+// released, so a file can be loaded only once. If the memory is not enough, the error wraps
+// compute.ErrOutOfMemory.
 func Load(ctx context.Context, backend compute.Backend, file *weights.File, o Options, progress func(done, total int64)) (*Model, error) {
 	m, err := load(ctx, backend, file, o, progress)
 	if err != nil {
@@ -107,7 +107,7 @@ func load(ctx context.Context, backend compute.Backend, file *weights.File, o Op
 	return m, m.allocate()
 }
 
-// size sets what the file does not say: vocabulary, cache and rows of a pass.
+// size sets sizes that the file does not state: vocabulary, cache and rows of a pass.
 func (c *Config) size(file *weights.File, o Options, shapes []layerShape) error {
 	const mostRows = 1 << 16
 	table, found, err := file.Tensor("token_embd.weight")

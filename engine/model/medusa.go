@@ -10,17 +10,16 @@ import (
 )
 
 // Medusa is a list of small heads on the target's last hidden state. The target's output matrix
-// predicts the next token; head i predicts the token i+1 places after that one. A head consists of
-// some residual blocks, x + silu(W·x + b), and an output matrix. The heads do not see each other's
-// drafts. (Cai et al. 2024, «Medusa: Simple LLM inference acceleration framework with multiple
-// decoding heads», §2.1.1)
+// predicts the next token; head i predicts the token i+1 places after it. A head has some residual
+// blocks, x + silu(W·x + b), and an output matrix. No head sees what the others drafted. (Cai et al.
+// 2024, «Medusa: Simple LLM inference acceleration framework with multiple decoding heads», §2.1.1)
 type Medusa struct {
 	target *Model
 	heads  []medusaHead
 	pass   pass
 	x      compute.Buffer // (1, Dim)
 	gate   compute.Buffer // (1, Dim)
-	ones   compute.Buffer // (1, Dim), all 1: SwiGLU with it is SiLU
+	ones   compute.Buffer // (1, Dim), all 1: SwiGLU with this factor is SiLU
 	scores compute.Buffer // (1, rows of the output matrix)
 }
 
@@ -34,12 +33,12 @@ type medusaBlock struct {
 	bias   compute.Vector // (Dim), or nil
 }
 
-// maxMedusaHeads bounds the search for heads; published files have up to 10.
+// maxMedusaHeads limits the search for heads; published files have up to 10.
 const maxMedusaHeads = 64
 
-// loadMedusa loads heads under the names of the authors' files, {head}.{block}.linear.weight and
-// {head}.{blocks}.weight, and under those of vLLM. Heads without output matrices of their own share
-// lm_head.weight, or else the target's output matrix.
+// loadMedusa loads heads by the names in the authors' files, {head}.{block}.linear.weight and
+// {head}.{blocks}.weight, and by vLLM's names. Heads without an output matrix share lm_head.weight, or
+// else the target's output matrix.
 func loadMedusa(h *headTensors, target *Model, c headConfig) (*Medusa, error) {
 	dim := target.config.Dim
 	m := &Medusa{target: target}
@@ -54,7 +53,7 @@ func loadMedusa(h *headTensors, target *Model, c headConfig) (*Medusa, error) {
 		head.output = h.matrix(0, dim, own, fmt.Sprintf("%d.%d.weight", i, len(head.blocks)), fmt.Sprintf("lm_heads.%d.weight", i))
 		switch {
 		case head.output != nil:
-			own = required // if one head has its own, all later heads must have one
+			own = required // if one head has its own output matrix, all later heads must have one
 		case i > 0:
 			head.output = m.heads[0].output
 		default:

@@ -9,14 +9,14 @@ import (
 	"specula/engine/compute"
 )
 
-// MedusaState is the heads' state for one conversation: the hidden state that they draft from. It
-// can be used like a model that reads tokens one after the other, but a head's logits depend only
-// on how many tokens were read, not on which.
+// MedusaState is the heads' state for one conversation: the hidden state that they draft from. It works
+// like a model that reads tokens in order, but a head's logits depend only on the number of tokens
+// read, not on the tokens.
 type MedusaState struct {
 	*Medusa
 	tap  *compute.Tap
 	last compute.Buffer // (1, Dim)
-	at   int            // the token after which the target had this state; -1: none
+	at   int            // the target has this state after this token; -1: no state
 }
 
 // NewState allocates the state of one conversation.
@@ -32,8 +32,8 @@ func (m *Medusa) NewState() (*MedusaState, error) {
 // Tap returns the tap that the target's passes must fill before Keep.
 func (s *MedusaState) Tap() *compute.Tap { return s.tap }
 
-// Room returns how many hidden states can be kept. There is no limit, because only the last one
-// counts.
+// Room returns how many hidden states can be kept. There is no limit, because only the last one is
+// stored.
 func (s *MedusaState) Room() int { return math.MaxInt }
 
 // Longest returns the longest possible draft, in tokens.
@@ -42,8 +42,8 @@ func (s *MedusaState) Longest() int { return s.Heads() }
 // Embeddings returns the number of ids that the heads can read: any.
 func (s *MedusaState) Embeddings() int { return math.MaxInt }
 
-// Keep copies the last of the first rows of the tap: the target's hidden state after token
-// at+rows−1. The heads do not need the states in the rows before.
+// Keep copies row rows−1 of the tap: the target's hidden state after token at+rows−1. The heads do not
+// need earlier states.
 func (s *MedusaState) Keep(at, rows int, _ bool) error {
 	s.at = at + rows - 1
 	if err := s.target.backend.Copy(s.last, s.tap.Rows, 1, compute.Block{From: rows - 1}); err != nil {
@@ -56,8 +56,8 @@ func (s *MedusaState) Keep(at, rows int, _ bool) error {
 func (s *MedusaState) NewCache() (compute.Cache, error) { return &counter{}, nil }
 
 // Prefill counts the tokens and returns one row of logits for the token after them, valid until the
-// next call. It fails if no hidden state is kept, or if no head predicts that token from the kept
-// state.
+// next call. It returns an error if no hidden state is kept, or if no head predicts this token from
+// the kept state.
 func (s *MedusaState) Prefill(ctx context.Context, cache compute.Cache, ids []int32, _ func(done, total int)) (compute.Logits, error) {
 	head := cache.Len() + len(ids) - 2 - s.at
 	if s.at < 0 || head < 0 || head >= s.Heads() {
@@ -82,7 +82,7 @@ func (s *MedusaState) Prefill(ctx context.Context, cache compute.Cache, ids []in
 	return logits, cache.Advance(len(ids))
 }
 
-// counter is a cache that holds no keys and values.
+// counter is a cache that has only a length.
 type counter struct{ length int }
 
 func (c *counter) Len() int { return c.length }

@@ -9,17 +9,17 @@ import (
 	"specula/engine/weights"
 )
 
-// weigher is a backend that knows how much memory a weight takes in addition to the bytes of the
-// file, which are in memory already.
+// weigher is a backend that knows how much memory a weight needs in addition to the bytes of the file,
+// which are in memory already.
 type weigher interface{ MatrixBytes(compute.Weight) int64 }
 
 // cacheSizer is a backend that knows the memory of a cache. A negative number means that the size
-// overflows.
+// overflowed.
 type cacheSizer interface {
 	CacheBytes(shape compute.CacheShape) int64
 }
 
-// planner is a backend with memory of its own that knows how much of it an allocation takes.
+// planner is a backend with its own memory that knows how much of it an allocation needs.
 type planner interface {
 	weigher
 	cacheSizer
@@ -34,8 +34,8 @@ type size struct {
 	rows, cols int
 }
 
-// sizes lists the activations of a pass. The logits are by far the widest, so they have room for
-// the rows of a Forward only. Layers of the same size share their buffers.
+// sizes lists the activations of a pass. The logits are by far the widest, so they have room only for
+// the rows of a Forward. Layers of the same size share their buffers.
 func (m *Model) sizes() []size {
 	c, a := &m.config, &m.activations
 	n := c.PrefillRows
@@ -86,9 +86,9 @@ func allocateAll(backend compute.Backend, sizes []size) error {
 }
 
 // checkMemory refuses a model whose weights, activations and one cache need more than the backend's
-// memory less reserved. Load calls it before it allocates anything. If the backend does not know
-// its memory, checkMemory accepts every model. It also sets CacheBytes. It computes in float64,
-// which does not overflow.
+// memory minus reserved. It runs before anything is allocated, and also sets CacheBytes. If the backend
+// does not know its memory, checkMemory accepts every model. It computes in float64, which does not
+// overflow.
 func (m *Model) checkMemory(b *binder, reserved int64) error {
 	c := &m.config
 	cache, activations := m.cacheBytes(c.MaxTokens), m.activationBytes(c.MaxTokens)+m.headBytes(c.MaxTokens)
@@ -136,12 +136,12 @@ func (m *Model) cacheBytes(tokens int) float64 {
 // cacheNumberBytes is the memory per number in a cache of each type.
 var cacheNumberBytes = map[compute.DType]float64{compute.F32: 4, compute.F16: 2, compute.Q8_0: 34.0 / 32}
 
-// muchKept is a limit for the keys and values of one token, in bytes at F32. Above it, a
-// conversation of a few hundred tokens no longer fits into the processor's caches, and reading F16
-// is faster.
+// muchKept is a limit for the keys and values of one token, in bytes at F32. With more, a
+// conversation of a few hundred tokens does not fit into the processor's caches, and reading F16 is
+// faster.
 const muchKept = 32 << 10
 
-// cacheTypeBySize returns the type of a cache whose type the user did not choose.
+// cacheTypeBySize chooses the type of a cache if the user did not.
 func cacheTypeBySize(shapes []layerShape) compute.DType {
 	numbers := 0.0
 	for _, s := range shapes {
@@ -202,10 +202,10 @@ func (m *Model) bytesTaken(b binding) int64 {
 	return int64(len(b.weight.Data)) // its rows are copied, and the backend borrows the copy
 }
 
-// mostAtOnce returns a correction of the memory for weights, in bytes: 0 or a negative number. If
-// the backend makes a copy of a weight, the file's bytes of it are released. Until then, part of
-// one weight is in memory twice: at most the largest. The correction is 0 if the file's bytes
-// cannot be released, or if the backend has memory of its own.
+// mostAtOnce returns a correction of the memory for weights, in bytes: 0 or negative. If the backend
+// copies a weight, the weight's bytes of the file are released. During copying, at most the largest
+// weight is in memory twice. The correction is 0 if bytes of the file cannot be released, or if the
+// backend has its own memory.
 func (m *Model) mostAtOnce(file *weights.File, bindings []binding) float64 {
 	known, ok := m.backend.(weigher)
 	if _, elsewhere := m.backend.(planner); elsewhere || !ok || !file.Owned() {

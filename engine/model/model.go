@@ -1,15 +1,15 @@
 // Package model is the transformer, written once against package compute.
 //
-// It is the decoder that Llama, Qwen, Gemma and other families share. Read forward.go first: it has
-// the steps in order. Each layer adds to the residual stream what attention collects from the
-// tokens so far, and then the output of a feed-forward network. architecture.go describes how the
-// families differ. tensors.go names each weight's tensor in its struct tag. load.go checks a file
-// and loads it. Others call Model.Forward and Model.Prefill.
+// It is the decoder of Llama, Qwen, Gemma and other families. Read forward.go first: it has the steps
+// in order. Each layer adds to the residual stream the output of attention over the tokens so far, and
+// then the output of a feed-forward network. architecture.go describes how the families differ.
+// tensors.go names each weight's tensor in its struct tag. load.go checks a file and loads it. Other
+// packages call Model.Forward and Model.Prefill.
 //
 // One pass takes m tokens, appends m rows to the cache and returns m rows of logits. A decode step
 // has one row. Verifying a draft of γ tokens takes γ+1 rows. Prefill takes as many passes as it
-// needs, and returns one row of logits. All three run the same code, and a row has the same bits in
-// all three: the law of package compute.
+// needs, and returns one row of logits. All three run the same code and give a row the same bits: the
+// law of package compute.
 //
 // A pass can copy hidden states to a tap on the device (tap.go). Heads trained for a model draft
 // from them: a layer of EAGLE or MTP (layerhead.go), which uses the attention and feed-forward code of this
@@ -36,7 +36,7 @@ type Model struct {
 	backend     compute.Backend
 	arch        architecture
 	config      Config
-	ones        compute.Vector // weights of the norm of embeddings; nil: there is none
+	ones        compute.Vector // weights of the norm of embeddings; nil: no such norm
 	activations activations
 	pass        pass
 	ids         []int32 // of all parts of a pass, one after the other
@@ -54,8 +54,7 @@ type Matrix struct {
 	Bytes int64  // in the file
 }
 
-// activations are the buffers of a pass, (PrefillRows, cols). Only scores has fewer rows: MaxRows,
-// those of a Forward.
+// activations are the buffers of a pass, (PrefillRows, cols). Only scores has fewer rows: MaxRows.
 type activations struct {
 	residual compute.Buffer // cols Dim
 	normed   compute.Buffer // Dim
@@ -80,7 +79,7 @@ type activations struct {
 type layerBuffers struct {
 	query         compute.Buffer // cols heads·keyDim
 	key           compute.Buffer // kvHeads·keyDim; nil if keys and values are those of another layer
-	value         compute.Buffer // kvHeads·valueDim; nil if the key is
+	value         compute.Buffer // kvHeads·valueDim; nil if key is nil
 	attended      compute.Buffer // heads·valueDim
 	attentionGate compute.Buffer // heads·valueDim; nil where attention has no gate
 	gate, up      compute.Buffer // ffn
@@ -89,7 +88,7 @@ type layerBuffers struct {
 	mixed       compute.Buffer // queries, keys and values together
 	alpha, beta compute.Buffer // heads of the state
 	stateGate   compute.Buffer // heads·valueDim of the state
-	answered    compute.Buffer // the same
+	answered    compute.Buffer // heads·valueDim of the state
 }
 
 // postNormEps is the epsilon of the norms of what a block adds.
@@ -103,8 +102,8 @@ func (m *Model) postNormEps() float64 {
 // Config returns the shape of the model.
 func (m *Model) Config() Config { return m.config }
 
-// Matrices lists the weight matrices, so that their products can be timed. Those of experts are left
-// out: how much of them a pass reads depends on its rows.
+// Matrices lists the weight matrices, so that their products can be timed. It leaves out matrices of
+// experts, because how much of them a pass reads depends on its rows.
 func (m *Model) Matrices() []Matrix { return m.matrices }
 
 // NewCache makes an empty cache for MaxTokens tokens.
@@ -129,9 +128,9 @@ type Part struct {
 	IDs   []int32
 }
 
-// ForwardParts is Forward for several sequences in one pass, which reads the weights only once. The
-// caches must be different ones. The logits have the rows of the first part, then those of the
-// second, and so on. All parts together may have at most MaxRows tokens.
+// ForwardParts is Forward for several sequences in one pass, which reads the weights only once. No two
+// parts may have the same cache. The logits have the rows of the first part, then those of the second,
+// and so on. All parts together may have at most MaxRows tokens.
 func (m *Model) ForwardParts(ctx context.Context, parts ...Part) (compute.Logits, error) {
 	rows := 0
 	for _, part := range parts {

@@ -9,8 +9,8 @@ import (
 	"specula/engine/weights"
 )
 
-// nextn holds what a head of MTP has besides a layer; llama.cpp calls such a head nextn. What the
-// file lacks of the last three is the target's.
+// nextn has the tensors that an MTP head has besides a layer; llama.cpp calls such a head nextn. If the
+// file lacks one of the last three, the target's tensor is used.
 type nextn struct {
 	InputNorm  compute.Vector `gguf:"blk.%d.nextn.enorm.weight" shape:"dim"`
 	HiddenNorm compute.Vector `gguf:"blk.%d.nextn.hnorm.weight" shape:"dim"`
@@ -20,17 +20,17 @@ type nextn struct {
 	OutputNorm compute.Vector `gguf:"blk.%d.nextn.shared_head_norm.weight" shape:"dim" need:"optional"`
 }
 
-// inFile is the head of MTP in the target's own file.
+// inFile is the MTP head in the target's own file.
 type inFile struct {
 	nextn
 	head    *LayerHead
-	tensors *binder // nil: there is none
-	refused string  // why the file's head cannot be used; "" if it has none or it can
+	tensors *binder // nil: no head
+	refused string  // why the file's head cannot be used; "" if it can, or if there is none
 }
 
-// bindHead finds the head after the model's layers. If the file has several, only the first is used:
-// it drafts further tokens from its own output. A head that specula cannot use is no error, because
-// the model can do without.
+// bindHead finds the head after the model's layers. If the file has several, only the first is used; it
+// drafts all tokens, from its own output. A head that cannot be used is no error, because the model
+// works without it.
 func (m *Model) bindHead(file *weights.File) {
 	i := m.config.Layers // the number of the head's layer in the file
 	join := fmt.Sprintf("blk.%d.nextn.eh_proj.weight", i)
@@ -57,7 +57,7 @@ func (m *Model) bindHead(file *weights.File) {
 	h.tensors = b
 }
 
-// headLayer returns a model of one layer, of the kind that the target has where it has attention.
+// headLayer returns a model of one layer, of the same kind as the target's layers with attention.
 func (m *Model) headLayer() Model {
 	c, arch := m.config, m.arch
 	c.Layers, c.DenseLayers, c.State, c.mixers, c.MaxRows, c.PrefillRows = 1, 0, compute.CacheState{}, nil, 1, c.PrefillRows+c.MaxRows
@@ -86,8 +86,8 @@ func (m *Model) takeHead(ctx context.Context, backend compute.Backend) error {
 	return err
 }
 
-// Head returns the head of MTP in the model's own file, ready to draft. It is nil if there is none;
-// why says in words why one that is there cannot be used.
+// Head returns the MTP head in the model's own file, ready to draft; nil if there is none. why says why
+// an existing head cannot be used.
 func (m *Model) Head() (head *Head, why string, err error) {
 	h := &m.mtp
 	if h.tensors == nil {

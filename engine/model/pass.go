@@ -6,9 +6,9 @@ import (
 	"specula/engine/compute"
 )
 
-// pass runs operations over the same rows until one fails, and then skips the rest. So the layers
-// need no error check after every line. A step that a model does not have (a nil weight, a factor
-// of 0 or 1) does nothing.
+// pass runs operations over the same rows until one fails, and skips the others. So layers need no
+// error check after each line. A step that a model does not have (a nil weight, a factor of 0 or 1)
+// does nothing.
 type pass struct {
 	compute.Backend
 	model *Model
@@ -58,8 +58,8 @@ func (p *pass) normHeads(x compute.Buffer, w compute.Vector, headDim int) {
 	}
 }
 
-// project multiplies x with w and adds bias, which may be nil. Most time goes into these products,
-// so each one first checks whether the pass was cancelled.
+// project multiplies x with w and adds bias, which may be nil. Most time is spent in these products,
+// so each first checks whether the pass was cancelled.
 func (p *pass) project(dst, x compute.Buffer, w compute.Matrix, bias compute.Vector) {
 	if p.err == nil {
 		p.err = p.ctx.Err()
@@ -72,7 +72,7 @@ func (p *pass) project(dst, x compute.Buffer, w compute.Matrix, bias compute.Vec
 	}
 }
 
-// rotate applies RoPE to queries and keys of each part's rows, at that part's positions.
+// rotate applies RoPE to the queries and keys of each part, at the positions of that part.
 func (p *pass) rotate(l *layer) {
 	if l.rope == nil {
 		return
@@ -97,7 +97,7 @@ func (p *pass) rotateRows(x compute.Buffer, r compute.Rope) {
 	}
 }
 
-// attend lets each part's rows attend to that part's own sequence.
+// attend lets the rows of each part attend to the sequence of that part.
 func (p *pass) attend(dst, q, k, v compute.Buffer, a compute.Attention) {
 	for i := range p.parts {
 		if part := &p.parts[i]; p.err == nil {
@@ -108,7 +108,7 @@ func (p *pass) attend(dst, q, k, v compute.Buffer, a compute.Attention) {
 	}
 }
 
-// gate writes the activation of gate, times up, to gate.
+// gate writes f(gate)·up to gate.
 func (p *pass) gate(gate, up compute.Buffer, f compute.Activation) { p.gateRows(gate, up, p.rows, f) }
 
 func (p *pass) gateRows(gate, up compute.Buffer, rows int, f compute.Activation) {
@@ -121,7 +121,7 @@ func (p *pass) gateRows(gate, up compute.Buffer, rows int, f compute.Activation)
 	}
 }
 
-// gateAttention returns the output of attention, times σ(x·w) if the layer has such a w.
+// gateAttention returns the output of attention. If the layer has AttentionGate, it multiplies by σ(x·AttentionGate).
 func (p *pass) gateAttention(x compute.Buffer, l *layer) compute.Buffer {
 	b := l.buffers
 	if l.AttentionGate == nil {
@@ -181,6 +181,6 @@ func (p *pass) copy(dst, x compute.Buffer, b compute.Block) {
 	}
 }
 
-// extra returns the backend's Extra. checkOperations has made sure that it exists if the model
-// needs it.
+// extra returns the backend's Extra, which exists: checkOperations has refused a model that needs it
+// if the backend has none.
 func (p *pass) extra() compute.Extra { return p.Backend.(compute.Extra) }

@@ -8,17 +8,17 @@ import (
 // ropeTables hold cosine and sine for every position, computed in float64 and rounded once.
 type ropeTables struct {
 	cos, sin           []float32 // (MaxTokens, ropeDim/2)
-	queryCos, querySin []float32 // of queries; the same tables unless queries grow with their position
+	queryCos, querySin []float32 // for queries; the same tables unless queries grow with their position
 }
 
-// Scaling stretches the positions of a model to longer texts than it was first trained on.
+// Scaling stretches the positions of a model to longer texts than it was trained on at first.
 type Scaling struct {
 	Type      string  // "" for none, "linear", "yarn", "longrope" or "dynamic"
-	Factor    float64 // by which texts may be longer
-	Original  int     // the context length before, in tokens
-	BetaFast  float64 // YaRN: frequencies that turn more often than this in Original tokens stay
-	BetaSlow  float64 // YaRN: those that turn less often are divided by Factor
-	Unrounded bool    // YaRN: the first and last frequency that change in part need not be whole
+	Factor    float64 // how much longer texts may be
+	Original  int     // context length before scaling, in tokens
+	BetaFast  float64 // YaRN: frequencies with more turns in Original tokens stay
+	BetaSlow  float64 // YaRN: frequencies with fewer turns are divided by Factor
+	Unrounded bool    // YaRN: the bounds of the frequencies that change in part are not rounded to whole numbers
 	Magnitude float64 // factor of cosine and sine; 0: 1
 }
 
@@ -72,8 +72,8 @@ func (m *Model) nearRopeDim(w layerWindows) int {
 	return m.config.RopeDim
 }
 
-// ropeFactors returns the divisors of the frequencies, or nil, and the name of their tensor.
-// LongRoPE has two lists: the long one is for caches of more than Original tokens.
+// ropeFactors returns the divisors of the frequencies, or nil, and the name of their tensor. LongRoPE
+// has two lists; the long one is used for caches of more than Original tokens.
 func (m *Model) ropeFactors() (tensor string, factors []float32) {
 	switch c := &m.config; {
 	case c.Scaling.Type != "longrope":
@@ -93,8 +93,8 @@ func (c *Config) windowScaling(w windows) Scaling {
 }
 
 // newRopeTables computes cosine and sine of the angle position·frequency, for MaxTokens positions
-// and dim/2 frequencies.
-// factors, which may be nil, divide the frequencies. Source: Su et al., RoFormer, 2021.
+// and dim/2 frequencies. factors divide the frequencies; it may be nil. Source: Su et al., RoFormer,
+// 2021.
 func newRopeTables(c *Config, dim int, base float64, s Scaling, factors []float32) (ropeTables, error) {
 	frequencies, err := s.frequencies(base, dim, c.MaxTokens, factors)
 	if err != nil {
@@ -125,7 +125,7 @@ func newRopeTables(c *Config, dim int, base float64, s Scaling, factors []float3
 	return t, nil
 }
 
-// frequencies returns base^(−2i/dim), as the scaling changes it for a context of so many tokens.
+// frequencies returns base^(−2i/dim), changed by the scaling, for a context of tokens tokens.
 func (s Scaling) frequencies(base float64, dim, tokens int, factors []float32) ([]float64, error) {
 	if s.Type == "dynamic" && tokens > s.Original {
 		// Source: bloc97, «NTK-aware scaled RoPE», 2023, and its dynamic form in transformers.
@@ -156,7 +156,7 @@ func (s Scaling) frequencies(base float64, dim, tokens int, factors []float32) (
 // kept returns the share of frequency i that YaRN keeps; the rest is divided by Factor. It is 1 for
 // the fast frequencies and 0 for the slow ones. Source: Peng et al., YaRN, 2023, §3.2.
 func (s Scaling) kept(i int, base float64, dim int) float64 {
-	// pair is the number of the frequency that turns so often in Original tokens.
+	// pair is the index of the frequency that makes so many turns in Original tokens.
 	pair := func(turns float64) float64 {
 		return float64(dim) * math.Log(float64(s.Original)/(turns*2*math.Pi)) / (2 * math.Log(base))
 	}
@@ -204,9 +204,9 @@ func (m *metadata) readScaling(contextLength int, longFactors bool) Scaling {
 	return s
 }
 
-// yarnMagnitude returns YaRN's factor of cosine and sine. It is 1 + 0.1·ln(factor), so that
-// attention is as sharp in longer texts. The file may replace it (yarn_attn_factor) or divide it
-// (yarn_log_multiplier); attn_factor multiplies it in any case.
+// yarnMagnitude returns YaRN's factor of cosine and sine. It is 1 + 0.1·ln(factor), so that attention
+// stays sharp in longer texts. The file may replace it (yarn_attn_factor) or divide it
+// (yarn_log_multiplier). attn_factor multiplies the result.
 func (m *metadata) yarnMagnitude(factor float64) float64 {
 	magnitude := 1 + 0.1*math.Log(factor)
 	if given, found := m.maybe("rope.scaling.yarn_attn_factor", 1e-3, 1e3); found {
@@ -217,7 +217,7 @@ func (m *metadata) yarnMagnitude(factor float64) float64 {
 	return magnitude * m.number("rope.scaling.attn_factor", 1, 1e-3, 1e3)
 }
 
-// layerWindows says which layers of a model have a window.
+// layerWindows says which layers of a model have a window, and its size.
 type layerWindows struct {
 	size   int // in keys; 0: no layer has one
 	base   float64
@@ -226,9 +226,8 @@ type layerWindows struct {
 
 func (w layerWindows) has(layer int) bool { return w.size > 0 && w.layers[layer] }
 
-// readWindows reads the size of the window, its base of RoPE, and which layers have it. It returns
-// no window if the family has none, if no size is given, or if no text can be longer than the
-// window.
+// readWindows reads the size of the window, its base of RoPE, and which layers have it. It returns no
+// window if the family has none, if no size is given, or if no text is longer than the window.
 func (m *metadata) readWindows(a windows, c *Config) (w layerWindows) {
 	size, found, err := m.file.Uint(m.key("attention.sliding_window"))
 	m.err = first(m.err, err)
@@ -251,9 +250,8 @@ func (a windows) baseFor(others float64) float64 {
 	return others
 }
 
-// windowPattern returns for each layer whether it has a window. The file says it by a list, or by a
-// number n: each n-th layer has none, and with n = 0 every layer has one. Without an entry in the
-// file, n is fullEvery.
+// windowPattern says for each layer whether it has a window. The file gives a list, or a number n: each
+// n-th layer has none, and with n = 0 every layer has one. If the file gives neither, n is fullEvery.
 func (m *metadata) windowPattern(fullEvery, layers int) []bool {
 	const key = "attention.sliding_window_pattern"
 	if list, found, err := m.file.Bools(m.key(key)); err == nil && found {

@@ -8,17 +8,17 @@ import (
 	"specula/engine/weights"
 )
 
-// Recognise refuses a file that is not a whole language model of a supported architecture: an
-// accessory, another architecture, or only a part of a model. The error says what the file is and
-// what to do. Recognise reads only the header. Call it before all other checks: such a file lacks
-// what a model must have, and an error about that would mislead.
+// Recognise refuses a file that is not a complete language model of a supported architecture: an
+// accessory, another architecture, or a part of a model. The error says what the file is and what to
+// do. Recognise reads only the header. Call it before other checks: such a file lacks much that a model
+// must have, and an error about that would mislead.
 func Recognise(file *weights.File) error {
 	_, err := recognise(file)
 	return err
 }
 
 func recognise(file *weights.File) (architecture, error) {
-	kind, _, _ := file.String("general.type") // a value of another type says nothing, so ignore the error
+	kind, _, _ := file.String("general.type") // a value of another type means nothing, so ignore the error
 	name := file.Architecture()
 	if what, do := accessory(kind, name); what != "" {
 		return architecture{}, fmt.Errorf("it is %s: %s", what, do)
@@ -41,8 +41,8 @@ func recognise(file *weights.File) (architecture, error) {
 	return arch, nil
 }
 
-// accessory recognises files that go with a model but do not write text themselves. It returns what
-// the file is and what to do, or "" if it may be a language model.
+// accessory recognises files that belong to a model but do not write text. It returns what the file is
+// and what to do, or "" if the file may be a language model.
 func accessory(kind, arch string) (what, do string) {
 	const own = "give the file of the model itself"
 	switch {

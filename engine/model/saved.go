@@ -12,16 +12,16 @@ import (
 	"specula/engine/weights/gguf"
 )
 
-// saved says how the library transformers saves models of a family, as far as it differs from Llama.
+// saved says how the library transformers saves models of a family, if this differs from Llama.
 type saved struct {
-	types    []string          // model_type in config.json; none: folders of this family are not read
+	types    []string          // values of model_type in config.json; none: folders of this family are not supported
 	tensors  map[string]string // names of tensors that differ from usualSaved
 	defaults map[string]any    // of fields of config.json that may be missing
-	// halves: the folder has the rows of queries and keys for the pairs (i, i+dim/2), and a file for
-	// the pairs (2i, 2i+1).
+	// halves: the folder has the rows of queries and keys for the pairs (i, i+dim/2), and a GGUF file
+	// for the pairs (2i, 2i+1).
 	halves  bool
-	plusOne bool // norms multiply by 1 + weight; files hold this sum
-	tied    bool // the embedding table is the output matrix, if config.json does not say
+	plusOne bool // norms multiply by 1 + weight; GGUF files have this sum
+	tied    bool // if config.json does not say it, the embedding table is the output matrix
 	// read writes the metadata that only this family has. May be nil.
 	read func(c *savedConfig)
 }
@@ -30,26 +30,26 @@ type saved struct {
 type savedConfig struct {
 	folder *folder.Folder
 	arch   architecture
-	fields folder.Fields     // of the part about text
-	rope   folder.Fields     // how positions are rotated; rope_theta among them
-	near   folder.Fields     // the same for layers with a window; empty if they have none of their own
+	fields folder.Fields     // the fields about text
+	rope   folder.Fields     // how positions are rotated, with rope_theta
+	near   folder.Fields     // the same for layers with a window; empty if these do not differ
 	kinds  map[string]string // names of tensors: folder → file
-	values map[string]any    // of the metadata, by their keys
-	// names are those of metadata and tensors in the folder, by their names in the file.
+	values map[string]any    // metadata by key
+	// names maps names of metadata and tensors in a GGUF file to those in the folder.
 	names          map[string]string
 	generated      []folder.Tensor // tensors that are computed from fields
 	heads, kvHeads int
 	headDim        int64
 }
 
-// set stores a value under a metadata key of the architecture. field is the name of the field of
-// config.json that the value comes from.
+// set stores a value under a metadata key of the architecture. field is the field of config.json that
+// the value comes from.
 func (c *savedConfig) set(key string, value any, field string) {
 	key = c.arch.name + "." + key
 	c.values[key], c.names[key] = value, field
 }
 
-// metadata returns what was collected.
+// metadata returns the collected values.
 func (c *savedConfig) metadata() *gguf.Builder {
 	b := &gguf.Builder{}
 	b.Set("general.architecture", c.arch.name).Set("general.name", folderName(c.folder.Path()))
@@ -59,7 +59,7 @@ func (c *savedConfig) metadata() *gguf.Builder {
 	return b
 }
 
-// integer copies a whole number, and says what it is.
+// integer copies a whole number and returns it.
 func (c *savedConfig) integer(key string, from folder.Fields, names ...string) (n int64, found bool) {
 	n, name := from.Integer(names...)
 	if name != "" {
@@ -68,7 +68,7 @@ func (c *savedConfig) integer(key string, from folder.Fields, names ...string) (
 	return n, name != ""
 }
 
-// number copies a number, rounded as in a GGUF file, and says what it is.
+// number copies a number, rounded as in a GGUF file, and returns it.
 func (c *savedConfig) number(key string, from folder.Fields, names ...string) (x float64, found bool) {
 	x, name := from.Number(names...)
 	if name != "" {
@@ -152,7 +152,7 @@ func (c *savedConfig) windows() {
 	if size, name := c.fields.Integer("sliding_window"); name != "" && !none {
 		c.set("attention.sliding_window", uint64(size), name)
 	} else {
-		c.set("attention.sliding_window", uint64(0), "sliding_window") // or the family's own would count
+		c.set("attention.sliding_window", uint64(0), "sliding_window") // otherwise the family's window size would be used
 	}
 	const key = "attention.sliding_window_pattern"
 	layers, _ := c.fields.Integer("num_hidden_layers")
@@ -173,8 +173,8 @@ func (c *savedConfig) windows() {
 	}
 }
 
-// savedActivations are the names of what the feed-forward network applies. Gemma says gelu and means its
-// approximation by tanh.
+// savedActivations are the names of the activation of the feed-forward network. Where Gemma says gelu, it
+// means the approximation by tanh.
 var savedActivations = map[compute.Activation][]string{
 	compute.SiLU:        {"silu", "swish"},
 	compute.GELU:        {"gelu_pytorch_tanh", "gelu_new", "gelu_fast"},
@@ -189,7 +189,7 @@ func (c *savedConfig) checkActivation() {
 	}
 }
 
-// scoresByWidth refuses a factor of q·k that is not the one of scaleByWidth.
+// scoresByWidth refuses a factor of q·k that differs from that of scaleByWidth.
 func (c *savedConfig) scoresByWidth(layers int) {
 	scalar, name := c.fields.Number("query_pre_attn_scalar")
 	want := float64(c.headDim)

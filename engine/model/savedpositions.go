@@ -9,7 +9,7 @@ import (
 // positions copies how positions are rotated and scaled.
 func (c *savedConfig) positions() {
 	c.rope = c.fields.Object("rope_parameters")
-	if c.fields.Has("rope_parameters") == "" { // before transformers 5
+	if c.fields.Has("rope_parameters") == "" { // written before version 5 of transformers
 		c.rope = c.fields.Object("rope_scaling")
 	}
 	if c.rope.Has("full_attention") != "" {
@@ -37,7 +37,7 @@ func (c *savedConfig) scaling() {
 	original := func() { c.integer("rope.scaling.original_context_length", c.rope, "original_max_position_embeddings") }
 	set := func(kind string) { c.set("rope.scaling.type", kind, name) }
 	switch kind {
-	case "", "default", "mrope": // in a text, the coordinates of M-RoPE are equal
+	case "", "default", "mrope": // for text, the coordinates of M-RoPE are equal
 	case "linear":
 		set(kind)
 		c.number("rope.scaling.factor", c.rope, "factor")
@@ -62,11 +62,11 @@ func (c *savedConfig) scaling() {
 	}
 }
 
-// dynamic copies a scaling that grows with the text. The context may then be as long as the factor
-// says: config.json states the length before.
+// dynamic copies a scaling that grows with the text. The context is multiplied by the factor, because
+// config.json states the length before scaling.
 func (c *savedConfig) dynamic() {
 	if c.rope.Has("alpha") != "" {
-		return // of HunYuan, which is a fixed base
+		return // HunYuan uses alpha for a fixed base
 	}
 	factor, _ := c.number("rope.scaling.factor", c.rope, "factor")
 	length, name := c.fields.Integer("max_position_embeddings")
@@ -75,7 +75,7 @@ func (c *savedConfig) dynamic() {
 	c.set("context_length", uint64(min(max(factor, 1)*float64(length), mostTokens)), name)
 }
 
-// llama3 makes the tensor with the divisors of Llama 3.1.
+// llama3 makes the tensor of Llama 3.1's divisors.
 func (c *savedConfig) llama3() {
 	var s ropeScaling
 	s.Factor, _ = c.rope.Number("factor")

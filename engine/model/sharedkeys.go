@@ -12,9 +12,9 @@ import (
 // borrows reports whether layer i attends to the keys and values of an earlier layer.
 func (c *Config) borrows(i int) bool { return i >= c.Layers-c.SharedKeys }
 
-// lenders returns for each layer the one whose keys and values it attends to: itself, or the last
-// layer with keys and values of its own that has a window if the layer has one. It lists these in
-// Lenders.
+// lenders returns for each layer the layer whose keys and values it attends to. That is the layer
+// itself or, if it borrows, the last layer of the same kind (with or without a window) that does not
+// borrow. lenders adds such a last layer to Config.Lenders.
 func (m *metadata) lenders(c *Config, shapes []layerShape, w layerWindows) []int {
 	of, last := make([]int, len(shapes)), map[bool]int{}
 	for i, s := range shapes {
@@ -39,8 +39,8 @@ func (m *metadata) lenders(c *Config, shapes []layerShape, w layerWindows) []int
 	return of
 }
 
-// projectKeys computes keys and values, unless the layer has those of another. Without a matrix for
-// values, they are the keys before these are normalised and rotated.
+// projectKeys computes keys and values, unless the layer borrows them. Without a matrix for values,
+// the keys serve as values, before they are normalised and rotated.
 func (p *pass) projectKeys(l *layer, x compute.Buffer) {
 	b := l.buffers
 	if l.shape.borrows {
@@ -57,7 +57,7 @@ func (p *pass) projectKeys(l *layer, x compute.Buffer) {
 	}
 }
 
-// placeValueNorms makes the weights, all 1, of norms that have none.
+// placeValueNorms makes the weights of the norms of values: all 1, because files have no such weights.
 func (m *Model) placeValueNorms() error {
 	made := map[int]compute.Vector{}
 	for i := range m.layers {
@@ -77,7 +77,7 @@ func (m *Model) placeValueNorms() error {
 	return nil
 }
 
-// checkOutputScales refuses factors with which nothing could be computed.
+// checkOutputScales returns an error if a layer's factor is 0 or not finite.
 func (m *Model) checkOutputScales(file *weights.File) error {
 	for i := range m.layers {
 		if s := m.layers[i].OutputScale; s != nil && (s[0] == 0 || math.IsNaN(float64(s[0])) || math.IsInf(float64(s[0]), 0)) {

@@ -11,10 +11,10 @@ import (
 // al., "Draft & Verify: lossless large language model acceleration via self-speculative decoding",
 // 2023)
 //
-// The view shares weights, backend and activations with the model. It needs memory only for one row
-// of logits, and for its caches, which hold the remaining layers. The two must not run at the same
-// time, but logits of one stay valid while the other runs. Forward of the view takes one token;
-// Prefill takes any number.
+// The view shares weights, backend and activations with the model. It needs memory only for one row of
+// logits, and for its caches, which have only the remaining layers. View and model must not run at the
+// same time, but the logits of one stay valid while the other runs. Forward of the view takes one
+// token; Prefill takes any number.
 func (m *Model) Without(layers []int) (*Model, error) {
 	for _, i := range layers {
 		if i < 0 || i >= len(m.layers) {
@@ -24,7 +24,7 @@ func (m *Model) Without(layers []int) (*Model, error) {
 	view := *m
 	view.pass, view.ids, view.layers = pass{}, nil, nil
 	c := &view.config
-	place := map[int]int{} // of a layer in the view
+	place := map[int]int{} // the index in the view, by the index in m
 	for i, l := range m.layers {
 		if slices.Contains(layers, i) {
 			continue
@@ -52,7 +52,7 @@ func (m *Model) Without(layers []int) (*Model, error) {
 }
 
 // ParametersWithout estimates how many parameters remain without this many layers. It counts only
-// the matrices of a layer; norms and biases are tiny in comparison.
+// the matrices of a layer, because norms and biases are tiny.
 func (c Config) ParametersWithout(layers int) int64 {
 	queries, keys := int64(c.Heads*c.HeadDim), int64(c.KVHeads*c.HeadDim)
 	width := int64(c.FFN) // of all networks of a layer together
@@ -66,9 +66,9 @@ func (c Config) ParametersWithout(layers int) int64 {
 	return c.Parameters - int64(layers)*int64(c.Dim)*(2*queries+2*keys+c.FeedForwardMatrices*width)
 }
 
-// ReadBy estimates how many parameters a pass over so many rows of a text reads. In a mixture that
-// is not all of them: the estimate assumes that each row chooses its experts evenly, whatever the
-// other rows choose. Rows of a text choose more alike, so that they read less.
+// ReadBy estimates how many parameters a pass over rows of a text reads. A mixture does not read all:
+// the estimate assumes that each row chooses its experts evenly and independently of the other rows.
+// Rows of a real text choose more alike, so they read less.
 func (c Config) ReadBy(rows int) int64 {
 	n, all := float64(c.Experts.Experts), c.Parameters-c.LookedUp
 	if n == 0 {
@@ -79,9 +79,9 @@ func (c Config) ReadBy(rows int) int64 {
 	return all - int64(float64(c.Layers-c.DenseLayers)*unread*each)
 }
 
-// MiddleLayers returns the default choice of layers to leave out: every second one of the middle
-// half. The layers at both ends stay, because no other layer can replace them, and those to whose
-// keys and values others attend.
+// MiddleLayers returns the default choice of layers to skip: every second layer of the middle half. The
+// layers at both ends stay, because no other layer can replace them. So do layers to whose keys and
+// values other layers attend.
 func (c Config) MiddleLayers() []int {
 	var out []int
 	for i := c.Layers/4 + 1; i < c.Layers-c.Layers/4; i += 2 {

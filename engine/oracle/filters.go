@@ -1,6 +1,6 @@
-// Package oracle is sampling without speculation, by definition: each token by itself, from the
-// whole context. It is slow, and written to be read. Tests compare the engine with it. So it uses
-// nothing of the packages sample and shape but the names of their settings.
+// Package oracle is sampling without speculation, by definition: each token alone, from the whole
+// context. It is slow and written to be read. Tests compare the engine with it, so it uses nothing of
+// the packages sample and shape except the names of their settings.
 package oracle
 
 import (
@@ -51,8 +51,8 @@ func Distribution(scores []float32, params sample.Params) []float64 {
 	return p
 }
 
-// ranked returns all ids, the best score first, and of equal scores the lower id first. If matters
-// is false, only the first one is right.
+// ranked returns all ids, the best score first, and among equal scores the lower id first. If matters is
+// false, only the first id is right.
 func ranked(scores []float32, matters bool) []int {
 	ids := make([]int, len(scores))
 	best := 0

@@ -20,8 +20,8 @@ type Sampling struct {
 	Named func(name string) []int32
 	// Encode returns the tokens of a text. Only DRY's breakers need it.
 	Encode func(text string) []int32
-	// Form returns, for a reply, which tokens may follow in its form, with those that end it; nil
-	// if all may.
+	// Form returns, for a reply, which tokens may follow in its form, stop tokens included; nil if there
+	// is no form.
 	Form func(reply []int32) func(id int32) bool
 }
 
@@ -68,8 +68,8 @@ func (s *Sampling) Row(scores []float32, prompt, reply []int32) []float32 {
 	return s.ban(row, reply)
 }
 
-// ban forbids the tokens that may not follow the reply. If none is left and the form is complete,
-// it allows a stop token. If none is left otherwise, it returns nil.
+// ban forbids the tokens that may not follow the reply. If none is left, it allows a stop token if the
+// form is complete, and otherwise returns nil.
 func (s *Sampling) ban(row []float32, reply []int32) []float32 {
 	banned := s.banned(reply)
 	permitted := func(int32) bool { return true }
@@ -113,7 +113,7 @@ func (s *Sampling) banned(reply []int32) func(id int32) bool {
 	written := s.text(reply)
 	return func(id int32) bool {
 		stop := slices.Contains(s.Stops, id)
-		bad := func(word string) bool { // only a bad word that this token completes: a change of settings can make earlier text bad
+		bad := func(word string) bool { // only a bad word that this token completes; a change of settings can make earlier text bad
 			return strings.Contains((written + s.text([]int32{id}))[max(0, len(written)-len(word)+1):], word)
 		}
 		return slices.Contains(banned, id) || len(allowed) > 0 && !slices.Contains(allowed, id) && !stop ||

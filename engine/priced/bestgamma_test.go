@@ -59,8 +59,8 @@ func TestCostAwareIsNearTheBestFixedGamma(t *testing.T) {
 	}
 }
 
-// A draft that knows nothing, and a look-up where nothing repeats, cost next to nothing: the rule
-// turns them off.
+// A draft model that knows nothing, and a lookup where nothing repeats, cost next to nothing, because the
+// rule turns them off.
 func TestHopelessDraftsCostNextToNothing(t *testing.T) {
 	hostile, err := random.Scramble("hostile", assets.Draft())
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"specula/engine/event"
 )
 
-// A look-up proposer is asked in each round. Of what it finds, as much is verified as such drafts
-// have held so far: at first little, and all of it when the same question is asked again.
+// A lookup proposer is asked in each round. How much of its draft is verified depends on how such drafts
+// did so far: little at first, and all of it when the same question is asked again.
 func TestLookedUpDraftsAreTrimmed(t *testing.T) {
 	for _, proposer := range []string{"ngram", "suffix"} {
 		t.Run(proposer, func(t *testing.T) {

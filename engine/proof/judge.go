@@ -23,10 +23,10 @@ type Judge struct {
 	replies, tokens           int
 	drafted, tested, accepted int
 	last                      []written // tokens of the last reply
-	fault                     string    // what is wrong with the first reply that contradicts itself; "" if none does
+	fault                     string    // how the first reply that contradicts itself does so; "" if none does
 }
 
-// pair is a value and a number that was known before it.
+// pair is a value and a number that was known before the value.
 type pair struct{ before, value float64 }
 
 // NewJudge returns a Judge without replies. stops are the tokens that end a reply. seed is that of
@@ -39,8 +39,8 @@ func NewJudge(stops []int32, decode func(ids []int32) string, seed uint64) *Judg
 // ends reports whether a token ends a reply.
 func (j *Judge) ends(id int32) bool { return slices.Contains(j.stops, id) }
 
-// mostPositions is how many positions of a round are tested apart; the later ones are tested
-// together.
+// mostPositions is how many positions of a round are tested separately. All later positions are tested
+// as one.
 const mostPositions = 4
 
 // Add adds a reply. It returns the first error of r.Places. A reply that contradicts itself is no
@@ -99,8 +99,8 @@ func (j *Judge) Add(r *Reply) error {
 	return nil
 }
 
-// single files the value of a token under each thing that was known about its place before it was
-// written. Values must be uniform under each of these names.
+// single adds the value of a token to a test for each fact that was known about its place before it
+// was written. In each of these tests the values must be uniform.
 func (j *Judge) single(r *Reply, w *written) {
 	u, round, position := w.u, w.round, w.position
 	j.file("all tokens", u)
@@ -141,8 +141,8 @@ func (j *Judge) file(name string, u values) {
 	}
 }
 
-// neighbours files the value of token t in pairs: with the values of some tokens before it, and
-// with the uniform of the test before it.
+// neighbours pairs the value of token t with the values of some tokens before it, and with the uniform
+// of the test before it.
 func (j *Judge) neighbours(r *Reply, list []written, t, first int) {
 	w := list[t]
 	if t > 0 && w.position > 0 {
@@ -153,7 +153,7 @@ func (j *Judge) neighbours(r *Reply, list []written, t, first int) {
 	if t > 1 {
 		j.pair("one between", list[t-2].u, w.u)
 	}
-	// The token at the same position of the round before.
+	// The token at the same position of the previous round.
 	if w.round > 0 {
 		last := first - len(r.Rounds[w.round-1].Committed())
 		if last+w.position < first {
@@ -172,8 +172,8 @@ func (j *Judge) neighbours(r *Reply, list []written, t, first int) {
 	}
 }
 
-// tested returns the uniforms of a round's tests; nil for rules that do not decide about each token
-// with one uniform.
+// tested returns the uniforms of a round's tests; nil for rules that do not test each token with its
+// own uniform.
 func tested(r *event.Round) (list []float64) {
 	for _, t := range r.Draft[:r.Tested] {
 		if t.U == nil || t.Bound != nil {

@@ -1,19 +1,18 @@
 // Package proof tests whether replies have the target's distribution.
 //
-// It judges whole replies, written by the same loop that chats use. For each written token it needs
-// the exact distribution p at its place. The caller computes p for the finished reply alone: by a
-// pass of the target that knows nothing of drafts, and by the definitions of all filters (package
-// oracle). Put the vocabulary in some order, and let v be uniform and drawn only for this purpose.
-// Then
+// It judges whole replies, written by the same loop as in chats. For each token it needs the exact
+// distribution p at its place. The caller computes p from the finished reply alone: by a pass of the
+// target without drafts, and by the definitions of all filters (package oracle). Put the vocabulary in
+// some order, and let v be uniform and drawn only for this purpose. Then
 //
 //	U = p(all tokens before the written one) + v·p(the written one)
 //
 // is uniform in [0,1), whatever was written before. (Smith 1985; Brockwell 2007: the randomised
 // probability integral transform.) This holds for all rules of acceptance, draft lengths, settings
-// and histories, as long as each token has its exact distribution given everything before it. So
-// one question covers everything: are the values U uniform, and independent of what was known
-// before? Package proof asks it of all values, of those at a certain place of a round, of
-// neighbours, and of the lengths of replies.
+// and histories, if each token has its exact distribution given everything before it. So one question
+// covers everything: are the values U uniform, and independent of what was known before? Package
+// proof asks it for all values, for values at a certain place of a round, for neighbours, and for the
+// lengths of replies.
 //
 // A report also says how small a fault it would have noticed, computed from the replies themselves.
 package proof
@@ -28,18 +27,18 @@ import (
 	"specula/engine/spec"
 )
 
-// Contestant is a way to write replies that is tested: a proposer with a rule.
+// Contestant is a way to write replies: a proposer with an acceptance rule.
 type Contestant struct {
 	Proposer string
 	Rule     spec.Rule
 	Refused  string  // why it is not available, and Write is nil; empty if it is
 	Weight   float64 // its share of the time, relative to the others' weights
-	// Write writes one reply from a seed. A reply that a deadline of ctx cuts short is judged as
-	// far as it goes.
+	// Write writes one reply from a seed. If a deadline of ctx cuts a reply short, its tokens so far
+	// are judged.
 	Write func(ctx context.Context, seed uint64) (*Reply, error)
 }
 
-// Subject is what is tested.
+// Subject is the system under test.
 type Subject struct {
 	Contestants []Contestant
 	Params      sample.Params
@@ -63,9 +62,9 @@ const (
 	// greedyReplies is the number of replies of a contestant at temperature 0. Few are enough there,
 	// because nothing is random.
 	greedyReplies = 4
-	// caseBits separates the seeds of the contestants. All write in one session, whose proposers
-	// look up finished replies. With a seed of an earlier contestant they would find the very reply
-	// that is about to be written. Then the drafts would tell which tokens follow.
+	// caseBits separates the seeds of the contestants. All of them write in one session, whose
+	// proposers look up finished replies. With the seed of an earlier contestant, they would find the
+	// same reply that is about to be written, and the drafts would tell which tokens follow.
 	caseBits = 32
 )
 
@@ -103,8 +102,8 @@ func Run(ctx context.Context, s Subject, o Options, progress func(done, total in
 	return r, nil
 }
 
-// try lets one contestant write for this many seconds, but at least one reply, with seeds from
-// first on. falseAlarm is the probability that it finds a fault where there is none.
+// try lets one contestant write for so many seconds, but at least one reply, with seeds from first on.
+// falseAlarm is the probability that it finds a fault in correct code.
 func (s *Subject) try(ctx context.Context, c Contestant, o Options, first uint64, seconds, falseAlarm float64) (Case, error) {
 	limited, cancel := context.WithTimeout(ctx, time.Duration(seconds*float64(time.Second)))
 	defer cancel()

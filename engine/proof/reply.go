@@ -12,8 +12,8 @@ import (
 type Reply struct {
 	Rounds []event.Round
 	Ended  event.ReplyEnded
-	// Most is the number of tokens that the reply was allowed. Form says that it had to have a
-	// form, which may end a reply without a stop token.
+	// Most is how many tokens the reply was allowed. Form: the reply had to have a form, which may end
+	// it without a stop token.
 	Most int
 	Form bool
 	// Places gives the place of each written token in order, or an error. It is a sequence because
@@ -21,7 +21,7 @@ type Reply struct {
 	Places iter.Seq2[Place, error]
 }
 
-// Given returns places as the sequence that Reply.Places wants.
+// Given returns places as a sequence, for Reply.Places.
 func Given(places []Place) iter.Seq2[Place, error] {
 	return func(yield func(Place, error) bool) {
 		for _, p := range places {
@@ -32,17 +32,17 @@ func Given(places []Place) iter.Seq2[Place, error] {
 	}
 }
 
-// Place holds the distributions at the place of a token.
+// Place has the distributions at the place of a token.
 type Place struct {
-	P []float64 // exact, (vocab); nil if nothing might be written
-	// Q is what a draft token might have been drawn from: any distribution that depends neither on
-	// the token nor on what follows it, or nil. It only gives the tokens an order.
+	P []float64 // exact, (vocab); nil if every token was forbidden
+	// Q is a distribution from which a draft token may have been drawn, or nil. It must not depend on
+	// the token or on what follows. It is used only to order the tokens.
 	Q []float64
 }
 
-// Certain returns Place.Q for token i of a round whose draft was looked up: all probability on the
-// draft token. Such a draft depends only on what was written before. The result is nil if no token
-// was drafted there, or if it was sampled.
+// Certain returns Place.Q for token i of a round whose draft was looked up: all probability is on the
+// draft token. Such a draft depends only on what was written before. The result is nil if no token was
+// drafted there, or if the draft was sampled.
 func Certain(drafted *event.Drafted, round *event.Round, i, vocab int) []float64 {
 	if len(round.Draft) == 0 || drafted.Round != round.Index || i >= len(drafted.Tokens) || drafted.Tokens[i].Q != nil {
 		return nil
@@ -95,7 +95,7 @@ func (j *Judge) contradiction(r *Reply, list []written, places int) string {
 }
 
 // contradictionAtEnd compares the end of a reply with its reason, and its text with its tokens. It
-// returns "" if they agree, else how they do not.
+// returns how they differ, or "".
 func (j *Judge) contradictionAtEnd(r *Reply, shown string) string {
 	ids, reason := r.Ended.IDs, r.Ended.Reason
 	stopped := len(ids) > 0 && j.ends(ids[len(ids)-1])

@@ -8,8 +8,8 @@ type Verdict string
 // The verdicts.
 const (
 	Same        Verdict = "same"        // no difference from the target's distribution was found
-	Differs     Verdict = "differs"     // there is a difference, with a rule that promises none
-	Changed     Verdict = "lossy"       // the rule changes the distribution, and says so
+	Differs     Verdict = "differs"     // there is a difference, although the rule promises none
+	Changed     Verdict = "lossy"       // the rule changes the distribution, and is declared lossy
 	Untested    Verdict = "untested"    // nothing was drafted, so nothing was tested
 	Unavailable Verdict = "unavailable" // the proposer cannot be used
 )
@@ -45,19 +45,18 @@ type Case struct {
 	Tested   int     `json:"tested"`
 	Accepted int     `json:"accepted"`
 	Tests    int     `json:"tests"`
-	// SmallestP is the smallest of the tests' p-values, and Worst the name of that test. In a run
-	// of correct code, the probability that any p is below FalseAlarms, divided by the number of
-	// all tests, is FalseAlarms at most.
+	// SmallestP is the smallest p-value of the tests, and Worst the name of that test. For correct
+	// code, the probability that some p-value is below FalseAlarms divided by the number of all tests
+	// is at most FalseAlarms.
 	SmallestP float64 `json:"smallestP"`
 	Worst     string  `json:"worst,omitempty"`
-	// Notices is the smallest fault that this case would have noticed with probability Certainty.
-	// The fault is to accept this share of the tested draft tokens without a test. 1: no such fault
-	// would have been noticed. 0, at temperature 0: any token other than the target's would have
-	// been noticed.
+	// Notices is the smallest fault that this case would notice with probability Certainty. The fault
+	// is to accept this share of the tested draft tokens without a test. 1: no such fault would be
+	// noticed. 0, at temperature 0: every token that differs from the target's would be noticed.
 	Notices float64 `json:"notices"`
 }
 
-// conclude judges a case. falseAlarm is the probability that it finds a fault where there is none.
+// conclude judges a case. falseAlarm is the probability that it finds a fault in correct code.
 func (s *Subject) conclude(c Contestant, j *Judge, falseAlarm float64) Case {
 	out := Case{Proposer: c.Proposer, Rule: string(c.Rule), Lossy: c.Rule.Lossy() && s.Params.Temperature > 0, Replies: j.replies, Tokens: j.tokens,
 		Drafted: j.drafted, Tested: j.tested, Accepted: j.accepted, Notices: j.notices(falseAlarm), Verdict: Same}

@@ -10,14 +10,14 @@ import (
 // Test is the result of one test.
 type Test struct {
 	Name string
-	// P is the probability of so large a deviation, or a larger one, if nothing is wrong.
+	// P is the p-value: the probability of a deviation at least as large, if nothing is wrong.
 	P float64
 }
 
 const (
 	mostCells = 20
-	perCell   = 20          // least values in a cell, so that Pearson's statistic has nearly a χ² distribution
-	fewest    = 5 * perCell // least values for a test
+	perCell   = 20          // fewest values in a cell, so that Pearson's statistic has nearly a χ² distribution
+	fewest    = 5 * perCell // fewest values for a test
 	// mostTests is an upper bound of the tests of one case: of singles in two ways, of pairs, and
 	// of lengths.
 	mostTests = 12*2*int(orders) + 8*int(paired) + 2
@@ -44,9 +44,9 @@ func (j *Judge) Tests() (list []Test) {
 	return list
 }
 
-// independent tests whether values are uniform whatever the number before them was, and returns the
+// independent tests whether values are uniform whatever number came before them, and returns the
 // p-value. It counts pairs in a grid whose rows are ranges of the numbers before. It tests each row
-// by itself, so these numbers need not be uniform.
+// separately, so these numbers need not be uniform.
 func independent(pairs []pair) (p float64) {
 	side := min(8, int(math.Sqrt(float64(len(pairs))/perCell)))
 	rows := make([][]int, side)
@@ -70,8 +70,8 @@ func independent(pairs []pair) (p float64) {
 	return stat.Tail(chi2, freedom)
 }
 
-// Fault says what is wrong, or "". falseAlarm is the probability that any of the tests finds a fault
-// where there is none.
+// Fault says what is wrong, or "". falseAlarm is the probability that one of the tests finds a fault in
+// correct code.
 func (j *Judge) Fault(falseAlarm float64) string {
 	if j.fault != "" {
 		return j.fault
@@ -85,8 +85,8 @@ func (j *Judge) Fault(falseAlarm float64) string {
 
 // notices returns the size of the smallest fault that a test of all tokens would notice with
 // probability certainty. The fault is to accept a share of the tested draft tokens without a test;
-// notices returns this share, or 1 if no such fault would be noticed. The values of the draft
-// tokens show how the fault would look. falseAlarm is as in Fault.
+// notices returns this share, or 1 if no such fault would be noticed. How the fault would look is
+// computed from the values of the draft tokens. falseAlarm is as in Fault.
 func (j *Judge) notices(falseAlarm float64) float64 {
 	best := 1.0
 	for o, x := range j.drafts {
@@ -94,7 +94,7 @@ func (j *Judge) notices(falseAlarm float64) float64 {
 			continue
 		}
 		cells := min(mostCells, len(x)/perCell)
-		// Σ (h − 1/cells)²·cells over the shares h of the cells, minus what chance adds to it.
+		// Σ (h − 1/cells)²·cells over the shares h of the cells, minus what chance contributes to it.
 		apart := (stat.Pearson(stat.Counts(x, cells)) - float64(cells-1)) / float64(len(x))
 		if apart <= 0 {
 			continue

@@ -8,11 +8,10 @@ import (
 // order is a way to order the vocabulary.
 type order int
 
-// Different faults show in different orders. A uniform that is used twice shows by id, because
-// tokens are drawn in the order of ids. Draft tokens that are accepted too often show by q/p, or by
-// p if the target likes them. A dropped stop token shows where stop tokens come first. A fault that
-// depends on the token itself shows by id, or where even ids come before odd ones, and so on from
-// bit to bit.
+// Different faults show in different orders. A uniform that is used twice shows by id, because tokens
+// are drawn in the order of ids. Draft tokens that are accepted too often show by q/p, or by p if the
+// target likes them. A dropped stop token shows where stop tokens come first. A fault that depends on
+// the token itself shows by id, or in an order by one bit of the id, such as even ids before odd ones.
 const (
 	byID order = iota
 	byP
@@ -31,8 +30,8 @@ func (o order) String() string {
 // values holds the value of one token in each order; −1 if there is no such order.
 type values [orders]float64
 
-// spread is the place of a token in an order: the probability of all tokens before it, and that of
-// the token and its equals.
+// spread is the place of a token in an order: the probability of all tokens before it, and the
+// probability of the token with its equals.
 type spread struct{ before, own float64 }
 
 func (s spread) at(v float64) float64 { return min(s.before+v*s.own, 1-1e-12) }
@@ -77,11 +76,10 @@ func (s *spread) add(p float64, place int) {
 	}
 }
 
-// length returns the value U of a reply's length. Let h be the probability, at a place, that the
-// reply ends there, and G the product of 1 − h over all places before: the probability to get this
-// far. For a reply that ends at a place, U is drawn from 1 − G to 1 − G·(1 − h). For a reply that
-// was cut short after its last place, U is drawn from 1 − G to 1. Given each h along the way that
-// the reply took, U is uniform in [0,1).
+// length returns the value U of a reply's length. Let h be the probability, at a place, that the reply
+// ends there, and G the product of 1 − h over all earlier places: the probability to get so far. If the
+// reply ends at this place, U is drawn from 1 − G to 1 − G·(1 − h). If the reply was cut short after
+// its last place, U is drawn from 1 − G to 1. For the values h of this reply, U is uniform in [0,1).
 func (j *Judge) length(list []written) float64 {
 	longer, v := 1.0, j.rng.Float64()
 	for _, w := range list {

@@ -19,7 +19,7 @@ import (
 
 const secret = "sk-very-secret-1234"
 
-// small is a server of a few tokens, whose likeliest next token is the one after the last.
+// small is a server with a few tokens. The likeliest next token is the last token plus one.
 func small() *imitation.Server {
 	return &imitation.Server{Model: "small", Context: 40, Slots: 4, Key: secret,
 		Scores: func(ids []int32) []float32 {
@@ -90,7 +90,7 @@ func TestKindsAreToldByTheirAnswers(t *testing.T) {
 	}
 }
 
-// The server's best tokens decide at temperature 0, whatever order its answers come in.
+// At temperature 0 the server's best tokens decide, in whatever order its answers arrive.
 func TestScoreIsTheRowAfterEachDraftToken(t *testing.T) {
 	for _, vllm := range []bool{false, true} {
 		imitated := small()
@@ -109,7 +109,7 @@ func TestScoreIsTheRowAfterEachDraftToken(t *testing.T) {
 	}
 }
 
-// Rounds without a draft come from one stream, cut anywhere, and a draft ends it.
+// Rounds without a draft come from one stream, however it is cut into pieces; a draft ends the stream.
 func TestPlainRoundsComeFromOneStream(t *testing.T) {
 	for piece := range 40 {
 		imitated := small()
@@ -132,7 +132,7 @@ func TestPlainRoundsComeFromOneStream(t *testing.T) {
 	}
 }
 
-// In a stream, llama-server tells the text of a character's tokens, but only the last id.
+// In a stream, llama-server sends the text of a character's tokens, but only the last id.
 func TestTokensInsideCharactersAreRecovered(t *testing.T) {
 	arrow := map[int32]string{5: "\xE2", 6: "\x86", 7: "\x91", 8: "x", 9: "\xE2\x86", 0: "\x93", 1: "z", 2: "a", 3: "b", 4: "c"}
 	imitated := small()
@@ -160,7 +160,7 @@ func TestTokensInsideCharactersAreRecovered(t *testing.T) {
 	}
 }
 
-// A row that ends inside a character has no log-probabilities, so a safe token is asked for.
+// llama-server sends no log-probabilities for a row that ends inside a character, so a safe token is used.
 func TestTokensInsideCharactersHaveRows(t *testing.T) {
 	imitated := small()
 	imitated.Bytes = func(id int32) []byte {
@@ -174,7 +174,7 @@ func TestTokensInsideCharactersHaveRows(t *testing.T) {
 	}
 }
 
-// vLLM allows 20 log-probabilities unless it is told otherwise.
+// vLLM allows 20 log-probabilities by default.
 func TestShorterRowsWhereTheServerRefusesLongOnes(t *testing.T) {
 	imitated := small()
 	imitated.VLLM, imitated.MostRow = true, 3
@@ -199,7 +199,7 @@ func trouble(s *imitation.Server, answer func(w http.ResponseWriter, n int) bool
 	}
 }
 
-// Each fault has a message that says what happened, and no message holds the key.
+// Each fault has a message that says what happened. No message contains the key.
 func TestFaultsInPlainWords(t *testing.T) {
 	status := func(code int, body string) func(http.ResponseWriter, int) bool {
 		return func(w http.ResponseWriter, _ int) bool {
@@ -250,7 +250,7 @@ func TestFaultsInPlainWords(t *testing.T) {
 	}
 }
 
-// waits lets a request be repeated n times, and then says that time is over.
+// waits allows n repetitions of a request, and then says that the time is over.
 func waits(n int) func(context.Context, time.Duration) error {
 	return func(context.Context, time.Duration) error {
 		if n--; n < 0 {
@@ -281,7 +281,7 @@ func TestABusyServerIsAskedAgain(t *testing.T) {
 	}
 }
 
-// A stream that ends is a whole one only if the server says so: [DONE] comes after an error as well.
+// A stream is complete only if the server says so: [DONE] also comes after an error.
 func TestAStreamThatBreaksOffIsNoReply(t *testing.T) {
 	token := `data: {"index":0,"tokens":[4],"model":"small","stop":false,"timings":{"predicted_n":1}}` + "\n\n"
 	for _, c := range []struct{ name, body, want string }{
@@ -341,7 +341,7 @@ func TestAnAnswerHasABound(t *testing.T) {
 	}
 }
 
-// silent answers with headers and then with nothing.
+// silent sends headers and then nothing.
 type silent struct{}
 
 func (silent) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -363,7 +363,7 @@ func TestASilentStreamHasABound(t *testing.T) {
 	}
 }
 
-// A cancelled reply ends at once with the reason, not with words about the network.
+// A cancelled reply ends at once, and its error names the cancellation and not the network.
 func TestCancel(t *testing.T) {
 	target := mustAsk(t, small())
 	ctx, cancel := context.WithCancel(t.Context())

@@ -49,7 +49,7 @@ func (d direct) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// restless is a target with a planted bug: tokens that a row does not name have no mass.
+// restless is a target with a planted bug: tokens outside the row get no probability.
 type restless struct{ *Target }
 
 func (r restless) Score(ctx context.Context, last int32, draft *spec.Draft, terms *spec.Terms) (round.Pass, error) {
@@ -159,8 +159,8 @@ func judge(t *testing.T, params sample.Params, vllm bool, trials int, change fun
 	return w.Judge(trials, gateLength, 11, func(trial int) gate.Played { return p.reply(t, trial, gateLength) })
 }
 
-// Whole replies by rounds over a server have exactly the target's distribution: by rows that are not
-// whole, and by the server's own draws.
+// Whole replies over a server have exactly the target's distribution: by incomplete rows, and by the
+// server's own draws.
 func TestRepliesOverAServerHaveTheTargetsDistribution(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -184,7 +184,7 @@ func TestRepliesOverAServerHaveTheTargetsDistribution(t *testing.T) {
 	}
 }
 
-// The same test notices what could go wrong.
+// The test above notices planted bugs.
 func TestGateOverAServerCatchesPlantedBugs(t *testing.T) {
 	topK := sample.Params{Temperature: 1, TopK: 20, TopP: 1}
 	for _, c := range []struct {
@@ -208,8 +208,8 @@ func TestGateOverAServerCatchesPlantedBugs(t *testing.T) {
 }
 
 // A server sends only the likeliest tokens of a row. If they decide what the filters keep
-// (row.decides), the distribution is that of the whole row, however the tokens that were not sent share
-// the rest of the mass.
+// (row.decides), the distribution is that of the whole row, however the other tokens share the rest of
+// the probability.
 func TestARowThatDecidesIsAsGoodAsTheWholeRow(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	decided, undecided := map[string]int{}, 0

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// Kind is what a server is.
+// Kind is the program that serves.
 type Kind string
 
-// The kinds that are told apart.
+// The kinds that this package can tell apart.
 const (
 	Llama    Kind = "llama-server"
 	VLLM     Kind = "vLLM"
@@ -21,12 +21,12 @@ const (
 	Other    Kind = "a server with OpenAI's interface"
 )
 
-// owners says who, by /v1/models, owns the models of each kind.
+// owners maps the owner of the models in /v1/models to the kind of server.
 func owners() map[string]Kind {
 	return map[string]Kind{"llamacpp": Llama, "vllm": VLLM, "sglang": SGLang, "library": Ollama, "organization_owner": LMStudio}
 }
 
-// scores reports whether a kind can score given tokens, as far as this package knows how.
+// scores reports whether this package can let a server of this kind score given tokens.
 func (k Kind) scores() bool { return k == Llama || k == VLLM }
 
 // models is the answer of /v1/models, which all kinds have.
@@ -80,7 +80,7 @@ func (s *Server) identify(ctx context.Context) error {
 	return nil
 }
 
-// readProps reads what only llama-server tells: sequences, their length, and whether it speculates itself.
+// readProps reads what only llama-server tells: its sequences, their length, and whether it speculates.
 func (s *Server) readProps(ctx context.Context) error {
 	var props struct {
 		Default struct {
@@ -99,7 +99,7 @@ func (s *Server) readProps(ctx context.Context) error {
 	err := s.get(ctx, "/slots", &slots)
 	var refused *Refused
 	if errors.As(err, &refused) && (refused.Status == http.StatusNotFound || refused.Status == http.StatusNotImplemented) {
-		return nil // the server was told not to tell
+		return nil // the server was started without this page
 	}
 	for _, slot := range slots {
 		s.facts.speculates = s.facts.speculates || slot.Speculates
@@ -107,7 +107,7 @@ func (s *Server) readProps(ctx context.Context) error {
 	return err
 }
 
-// mostListed names are listed.
+// mostListed is how many names listed writes out.
 const mostListed = 8
 
 func listed(names []string) string {
@@ -118,7 +118,7 @@ func listed(names []string) string {
 	return text
 }
 
-// Description is what a server says of its model.
+// Description is what a server tells about its model, and what it can do.
 type Description struct {
 	Kind              Kind
 	Address, Model    string
@@ -126,13 +126,13 @@ type Description struct {
 	Slots             int // sequences at the same time; 0: unknown
 	Parameters, Bytes int64
 	WeightType, Build string
-	// Speculates says that the server speculates by itself. Drafts from here are scored without that.
+	// Speculates: the server speculates by itself. Drafts from here are scored without its speculation.
 	Speculates bool
-	Scores     bool // it can score drafts that are made here
-	Compared   bool // its vocabulary was compared with the one here
+	Scores     bool // it can score drafts made by this program
+	Compared   bool // its vocabulary was compared with the one read here
 }
 
-// Describe returns it.
+// Describe returns the description of the server.
 func (s *Server) Describe() Description {
 	f := s.facts
 	return Description{Kind: s.kind, Address: s.base, Model: s.model, Context: s.context, Vocab: s.vocab, Slots: s.slots,

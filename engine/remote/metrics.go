@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Metrics are the counters of a server's own speculation since it started, for all its users together.
+// Metrics are counts of a server's own speculation since it started, for all its users together.
 type Metrics struct {
 	Drafts, Drafted, Accepted float64
 }
@@ -18,7 +18,7 @@ func (m Metrics) Since(earlier Metrics) Metrics {
 	return Metrics{Drafts: m.Drafts - earlier.Drafts, Drafted: m.Drafted - earlier.Drafted, Accepted: m.Accepted - earlier.Accepted}
 }
 
-// Metrics reads /metrics. A *Refused error says that the server was not told to have them.
+// Metrics reads /metrics. A *Refused error says that the server was started without that page.
 func (s *Server) Metrics(ctx context.Context) (Metrics, error) {
 	var text []byte
 	if err := s.get(ctx, "/metrics", &text); err != nil {
@@ -27,8 +27,8 @@ func (s *Server) Metrics(ctx context.Context) (Metrics, error) {
 	return readMetrics(text), nil
 }
 
-// readMetrics reads the text format of Prometheus, as far as it is about speculation. llama-server and
-// vLLM differ in the prefix of the names, and vLLM adds labels of its own.
+// readMetrics reads the counts of speculation from the text format of Prometheus. llama-server and vLLM
+// use names with different prefixes, and vLLM adds labels.
 func readMetrics(text []byte) (m Metrics) {
 	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
 		name, value, ok := cutLast(lines.Text(), " ")

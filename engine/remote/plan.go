@@ -10,21 +10,22 @@ import (
 // Sizes of rows, in tokens.
 const (
 	shownRow = 8    // enough for the inspector's candidates
-	firstRow = 64   // what filters without top-k ask for first
-	mostRow  = 8192 // about 90 bytes a token
-	usualRow = 20   // what vLLM allows without --max-logprobs
-	growth   = 8    // a row that does not decide is asked for again, so many times as long
+	firstRow = 64   // tokens asked for first under filters without top-k
+	mostRow  = 8192 // limit; a token takes about 90 bytes
+	usualRow = 20   // vLLM's limit if --max-logprobs is not given
+	growth   = 8    // if a row does not decide, the next request asks for 8 times as many tokens
 )
 
 // way is how a round is decided.
 type way struct {
-	drawn bool   // the server draws; else rows decide
-	row   int    // tokens of a row to ask for
-	why   string // in words, for the screen
+	drawn bool   // the server's draws decide; false: rows do
+	row   int    // tokens to ask for in each row
+	why   string // the reason, for the screen
 }
 
-// plan chooses the way for the settings of a round. It must depend on the settings alone: a choice by
-// what a draft holds would favour some tokens. An error says which setting no server can do exactly.
+// plan chooses how the rounds under some settings are decided. It must depend on the settings alone: a
+// choice that depends on the draft would favour some tokens. The error names a setting that no server
+// can handle exactly.
 func (s *Server) plan(t *spec.Terms, vocab int) (way, error) {
 	if !s.kind.scores() {
 		return way{}, s.errScores()

@@ -1,32 +1,32 @@
-// Package remote lets a serving engine be the target: the draft is made here, and a server across the
-// network says what the large model thinks of it.
+// Package remote lets a server be the target: this program makes the draft, and the large model on the
+// server scores it.
 //
 // Read it in this order. Connect finds out what kind of server answers (kind.go). Server.rows asks it
 // for the scores after several prefixes in one request (score.go); Server.draws asks it to draw a
-// token after each of them. A row is what such a request returns: the K likeliest tokens with their
-// log-probabilities (row.go). Target is the target of a conversation, which package round runs rounds
-// on (target.go). plan.go decides which of the two requests is exact under the settings of a reply.
+// token after each of them. A row is the answer for one prefix: the K likeliest tokens with their
+// log-probabilities (row.go). plan.go decides which of the two requests is exact under the settings of
+// a reply. Target is the target of a conversation, for package round (target.go).
 //
 // # How one request scores a draft
 //
 // A server gives scores for the token that follows a prompt. So a draft x₁ … x_γ after a context c is
-// scored by one request with γ+1 prompts, c, c x₁, c x₁ x₂ and so on, each for one token. The server's
-// prefix cache has most of each. llama-server and vLLM both take such a list.
+// scored by one request with γ+1 prompts, c, c x₁, c x₁ x₂ and so on, each for one token. Most of each
+// prompt is in the server's prefix cache. llama-server and vLLM both accept such a list of prompts.
 //
 // # Exact, or refused
 //
-// The scores are log-probabilities of the whole vocabulary at temperature 1, of the K best tokens
-// only. The mass of the others is known, 1 − Σ p, and none of them is above the K-th. A row decides
-// the filters of a reply if no way to share out that mass could change what is drawn (row.decides).
-// If it does not, more tokens are asked for. Settings that no row can decide are left to the server:
-// it draws a token of its own at every place, and a draft token stays iff it is the same one. That is
-// exact for whatever distribution the server draws from. Nothing is ever approximated.
+// The scores are the log-probabilities, over the whole vocabulary and at temperature 1, of the K best
+// tokens. The other tokens together have the probability 1 − Σ p, and none of them is above the K-th.
+// A row decides a reply's filters if the result is the same however the other tokens share that
+// probability (row.decides). If a row does not decide, more tokens are asked for. Settings that no row
+// can decide are left to the server: it draws a token at each place, and a draft token stays iff it is
+// the same. That is exact for every distribution that the server draws from. Nothing is approximated.
 //
 // # Safety
 //
-// Every answer is foreign input: it is bounded in bytes and in time, and checked before it is used.
-// Prompts travel as token ids, so no text of the user can become a control token on the server. The
-// key of a server is in a header and nowhere else.
+// Every answer is foreign input: it is limited in bytes and in time, and checked before use. Prompts
+// are sent as token ids, so no text of the user can become a control token on the server. The key is
+// sent in a header and nowhere else.
 package remote
 
 import (
@@ -42,42 +42,41 @@ import (
 // Options say which server to ask.
 type Options struct {
 	URL   string // http://host:port, perhaps with a path before /v1
-	Model string // one of those that the server has; empty: its only one
+	Model string // name of a model on the server; empty: the server has only one
 	Key   string // sent as a bearer token; empty: none
 	CA    string // a file of certificates, in PEM, that may sign the server's; empty: those of the system
-	// Certificate is a file with a certificate and its private key, in PEM, by which the client shows
-	// who it is; empty: none.
+	// Certificate is a file with a client certificate and its private key, in PEM; empty: none.
 	Certificate string
 	Limit       time.Duration // for one request, or for the next token of a stream
-	// Wait sleeps before a request is repeated; nil stands for the clock's.
+	// Wait sleeps before a request is repeated; nil: by the system's clock.
 	Wait func(ctx context.Context, d time.Duration) error
 
-	transport http.RoundTripper // of tests; nil: the network
+	transport http.RoundTripper // for tests; nil: the network
 }
 
-// Server is one model on one server. It is safe for one goroutine.
+// Server is one model on one server. Only one goroutine may use it.
 type Server struct {
 	options Options
 	base    string
 	http    *http.Client
 
 	kind     Kind
-	model    string // the name that requests carry
-	context  int    // tokens that a conversation may have
-	vocab    int    // tokens of the vocabulary; 0: the server does not say
-	slots    int    // sequences that it computes at the same time; 0: it does not say
+	model    string // sent in each request
+	context  int    // most tokens of a conversation
+	vocab    int    // tokens of the vocabulary; 0: not known
+	slots    int    // sequences that the server computes at the same time; 0: not known
 	facts    facts
-	mostRow  int      // tokens that a row may have
-	firstRow int      // tokens that a row has at first where the filters do not say how many are needed
-	spelling spelling // of the vocabulary
-	singly   bool     // no streams
-	compared bool     // the vocabularies were
-	safe     int32    // a token that is whole characters: see rowsRequest
+	mostRow  int      // most tokens of a row
+	firstRow int      // tokens to ask for first if the filters do not say how many are needed
+	spelling spelling // finds tokens by their text
+	singly   bool     // use no streams
+	compared bool     // the vocabularies were compared
+	safe     int32    // a token of whole characters: see rowsRequest
 	moved    int64    // bytes sent and received
-	trips    int
+	trips    int      // requests sent
 }
 
-// facts are what a server says of its model, for the screen.
+// facts are what a server tells about its model, for display.
 type facts struct {
 	parameters, bytes int64
 	weightType        string
@@ -85,8 +84,8 @@ type facts struct {
 	build             string
 }
 
-// Connect finds out what kind of server it is, and which model it has. A server that is loading its
-// model is waited for, at most Options.Limit.
+// Connect finds out the kind of a server, and its model. While the server loads the model, Connect
+// waits for at most Options.Limit.
 func Connect(ctx context.Context, o Options) (*Server, error) {
 	base, err := address(o.URL)
 	if err != nil {
@@ -110,7 +109,7 @@ func Connect(ctx context.Context, o Options) (*Server, error) {
 // Close frees the connections.
 func (s *Server) Close() { s.http.CloseIdleConnections() }
 
-// address checks a URL. The part that OpenAI's clients call base URL, which ends with /v1, is taken too.
+// address checks a URL and completes it. It also accepts the base URL of OpenAI's clients, which ends with /v1.
 func address(text string) (string, error) {
 	if !strings.Contains(text, "://") {
 		text = "http://" + text
@@ -118,7 +117,7 @@ func address(text string) (string, error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil:
-		return "", errors.New("the address of the server cannot be read: write it like http://127.0.0.1:8080") // err repeats what may be a password
+		return "", errors.New("the address of the server cannot be read: write it like http://127.0.0.1:8080") // err would repeat the text, which may contain a password
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
 		return "", errors.New("the address of the server has a user name, a password or a part after ? or # in it: leave that out, put a key into an environment variable and name that by remote.key")
 	case u.Scheme != "http" && u.Scheme != "https", u.Host == "":

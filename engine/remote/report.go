@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// What the events of each server's stream tell of its own speculation.
+// How each kind of server reports its own speculation in the events of a stream.
 
-// llama reads an event of llama-server. Its counts rise before the tokens of a round are sent, one by one.
+// llama reads an event of llama-server. The counts rise with the first token of a round; the others follow.
 func (w *Watch) llama(data []byte) (piece, error) {
 	var a llamaAnswer
 	if err := json.Unmarshal(data, &a); err != nil {
@@ -59,7 +59,7 @@ func (w *Watch) vllm(data []byte) (piece, error) {
 	if a.Metrics != nil {
 		w.closed = a.Metrics.Speculation
 	}
-	if len(a.Choices) == 0 { // the last event, with the usage
+	if len(a.Choices) == 0 { // the last event, with the totals
 		return piece{ended: true}, nil
 	}
 	if a.Choices[0].Reason != nil && *a.Choices[0].Reason == "error" {
@@ -68,8 +68,8 @@ func (w *Watch) vllm(data []byte) (piece, error) {
 	return piece{ids: a.Choices[0].IDs}, nil
 }
 
-// sglang reads an event of SGLang's /generate. Its ids are all of the reply, or with
-// --incremental-streaming-output the new ones.
+// sglang reads an event of SGLang's /generate. Its ids are those of the whole reply so far; with
+// --incremental-streaming-output only the new ones.
 func (w *Watch) sglang(data []byte) (piece, error) {
 	var a struct {
 		IDs  []int32 `json:"output_ids"`

@@ -16,18 +16,18 @@ import (
 	"time"
 )
 
-// Bounds on what a server may send and on how long it may take.
+// Limits on what a server may send and on how long it may take.
 const (
 	mostBytes   = 64 << 20 // of one answer
-	mostWords   = 400      // bytes of a server's own message that are shown
+	mostWords   = 400      // bytes of a server's error message that are shown
 	mostHeaders = 64 << 10
-	// idleTime is shorter than the 5 s after which llama-server closes an idle connection: a request on a
+	// idleTime is less than the 5 s after which llama-server closes an idle connection. A request on a
 	// connection that is being closed would fail.
 	idleTime = 4 * time.Second
-	// mostRepeats is how often a request is repeated that the server was too busy for. Requests here
-	// change nothing on the server, so each may be repeated.
+	// mostRepeats is how often a request is repeated while the server is too busy. Requests here change
+	// nothing on the server, so repeating them is safe.
 	mostRepeats = 5
-	mostPause   = 30 * time.Second // before a repetition, whatever Retry-After says
+	mostPause   = 30 * time.Second // limit of the wait before a repetition, whatever Retry-After says
 	loadPause   = 500 * time.Millisecond
 )
 
@@ -60,7 +60,7 @@ func (o *Options) client() (*http.Client, error) {
 	}
 	return &http.Client{
 		Transport: transport,
-		// Another address would get the conversation.
+		// Do not follow redirects: another address would get the conversation.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}, nil
 }
@@ -68,7 +68,7 @@ func (o *Options) client() (*http.Client, error) {
 // errTooSlow ends a request that took longer than Options.Limit.
 var errTooSlow = errors.New("the server did not answer in time")
 
-// post sends a question in JSON and reads the answer into out.
+// post sends question as JSON and reads the answer into out.
 func (s *Server) post(ctx context.Context, path string, question, out any) error {
 	body, err := json.Marshal(question)
 	if err != nil {
@@ -81,7 +81,7 @@ func (s *Server) get(ctx context.Context, path string, out any) error {
 	return s.ask(ctx, http.MethodGet, path, nil, out)
 }
 
-// ask sends a request, and repeats it while the server says that it is loading or busy.
+// ask sends a request. It repeats the request while the server says that it is loading or busy.
 func (s *Server) ask(ctx context.Context, method, path string, body []byte, out any) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.options.Limit, errTooSlow)
 	defer cancel()
@@ -92,7 +92,7 @@ func (s *Server) ask(ctx context.Context, method, path string, body []byte, out 
 			return err
 		}
 		if s.options.Wait(ctx, refused.again) != nil {
-			return err // which says more than that time is over
+			return err // err says more than that the time is over
 		}
 	}
 }
@@ -126,13 +126,13 @@ func (s *Server) once(ctx context.Context, method, path string, body []byte, out
 	return nil
 }
 
-// send sends a request and returns when the headers of the answer are there.
+// send sends a request and returns after the headers of the answer have arrived.
 func (s *Server) send(ctx context.Context, method, path string, body []byte) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, method, s.base+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
-	request.Header["Idempotency-Key"] = nil // net/http then sends it again on a connection that the server had closed
+	request.Header["Idempotency-Key"] = nil // net/http repeats the request if the server has closed the connection
 	request.Header.Set("User-Agent", "specula")
 	if body != nil {
 		request.Header.Set("Content-Type", "application/json")
@@ -149,7 +149,7 @@ func (s *Server) send(ctx context.Context, method, path string, body []byte) (*h
 	return answer, nil
 }
 
-// lost says in words why there is no answer.
+// lost explains why there is no answer.
 func (s *Server) lost(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		if errors.Is(cause, errTooSlow) {
@@ -160,25 +160,25 @@ func (s *Server) lost(ctx context.Context, err error) error {
 	return fmt.Errorf("no answer from %s: %w; is the server running, and is the address right?", s.base, err)
 }
 
-// Refused is an answer that is no success.
+// Refused is an answer with an error.
 type Refused struct {
 	Status  int
-	param   string // the field of the request that it refuses
+	param   string // the field of the request that the server rejects
 	words   string
-	again   time.Duration // repeat after this time; 0: do not
+	again   time.Duration // time to wait before repeating; 0: do not repeat
 	loading bool          // the model is being loaded
 }
 
 func (r *Refused) Error() string { return r.words }
 
-// failure is the error in an answer: an object, or with vLLM a text.
+// failure is the error in an answer: an object, or a text in some answers of vLLM.
 type failure struct {
 	Message string `json:"message"`
 	Type    string `json:"type"`
 	Param   string `json:"param"`
 }
 
-// UnmarshalJSON takes both forms.
+// UnmarshalJSON accepts both forms.
 func (f *failure) UnmarshalJSON(text []byte) error {
 	if len(text) > 0 && text[0] == '"' {
 		return json.Unmarshal(text, &f.Message)
@@ -187,8 +187,8 @@ func (f *failure) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*plain)(f))
 }
 
-// inside returns the message of an error inside an answer that claims success. Only an answer with
-// that word is read for it: most are long.
+// inside returns the message of an error inside an answer with status 200. It parses only answers that
+// contain the word "error", because most answers are long.
 func inside(text []byte) string {
 	var in struct {
 		Error *failure `json:"error"`
@@ -202,12 +202,12 @@ func inside(text []byte) string {
 	return in.Error.Message
 }
 
-// refusal puts a status and its body into words that say what to do.
+// refusal turns a status and a body into an error that says what to do.
 func (s *Server) refusal(answer *http.Response, text []byte) error {
 	var in struct {
 		Error failure `json:"error"`
 	}
-	_ = json.Unmarshal(text, &in) // some answers are no JSON: then only the status is known
+	_ = json.Unmarshal(text, &in) // an answer may not be JSON; then only the status is known
 	f := in.Error
 	r := &Refused{Status: answer.StatusCode, param: f.Param}
 	said := ""
@@ -237,7 +237,7 @@ func (s *Server) refusal(answer *http.Response, text []byte) error {
 	return r
 }
 
-// shown is a server's own message, bounded, on one line and without the key, which some servers repeat.
+// shown returns a server's message on one line, shortened, and without the key, which some servers repeat.
 func (s *Server) shown(text string) string {
 	if s.options.Key != "" {
 		text = strings.ReplaceAll(text, s.options.Key, "[key]")
@@ -249,7 +249,7 @@ func (s *Server) shown(text string) string {
 	return text
 }
 
-// pause reads the header Retry-After, in seconds.
+// pause reads the header Retry-After, in seconds. If it has no number, pause returns otherwise.
 func pause(after string, otherwise time.Duration) time.Duration {
 	seconds, err := strconv.ParseFloat(after, 64)
 	if err != nil || !(seconds >= 0) {

@@ -14,15 +14,15 @@ type entry struct {
 	logProb float64 // natural logarithm, at temperature 1, over the whole vocabulary
 }
 
-// row is what a server tells of the token after one prefix: its likeliest tokens, best first, among
-// equals the lowest id first. own may be beyond them.
+// row has the likeliest tokens after one prefix, as told by a server: best first, and the lowest id
+// first among equals. It may have one more token, own.
 type row struct {
 	top   []entry
 	vocab int
-	own   *entry // a token whose log-probability was told although it is not among the likeliest; nil: none
+	own   *entry // a further token with its log-probability, not among the likeliest; nil: none
 }
 
-// newRow checks what a server sent and orders it.
+// newRow checks the tokens that a server sent, and sorts them.
 func newRow(top []entry, vocab int) (row, error) {
 	if len(top) == 0 {
 		return row{}, fmt.Errorf("%w: the server sent no log-probabilities for a place", errFalse)
@@ -54,13 +54,13 @@ func newRow(top []entry, vocab int) (row, error) {
 }
 
 const (
-	slack     = 1e-3 // a log-probability may be above 0 by this, because of rounding
+	slack     = 1e-3 // a log-probability may exceed 0 by so much, because of rounding
 	massSlack = 1e-2
 )
 
 func (r *row) whole() bool { return len(r.top) == r.vocab }
 
-// rest is the mass of the tokens that the row does not name.
+// rest is the probability of all tokens that are not in the row.
 func (r *row) rest() float64 {
 	if r.whole() {
 		return 0
@@ -69,14 +69,14 @@ func (r *row) rest() float64 {
 	for _, e := range r.top {
 		sum += math.Exp(e.logProb)
 	}
-	most := math.Exp(r.last()) * float64(r.vocab-len(r.top)) // none of them is above the last
+	most := math.Exp(r.last()) * float64(r.vocab-len(r.top)) // no token outside the row is likelier than the last one in it
 	return max(0, min(1-sum, most))
 }
 
 func (r *row) last() float64 { return r.top[len(r.top)-1].logProb }
 
-// fill writes one score for each id of the vocabulary. The mass of tokens that the row does not name is
-// shared out evenly. If the row decides the filters, how it is shared out changes nothing.
+// fill writes one score for each id of the vocabulary. Tokens that are not in the row share their
+// probability evenly. If the row decides the filters, this choice does not matter.
 func (r *row) fill(dst []float32) {
 	even := math.Inf(-1)
 	if rest := r.rest(); rest > 0 {
@@ -94,7 +94,7 @@ func (r *row) fill(dst []float32) {
 }
 
 // decides reports whether the row determines the distribution that is drawn from under p: whether it
-// would be the same however the tokens that are not named share their mass.
+// is the same however the tokens outside the row share their probability.
 func (r *row) decides(p sample.Params) bool {
 	switch {
 	case r.whole():
@@ -102,7 +102,7 @@ func (r *row) decides(p sample.Params) bool {
 	case p.Temperature == 0:
 		return r.apart(1)
 	case p.TopK > 0:
-		return r.apart(p.TopK) // what comes after works on the K that are left
+		return r.apart(p.TopK) // later filters work on these K tokens only
 	case p.TopP < 1:
 		return r.nucleusIsKnown(p)
 	case p.MinP > 0:
@@ -115,17 +115,17 @@ func (r *row) decides(p sample.Params) bool {
 	return false
 }
 
-// apart reports whether the row names the n likeliest tokens for sure: a token that it does not name
-// may be as likely as the last one, and have a lower id.
+// apart reports whether the n likeliest tokens are certain. A token outside the row may be as likely
+// as the last one in the row, and have a lower id.
 func (r *row) apart(n int) bool { return n < len(r.top) && r.top[n-1].logProb > r.last() }
 
-// relative is how far the sums of a row may be from the server's, because its numbers are rounded.
+// relative is the relative error of a row's sums: the server rounds its numbers.
 const relative = 1e-5
 
-// nucleusIsKnown reports whether top-p keeps the same tokens whatever the total mass is, between its
-// least and its most. With weights p^(1/T), the mass of the n tokens that are not named, which
-// together have the probability m and at most c each, is between n·(m/n)^(1/T), if all are equal, and
-// m·c^(1/T−1), if as many as possible have c. For T > 1 it is the other way round.
+// nucleusIsKnown reports whether top-p keeps the same tokens for every possible total mass. The n
+// tokens outside the row have probability m together, and at most c each. With weights p^(1/T), their
+// mass is between n·(m/n)^(1/T), if all are equal, and m·c^(1/T−1), if as many as possible have c. For
+// T > 1 the two bounds change places.
 func (r *row) nucleusIsKnown(p sample.Params) bool {
 	power := 1 / p.Temperature
 	if p.TemperatureLast {
@@ -146,7 +146,7 @@ func (r *row) nucleusIsKnown(p sample.Params) bool {
 	return sure && sureToo && few == many && r.apart(few)
 }
 
-// nucleus returns how many of the best tokens reach a mass; ok is false if those of the row do not.
+// nucleus returns how many of the best tokens reach a mass; ok is false if the whole row does not.
 func (r *row) nucleus(mass, power float64) (n int, ok bool) {
 	sum := 0.0
 	for i, e := range r.top {

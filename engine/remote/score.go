@@ -17,12 +17,12 @@ import (
 // errFalse is wrapped by errors about answers that cannot be true.
 var errFalse = errors.New("the server's answer is wrong")
 
-// place is what a server says of the token after one prefix.
+// place is what a server tells about the token after one prefix.
 type place struct {
 	top   []entry
-	drawn int32  // the token that it drew; -1 if it does not say
+	drawn int32  // the token that the server drew; -1 if it does not say
 	own   *entry // as in row
-	read  int    // tokens that it computed for this, as llama-server counts them; else 0
+	read  int    // prompt tokens that llama-server computed for this; 0 for other servers
 }
 
 // rows asks for the k likeliest tokens after each prefix, in one request.
@@ -30,14 +30,14 @@ func (s *Server) rows(ctx context.Context, prefixes [][]int32, k int) ([]place, 
 	return s.places(ctx, prefixes, k, nil)
 }
 
-// draws asks for one token after each prefix, drawn by the server under p, and the k likeliest ones. No
-// seed is sent: llama-server would give every prefix of a request the same random numbers.
+// draws asks the server to draw one token under p after each prefix, and for the k likeliest tokens. It
+// sends no seed, because llama-server would use the same random numbers for all prefixes of a request.
 func (s *Server) draws(ctx context.Context, prefixes [][]int32, k int, p sample.Params) ([]place, error) {
 	return s.places(ctx, prefixes, k, &p)
 }
 
-// places asks both kinds of questions; without params, for rows alone. A server that refuses rows so
-// long is asked for shorter ones from then on.
+// places does the work of rows (p is nil) and draws. If the server refuses rows of this length, this
+// and all later calls ask for shorter ones.
 func (s *Server) places(ctx context.Context, prefixes [][]int32, k int, p *sample.Params) ([]place, error) {
 	for {
 		k = min(k, s.mostRow)
@@ -57,8 +57,8 @@ func (s *Server) places(ctx context.Context, prefixes [][]int32, k int, p *sampl
 	}
 }
 
-// shorter is the length to try after a row of k tokens was refused. On the way is the length that vLLM
-// allows unless it is told otherwise.
+// shorter returns the length to try after a row of k tokens was refused. It does not skip usualRow,
+// which vLLM allows by default.
 func shorter(k int) int {
 	if k > usualRow {
 		return max(k/2, usualRow)
@@ -66,7 +66,7 @@ func shorter(k int) int {
 	return k / 2
 }
 
-// findMostRow finds out how long a row may be, before a draft is scored by one: vLLM does not say.
+// findMostRow finds out how long a row may be, by asking for the longest. vLLM does not tell its limit.
 func (s *Server) findMostRow(ctx context.Context) error {
 	if s.kind != VLLM {
 		return nil
@@ -102,7 +102,7 @@ type llamaQuestion struct {
 	Fields       []string `json:"response_fields,omitempty"`
 }
 
-// llamaAnswer is an answer of /completion, or one piece of a stream.
+// llamaAnswer is an answer of /completion, or one event of a stream.
 type llamaAnswer struct {
 	Index   int       `json:"index"`
 	Content string    `json:"content"`
@@ -123,7 +123,7 @@ type llamaEntry struct {
 	LogProb float64 `json:"logprob"`
 }
 
-// timings are llama-server's counts of one request.
+// timings are llama-server's counts for one request.
 type timings struct {
 	Read     int     `json:"prompt_n"`
 	Written  int     `json:"predicted_n"`
@@ -132,9 +132,9 @@ type timings struct {
 	Accepted int     `json:"draft_n_accepted"`
 }
 
-// safeBias is added to the score of a token that is whole characters, so that the server draws it:
-// after a token that ends inside a character, llama-server leaves out the log-probabilities. Those
-// that it tells are from before the bias.
+// safeBias is added to the score of a token of whole characters, so that the server draws it. After a
+// token that ends inside a character, llama-server sends no log-probabilities. Those that it sends are
+// computed before the bias.
 const safeBias = 1000
 
 func (s *Server) llamaPlaces(ctx context.Context, prefixes [][]int32, k int, p *sample.Params) ([]place, error) {
@@ -168,7 +168,7 @@ func (s *Server) llamaPlaces(ctx context.Context, prefixes [][]int32, k int, p *
 	return list, nil
 }
 
-// sample asks the server to draw as the settings of a reply say, and by no other filter of its own.
+// sample asks the server to draw under p, without any other filter.
 func (q *llamaQuestion) sample(p sample.Params) {
 	q.Temperature, q.TopK, q.TopP, q.MinP = p.Temperature, p.TopK, p.TopP, p.MinP
 	q.Samplers = nil
@@ -182,7 +182,7 @@ func (q *llamaQuestion) sample(p sample.Params) {
 	}
 }
 
-// readAnswers reads a list of answers; one alone may come without a list.
+// readAnswers reads a list of answers, or a single answer, which may come without a list.
 func (s *Server) readAnswers(body []byte) (list []llamaAnswer, err error) {
 	if bytes.HasPrefix(bytes.TrimSpace(body), []byte("[")) {
 		err = json.Unmarshal(body, &list)
@@ -205,7 +205,7 @@ func (a *llamaAnswer) place() (place, error) {
 		p.drawn = a.Tokens[0]
 	}
 	if len(a.Places) == 0 {
-		return p, nil // the token ends inside a character
+		return p, nil // the token ends inside a character, so there is no row
 	}
 	at := a.Places[0]
 	known := false
@@ -219,8 +219,8 @@ func (a *llamaAnswer) place() (place, error) {
 	return p, nil
 }
 
-// vllmQuestion is the body of vLLM's /v1/completions. Every filter is sent, because a model's own
-// generation_config.json would set the others.
+// vllmQuestion is the body of vLLM's /v1/completions. It has a value for every filter. For a missing
+// one vLLM would use the model's generation_config.json.
 type vllmQuestion struct {
 	Model       string    `json:"model"`
 	Prompt      [][]int32 `json:"prompt"`
@@ -288,7 +288,7 @@ func (s *Server) vllmPlaces(ctx context.Context, prefixes [][]int32, k int, p *s
 	return list, nil
 }
 
-// limit sets a token aside that vLLM adds to the k likeliest because it was drawn.
+// limit moves to own the token that vLLM adds to the k likeliest because it was drawn.
 func (p *place) limit(k int) {
 	if len(p.top) <= k {
 		return
@@ -307,7 +307,7 @@ func (p *place) limit(k int) {
 	}
 }
 
-// same notices that another model has taken the place of the one that the conversation began with.
+// same returns an error if the server answers with another model than at the start of the conversation.
 func (s *Server) same(model string) error {
 	if model != "" && model != s.model {
 		return fmt.Errorf("the server now answers as model %q, not as %q: start again", s.shown(model), s.shown(s.model))

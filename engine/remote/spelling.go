@@ -8,10 +8,10 @@ import (
 	"specula/tokenizer"
 )
 
-// mostMissing is the most tokens that can be inside one character: of four bytes, with the last one known.
+// mostMissing is the most tokens whose ids one event can lack: a character has four bytes.
 const mostMissing = utf8.UTFMax
 
-// mostSpelt bounds the text, in bytes, that tokens are looked for in: a few tokens have less.
+// mostSpelt is the longest text, in bytes, whose tokens are searched for. A few tokens are shorter.
 const mostSpelt = 512
 
 // spelling finds tokens by their bytes.
@@ -30,9 +30,8 @@ func newSpelling(t *tokenizer.Tokenizer) spelling {
 	return s
 }
 
-// recover returns the n tokens before last that a server did not tell of, from the text of all of them.
-// If more than one sequence of tokens fits, it is not known which one the server wrote, and none is
-// guessed.
+// recover returns the n tokens before last, whose ids the server did not send, from the text of all of
+// them. If several sequences of tokens fit, it returns an error instead of a guess.
 func (s *spelling) recover(text string, last int32, n int) ([]int32, error) {
 	if s.bytes == nil {
 		return nil, errUntold
@@ -50,8 +49,8 @@ func (s *spelling) recover(text string, last int32, n int) ([]int32, error) {
 
 var errUntold = errors.New("the server did not tell which tokens make a character, and the text leaves it open: write this reply with speculation.enabled on and a fixed γ")
 
-// fits returns the sequences of n tokens with these bytes, each of which ends inside a character;
-// at most two.
+// fits returns the sequences of n tokens with this text in which each token ends inside a character. It
+// stops after two.
 func (s *spelling) fits(text string, n int) (found [][]int32) {
 	if n == 1 {
 		for _, id := range s.parts[text] {

@@ -17,14 +17,14 @@ import (
 	"specula/engine/spec"
 )
 
-// Bounds on a stream of events.
+// Limits on a stream of events.
 const (
 	mostLine = 4 << 20 // bytes of one event
 	readSize = 32 << 10
 )
 
-// events reads server-sent events (WHATWG HTML, §9.2), as far as serving engines use them: lines of
-// «data: », each one event.
+// events reads server-sent events (WHATWG HTML, §9.2), as far as these servers use them: each event is
+// one line «data: ».
 type events struct{ lines *bufio.Scanner }
 
 func newEvents(r io.Reader) events {
@@ -33,7 +33,7 @@ func newEvents(r io.Reader) events {
 	return events{lines}
 }
 
-// errDone is the end of a stream as the server marks it. It does not mean success: see stream.next.
+// errDone is the server's mark at the end of a stream. It does not mean success: see stream.next.
 var errDone = errors.New("[DONE]")
 
 // next returns the data of the next event, errDone, or io.EOF if the stream breaks off.
@@ -41,7 +41,7 @@ func (e events) next() ([]byte, error) {
 	for e.lines.Scan() {
 		data, ok := bytes.CutPrefix(e.lines.Bytes(), []byte("data:"))
 		if !ok {
-			continue // comments, names of events and the empty lines between them
+			continue // comments, names of events, and empty lines
 		}
 		if data = bytes.TrimSpace(data); bytes.Equal(data, []byte("[DONE]")) {
 			return nil, errDone
@@ -56,32 +56,32 @@ func (e events) next() ([]byte, error) {
 	return nil, io.EOF
 }
 
-// stream is a plain reply that the server writes by itself, one token after the other. Rounds without
-// a draft take their tokens from it, so they do not wait for a round trip each.
+// stream is a plain reply that the server writes, one token after the other. Rounds without a draft
+// take their tokens from it, so they need not wait for a request each.
 type stream struct {
 	events
-	ctx    context.Context // of the request
+	ctx    context.Context // of the request, which lasts as long as the stream
 	cancel context.CancelCauseFunc
 	answer *http.Response
-	at     []int32       // prompt and the tokens that were taken
-	params sample.Params // that it is written under
+	at     []int32       // prompt and the tokens taken from the stream
+	params sample.Params // the filters of the stream
 	ended  bool
-	queue  []place // tokens that came and were not taken yet
-	seen   int     // tokens that the server has told of
-	steady float64 // milliseconds between two tokens, as the server counts them; 0: unknown
+	queue  []place // tokens that have arrived and were not taken
+	seen   int     // tokens that have arrived
+	steady float64 // milliseconds between two tokens by the server's clock; 0: not known
 }
 
-// streams reports whether rounds without a draft may come from a stream: the server draws every
-// token, so its settings must be those of the reply.
+// streams reports whether rounds without a draft may come from a stream. The server draws each token
+// there, so it must know all settings of the reply.
 func (s *Server) streams(t *spec.Terms) bool {
 	return s.kind == Llama && !s.singly && len(t.Shapers) == 0 && !t.Mixed
 }
 
-// AskSingly asks for one token a request where there is no draft. No engine speculates on such a request,
-// so it shows what the server writes without its own speculation.
+// AskSingly turns streams off: a round without a draft is a request for one token. No server speculates
+// on such a request, so the result is what it writes without its own speculation.
 func (s *Server) AskSingly() { s.singly = true }
 
-// fromStream takes the next token of a stream that stands after all.
+// fromStream takes the next token of a stream that continues the tokens all.
 func (t *Target) fromStream(ctx context.Context, all []int32, w way, terms *spec.Terms) (round.Pass, error) {
 	if st := t.stream; st == nil || st.ended && len(st.queue) == 0 || !slices.Equal(st.at, all) || st.params != terms.Params {
 		t.endStream()
@@ -139,13 +139,13 @@ func (t *Target) openStream(ctx context.Context, all []int32, w way, terms *spec
 	return nil
 }
 
-// endIfSlow cancels a stream whose server lets the next token wait too long. The caller stops the timer.
+// endIfSlow cancels a stream if the next token takes too long. The caller must stop the timer.
 func (s *Server) endIfSlow(cancel context.CancelCauseFunc) *time.Timer {
 	return time.AfterFunc(s.options.Limit, func() { cancel(errTooSlow) })
 }
 
-// next reads the next tokens into the queue: one, or several that make a character. A stream that ends
-// without saying why has broken off.
+// next reads the next tokens into the queue: one, or several that make a character together. If a
+// stream ends without a reason for the end, next returns an error.
 func (st *stream) next(s *Server) error {
 	slow := s.endIfSlow(st.cancel)
 	defer slow.Stop()
@@ -177,9 +177,9 @@ func (st *stream) next(s *Server) error {
 	}
 }
 
-// take puts the tokens of a piece into the queue. llama-server sends no piece for a token that ends
-// inside a character. The piece that completes the character has the bytes of all its tokens, but only
-// the id of the last; the count says how many there were.
+// take puts the tokens of an event into the queue. llama-server sends no event for a token that ends
+// inside a character. The event that completes the character has the text of all its tokens, but only
+// the id of the last one. The count of written tokens says how many are missing.
 func (st *stream) take(a *llamaAnswer, s *Server) error {
 	if len(a.Tokens) != 1 {
 		return fmt.Errorf("%w: it sent %d tokens in one piece of a stream", errFalse, len(a.Tokens))
@@ -203,12 +203,12 @@ func (st *stream) take(a *llamaAnswer, s *Server) error {
 	}
 	st.queue, st.seen = append(st.queue, at), a.Timing.Written
 	if st.seen > 1 {
-		st.steady = a.Timing.MS / float64(st.seen-1) // the first token's time is not in MS
+		st.steady = a.Timing.MS / float64(st.seen-1) // MS does not include the first token
 	}
 	return nil
 }
 
-// endStream cancels what the server still writes, which frees its slot.
+// endStream cancels the stream, so that the server stops writing and frees its slot.
 func (t *Target) endStream() {
 	if t.stream != nil && t.stream.answer != nil {
 		t.stream.cancel(nil)

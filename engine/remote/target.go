@@ -11,27 +11,27 @@ import (
 	"specula/engine/spec"
 )
 
-// Target is the target of one conversation. The server keeps nothing between two requests but what it
-// happens to have in its prefix cache, so Target keeps the tokens.
+// Target is the target of one conversation. The server keeps nothing between two requests except its
+// prefix cache, so Target keeps the tokens.
 type Target struct {
 	server *Server
-	held   []int32 // what a cache would hold
+	held   []int32 // the tokens of the conversation, in place of a cache
 	vocab  int
 	scores scores // of the last pass
 	stream *stream
 	advice advice
 }
 
-// NewTarget begins a conversation. vocab is the number of ids that rows cover.
+// NewTarget begins a conversation. vocab is the number of ids in a row.
 func (s *Server) NewTarget(vocab int) *Target { return &Target{server: s, vocab: vocab} }
 
-// Len is the number of tokens that a cache would hold.
+// Len is the number of tokens of the conversation.
 func (t *Target) Len() int { return len(t.held) }
 
-// Cap is the most that it may hold.
+// Cap is the most tokens that the conversation may have.
 func (t *Target) Cap() int { return max(1, t.server.context-reserve) }
 
-// reserve is what a server keeps free of its context for the token that it writes.
+// reserve is how many tokens of the server's context stay free for the token that it writes.
 const reserve = 2
 
 // Truncate forgets the tokens from n on.
@@ -43,7 +43,7 @@ func (t *Target) Truncate(n int) error {
 	return nil
 }
 
-// Rest ends a stream that is open, so that the server stops writing.
+// Rest ends an open stream, so that the server stops writing.
 func (t *Target) Rest() { t.endStream() }
 
 // Close ends the conversation.
@@ -53,15 +53,15 @@ func (t *Target) Close() error {
 }
 
 // Prefill lets the server read tokens, so that they are in its prefix cache when the first draft is
-// scored. llama-server keeps a cache for each of its sequences, and a draft of γ tokens needs γ+1 of
-// them: here one reads the prompt, each other one when a draft first needs it.
+// scored. llama-server has one cache for each sequence, and a draft of γ tokens needs γ+1 sequences.
+// Prefill fills one of them; the others read the prompt when a draft first needs them.
 func (t *Target) Prefill(ctx context.Context, ids []int32, progress func(done, total int)) error {
 	if len(t.held)+len(ids) >= t.Cap() {
 		return fmt.Errorf("%w: %d tokens do not fit after %d of %d", errContext, len(ids), len(t.held), t.Cap())
 	}
 	t.endStream()
 	prompt := slices.Concat(t.held, ids)
-	if !t.server.kind.scores() { // it is watched only, and reads the prompt with its reply
+	if !t.server.kind.scores() { // this server is only watched; it reads the prompt with its reply
 		t.held = prompt
 		return nil
 	}
@@ -77,8 +77,8 @@ func (t *Target) Prefill(ctx context.Context, ids []int32, progress func(done, t
 
 var errContext = errors.New("the server's context is full")
 
-// Score asks for what follows each prefix of the draft. A round without a draft is one token of a
-// stream.
+// Score asks for the scores after each prefix of the draft. A round without a draft takes one token of
+// a stream.
 func (t *Target) Score(ctx context.Context, last int32, draft *spec.Draft, terms *spec.Terms) (round.Pass, error) {
 	w, err := t.server.plan(terms, t.vocab)
 	if err != nil {
@@ -91,7 +91,7 @@ func (t *Target) Score(ctx context.Context, last int32, draft *spec.Draft, terms
 	if len(draft.Tokens) == 0 && t.server.streams(terms) {
 		pass, err := t.fromStream(ctx, all, w, terms)
 		if terms.Params.Temperature > 0 || !errors.Is(err, errUntold) {
-			return pass, err // at temperature 0 the next token can be asked for again; a drawn one is gone
+			return pass, err // at temperature 0 the token can be asked for again; a drawn token is lost
 		}
 	}
 	t.endStream()
@@ -108,10 +108,10 @@ func (t *Target) Score(ctx context.Context, last int32, draft *spec.Draft, terms
 	return round.Pass{Scores: t.scores.as(w.drawn), Why: w.why, Advice: t.advice.text}, nil
 }
 
-// scores are the rows of one pass; they have the methods of round.Scores.
+// scores are the rows of one pass. They have the methods of round.Scores.
 type scores struct {
 	target   *Target
-	ctx      context.Context // of the pass: rows that do not decide are asked for while it is judged
+	ctx      context.Context // of the pass; while the draft is judged, rows that do not decide are asked for again
 	way      way
 	params   sample.Params
 	shaped   bool
@@ -121,7 +121,7 @@ type scores struct {
 	before   counts
 }
 
-// as hides that the server drew unless it did: the verifier asks for that.
+// as returns the scores as a spec.Drawer if the server drew, and otherwise as plain rows.
 func (s *scores) as(drawn bool) round.Scores {
 	if drawn {
 		return drawnScores{s}
@@ -129,10 +129,10 @@ func (s *scores) as(drawn bool) round.Scores {
 	return s
 }
 
-// drawnScores are those of a server that drew a token at every place; see spec.Drawer.
+// drawnScores are the scores of a server that drew a token at each place; see spec.Drawer.
 type drawnScores struct{ *scores }
 
-// Draws are the server's own tokens.
+// Draws returns the tokens that the server drew.
 func (s drawnScores) Draws() []int32 {
 	ids := make([]int32, len(s.places))
 	for i, p := range s.places {
@@ -158,7 +158,7 @@ func (s *scores) ask(ctx context.Context) (err error) {
 			return fmt.Errorf("%w: it does not say which token it drew", errFalse)
 		}
 		if s.way.drawn && len(p.top) == 0 {
-			continue // see Row
+			continue // Row asks for it when it is needed
 		}
 		if err := s.take(i, *p); err != nil {
 			return err
@@ -167,7 +167,7 @@ func (s *scores) ask(ctx context.Context) (err error) {
 	return nil
 }
 
-// take checks row i.
+// take checks and stores row i.
 func (s *scores) take(i int, p place) (err error) {
 	if s.rows[i], err = newRow(p.top, s.target.vocab); err != nil {
 		return fmt.Errorf("row %d of %d: %w", i, len(s.places), err)
@@ -181,7 +181,7 @@ func (s *scores) take(i int, p place) (err error) {
 func (s *scores) Rows() int  { return len(s.places) }
 func (s *scores) Vocab() int { return s.target.vocab }
 
-// Argmax gives the best token of each row.
+// Argmax writes the best token of each row.
 func (s *scores) Argmax(dst []int32) error {
 	for i := range dst {
 		r, err := s.decided(i, sample.Params{})
@@ -193,7 +193,7 @@ func (s *scores) Argmax(dst []int32) error {
 	return nil
 }
 
-// Row writes the scores of row i; if they do not decide what is drawn, it asks for more of them.
+// Row writes the scores of row i. If the row does not decide, it first asks for more tokens.
 func (s *scores) Row(i int, dst []float32) error {
 	r, err := s.decided(i, s.params)
 	if err != nil {
@@ -203,12 +203,12 @@ func (s *scores) Row(i int, dst []float32) error {
 	return nil
 }
 
-// decided returns row i once it decides under p. Which rows are asked for again depends on the tokens
-// before them alone, so nothing is favoured.
+// decided returns row i when it has enough tokens to decide under p. Whether it asks for more depends
+// only on the tokens before the row, so no token is favoured.
 func (s *scores) decided(i int, p sample.Params) (*row, error) {
 	r := &s.rows[i]
 	if s.way.drawn && len(r.top) > 0 {
-		return r, nil // it is only shown
+		return r, nil // the row is only displayed
 	}
 	for k := max(len(r.top), s.way.row); !s.way.drawn && !r.decides(p) || s.shaped && !r.whole() || len(r.top) == 0; {
 		most := min(s.target.vocab, s.target.server.mostRow)
@@ -234,13 +234,13 @@ func (s *scores) decided(i int, p sample.Params) (*row, error) {
 	return r, nil
 }
 
-// Moved counts bytes of the network and round trips, since the pass began.
+// Moved counts the bytes sent and received, and the requests, since the pass began.
 func (s *scores) Moved() (bytes int64, trips int) {
 	now := s.target.server.count()
 	return now.bytes - s.before.bytes, now.trips - s.before.trips
 }
 
-// counts are what was sent and received so far.
+// counts are the bytes and requests of a server so far.
 type counts struct {
 	bytes int64
 	trips int
@@ -248,18 +248,18 @@ type counts struct {
 
 func (s *Server) count() counts { return counts{s.moved, s.trips} }
 
-// advice notices a server that computes the whole context for every round.
+// advice is a hint for the user if the server computes the whole context again in every round.
 type advice struct {
 	rounds, wasted int
 	text           string // "" until there is one
 }
 
 const (
-	adviceRounds = 8  // that are looked at
-	adviceTokens = 64 // contexts shorter than this waste little
+	adviceRounds = 8  // rounds to look at
+	adviceTokens = 64 // a shorter context wastes little
 )
 
-// look compares what the server computed with the tokens that were new.
+// look compares how many tokens the server computed with how many were new.
 func (a *advice) look(s *Server, places []place, length int) {
 	if a.rounds == adviceRounds || length < adviceTokens || s.kind != Llama {
 		return

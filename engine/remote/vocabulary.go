@@ -10,9 +10,8 @@ import (
 	"specula/tokenizer"
 )
 
-// Agree checks that a vocabulary of this machine is the server's: it has the same tokens for a few
-// texts of many kinds, and for control tokens. Prompts travel as ids, so with another vocabulary the
-// model would read nonsense.
+// Agree checks that t has the same tokens as the server for some texts of several kinds, and for control
+// tokens. Prompts are sent as ids, so with another vocabulary the model would read nonsense.
 func (s *Server) Agree(ctx context.Context, t *tokenizer.Tokenizer) error {
 	if !s.Watches() {
 		return s.errScores()
@@ -27,7 +26,7 @@ func (s *Server) Agree(ctx context.Context, t *tokenizer.Tokenizer) error {
 		theirs, err := s.tokenize(ctx, text, false)
 		var refused *Refused
 		if s.kind == SGLang && errors.As(err, &refused) && refused.Status == http.StatusNotFound {
-			return nil // an older release, which cannot be asked; TokensUnknown says so
+			return nil // an older release without this route; TokensUnknown says so
 		}
 		if err != nil {
 			return fmt.Errorf("comparing vocabularies: %w", err)
@@ -60,7 +59,7 @@ func (s *Server) Agree(ctx context.Context, t *tokenizer.Tokenizer) error {
 	return s.findMostRow(ctx)
 }
 
-// errScores says that a server cannot be the target of drafts from here.
+// errScores says that the server cannot score drafts, and what to use instead.
 func (s *Server) errScores() error {
 	if s.Watches() {
 		return fmt.Errorf("%s at %s cannot score drafts that are made here: watch its own speculation by remote.watch (--watch), or use %s or %s", s.kind, s.base, Llama, VLLM)
@@ -68,14 +67,14 @@ func (s *Server) errScores() error {
 	return fmt.Errorf("%s at %s can neither score drafts that are made here nor take token ids: use %s or %s, or to watch only %s", s.kind, s.base, Llama, VLLM, SGLang)
 }
 
-// mostVocab bounds the vocabulary that a server claims, in tokens: rows of that length are made here.
+// mostVocab is the largest vocabulary that a server may claim, in tokens. Rows of that length are made here.
 const mostVocab = 1 << 22
 
-// mostControls bounds the control tokens that Agree compares, one request for each. A vocabulary may have
-// hundreds, most of them reserved and unused.
+// mostControls is how many control tokens Agree compares, with one request for each. A vocabulary may
+// have hundreds, most of them unused.
 const mostControls = 6
 
-// probes are texts that different vocabularies cut into different tokens.
+// probes are texts that different vocabularies split into different tokens.
 func probes() []string {
 	return []string{"Hello, world!", "The quick brown fox doesn't jump over 1234567 lazy dogs.",
 		"for i := range 10 {\n\tfmt.Println(i)\n}\n\n", "Grüße aus Köln – naïve café", "日本語の文章。 Привет"}
@@ -93,7 +92,7 @@ func (s *Server) tokenize(ctx context.Context, text string, special bool) ([]int
 	return answer.Tokens, err
 }
 
-// chooseSafe finds a token that is whole characters.
+// chooseSafe finds a token of whole characters.
 func (s *Server) chooseSafe(t *tokenizer.Tokenizer) error {
 	for _, text := range []string{"a", "the", "1", "."} {
 		if ids := t.EncodeNext(text); len(ids) == 1 && string(t.Bytes(ids[0])) == text {

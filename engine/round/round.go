@@ -19,7 +19,7 @@ import (
 	"specula/engine/spec"
 )
 
-// Input says what a round starts from.
+// Input has what a round needs.
 type Input struct {
 	Last  int32    // the last committed token; the target reads it as row 0 of the pass
 	Ask   spec.Ask // what to ask the proposer
@@ -27,7 +27,7 @@ type Input struct {
 	Given []int32 // a draft that exists already; if not nil, the proposer is not asked
 }
 
-// Result is what a round did. It must be zero before the round.
+// Result has what a round did. It must be zero before the round.
 type Result struct {
 	Draft    spec.Draft
 	Proposed int   // tokens that the proposer gave; Draft may have fewer of them
@@ -47,7 +47,7 @@ type Times struct {
 	Draft  float64
 	Verify float64 // the target's pass
 	Sample float64 // the verdict
-	Other  float64 // what the caller did in the round
+	Other  float64 // the caller's work in the round
 }
 
 // Driver runs rounds on one target. Only one goroutine may use it.

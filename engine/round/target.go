@@ -67,7 +67,7 @@ func (p *Pass) Price(ms float64) float64 {
 // HostReason says why the host judges a draft although the device has a judge.
 type HostReason int
 
-// NoReason stands if the device judges, or has no judge.
+// NoReason: the device judges, or it has no judge.
 const (
 	NoReason  HostReason = iota
 	DrawnHere            // the draft's distributions q are on the host

@@ -21,9 +21,9 @@ type Sampler struct {
 }
 
 // FromLogits writes to dst the distribution that a token is drawn from, and returns it. That is the
-// softmax of logits/temperature, then top-k, top-p and min-p, each applied to what the one before
+// softmax of logits/temperature, then top-k, top-p and min-p, each applied to the tokens that are
 // left, then renormalised. With TemperatureLast the filters see the softmax of the logits, and the
-// temperature is applied to the tokens that remain. Temperature 0 gives the one-hot distribution of
+// temperature is applied last. Temperature 0 gives the one-hot distribution of Argmax.
 // Argmax.
 //
 // logits has one score per id. dst may be longer; the rest of it gets probability 0. So a draft
@@ -67,8 +67,8 @@ func (s *Sampler) FromLogits(dst []float64, logits []float32, p Params) (Dist, e
 	return Dist{P: dst}, nil
 }
 
-// warm replaces the weights that the filters left by those at the given temperature, for
-// TemperatureLast.
+// warm recomputes the weights of the tokens that the filters left, at the given temperature. It is used
+// for TemperatureLast.
 func warm(weights []float64, logits []float32, peak, temperature float64) {
 	for i, w := range weights {
 		if w > 0 {
@@ -77,7 +77,7 @@ func warm(weights []float64, logits []float32, peak, temperature float64) {
 	}
 }
 
-// FromLogits is Sampler.FromLogits with a Sampler of its own.
+// FromLogits is Sampler.FromLogits with a new Sampler.
 func FromLogits(dst []float64, logits []float32, p Params) (Dist, error) {
 	var s Sampler
 	return s.FromLogits(dst, logits, p)

@@ -7,7 +7,7 @@
 // A Shaper edits the logits before all this: penalties, bans, a grammar.
 //
 // The order of filters is temperature, top-k, top-p, min-p. With Params.TemperatureLast it is
-// top-k, top-p, min-p, temperature. Each filter works on what the one before left.
+// top-k, top-p, min-p, temperature. Each filter works on the tokens that the one before left.
 //
 // One invariant: the Dist that is recorded for a draft token is exactly the Dist it was drawn from.
 // Speculation is lossless only under this condition.
@@ -38,8 +38,8 @@ type Dist struct {
 // OneHot is the distribution of a deterministic choice.
 func OneHot(id int32) Dist { return Dist{Hot: id} }
 
-// Elsewhere stands for a distribution that stays on a device. Its values are not available here; it
-// only tells that the token is drawn from a distribution, and not chosen greedily.
+// Elsewhere means that the distribution is on a device. Its values are not known here, only that the
+// token was drawn from a distribution and not chosen greedily.
 func Elsewhere() Dist { return Dist{P: []float64{}} }
 
 // IsElsewhere reports whether a distribution stays on a device.

@@ -12,14 +12,14 @@ type BadWords struct {
 	texts []string // (vocab) the text of each token
 	words []badWord
 	reply []byte // the text of the tokens that were pushed
-	sizes []int  // the length of each of them, in bytes
+	sizes []int  // the length in bytes of the text of each pushed token
 }
 
 // badWord is one text and the tokens that complete it.
 type badWord struct {
 	text string
-	// ends[k] are the tokens that begin with text[k:]; ends[0] those that contain text anywhere.
-	// (len(text))
+	// ends[k] are the tokens that begin with text[k:]; ends[0] are the tokens that contain text
+	// anywhere. (len(text))
 	ends []set
 }
 
@@ -50,8 +50,7 @@ func NewBadWords(v *Vocabulary, texts []string) *BadWords {
 
 func (b *BadWords) Name() string { return "bad words" }
 
-// Shape costs a comparison for each byte of each bad text, and a step for each token that it
-// forbids.
+// Shape takes a comparison for each byte of each bad text, and a step for each forbidden token.
 func (b *BadWords) Shape(logits []float32) error {
 	for _, w := range b.words {
 		for k, ids := range w.ends {
@@ -79,7 +78,7 @@ func (b *BadWords) endsIn(text string) bool {
 	return len(b.reply) >= len(text) && string(b.reply[len(b.reply)-len(text):]) == text
 }
 
-// Push adds the text of a token to the reply. A control token has none.
+// Push adds the text of a token to the reply. A control token has no text.
 func (b *BadWords) Push(id int32) {
 	text := ""
 	if int(id) < len(b.texts) {

@@ -18,7 +18,7 @@ func (b *Ban) Shape(logits []float32) error {
 	return nil
 }
 
-// Allows is sample.Allower's.
+// Allows implements sample.Allower.
 func (b *Ban) Allows(id int32) bool { return !b.banned.has(id) }
 
 // Allow forbids all tokens but certain ones.
@@ -43,7 +43,7 @@ func (a *Allow) Shape(logits []float32) error {
 		}
 	}
 	for i, score := range logits {
-		if score == score && score <= math.MaxFloat32 { // NaN and +Inf stay, so that they are noticed
+		if score == score && score <= math.MaxFloat32 { // NaN and +Inf stay, so that later checks report them
 			logits[i] = forbidden
 		}
 	}
@@ -55,7 +55,7 @@ func (a *Allow) Shape(logits []float32) error {
 	return nil
 }
 
-// Allows is sample.Allower's.
+// Allows implements sample.Allower.
 func (a *Allow) Allows(id int32) bool { return a.allowed.has(id) }
 
 // set is a small set of ids.
@@ -85,7 +85,7 @@ func (s set) forbid(logits []float32) {
 	}
 }
 
-// MinTokens forbids the tokens that end a reply until it has so many.
+// MinTokens forbids the tokens that end a reply until the reply has least tokens.
 type MinTokens struct {
 	least   int
 	stops   set
@@ -106,7 +106,7 @@ func (m *MinTokens) Shape(logits []float32) error {
 	return nil
 }
 
-// Allows is sample.Allower's.
+// Allows implements sample.Allower.
 func (m *MinTokens) Allows(id int32) bool { return !m.Active() || !m.stops.has(id) }
 
 // Active implements sample.Temporary.

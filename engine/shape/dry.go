@@ -9,7 +9,7 @@ import "math"
 // anything. (p-e-w, "DRY: a modern repetition penalty", 2024, as defined by llama.cpp.)
 type Dry struct {
 	multiplier, base float64
-	allowed          int
+	allowed          int // number of tokens that may repeat without a penalty
 	last             int // number of tokens to look back; −1 for all
 	breakers         Breakers
 	context          []int32       // prompt and pushed tokens
@@ -42,8 +42,8 @@ func (d *Dry) Shape(logits []float32) error {
 		if n = min(n, limit); back == 0 || n < d.allowed {
 			continue
 		}
-		// The last n tokens also occurred back tokens earlier. The token that followed them there
-		// would make the repetition n+1 long.
+		// The last n tokens also occurred back tokens earlier. If the token that followed there is written
+		// now, the repetition becomes n+1 long.
 		next := window[len(window)-back]
 		if seen, ok := d.longest[next]; !ok || n > seen {
 			d.longest[next] = n

@@ -5,7 +5,7 @@ package shape
 // OpenAI's API for frequency and presence.)
 type Penalties struct {
 	repeat, frequency, presence float64
-	last                        int           // number of tokens that count; −1 for all
+	last                        int           // number of last tokens that are counted; −1 for all
 	context                     []int32       // prompt and pushed tokens
 	counts                      map[int32]int // how often each of the last tokens occurs among them; never 0
 }
@@ -17,10 +17,10 @@ func NewPenalties(repeat, frequency, presence float64, last int) *Penalties {
 
 func (p *Penalties) Name() string { return "penalties" }
 
-// Mild is sample.Mild's.
+// Mild implements sample.Mild.
 func (p *Penalties) Mild() {}
 
-// Shape costs a step for each different token that counts.
+// Shape takes time in proportion to the number of different tokens that are counted.
 func (p *Penalties) Shape(logits []float32) error {
 	for id, n := range p.counts {
 		if int(id) >= len(logits) {
@@ -37,7 +37,7 @@ func (p *Penalties) Shape(logits []float32) error {
 	return nil
 }
 
-// Push adds a token; the oldest one may leave the window. Pop brings it back.
+// Push adds a token; the oldest one may leave the window. Pop undoes both.
 func (p *Penalties) Push(id int32) {
 	p.context = append(p.context, id)
 	p.counts[id]++

@@ -13,14 +13,13 @@
 //	                         tokens that end the reply while it has fewer than min_tokens
 //	constraint      z = −∞   for what would break the form (engine/constrain)
 //
-// Then follow the filters of package sample: temperature, top-k, top-p, min-p, or with
-// temperature_last top-k, top-p, min-p, temperature. The first three lines and the second order of
-// filters are llama.cpp's default chain: logit bias, penalties, DRY, top-k, typical, top-p, min-p,
-// temperature. Its typical sampling and the filters after min-p are off by default, and missing
-// here.
+// Then follow the filters of package sample: temperature, top-k, top-p, min-p; with temperature_last:
+// top-k, top-p, min-p, temperature. The latter is the order of llama.cpp's default chain: logit
+// bias, penalties, DRY, top-k, typical, top-p, min-p, temperature. llama.cpp's typical sampling and
+// its filters after min-p are off by default, and do not exist here.
 //
-// The arithmetic is float64. Its result is cut to the finite range of float32: a bias or a penalty,
-// however large, never forbids a token. Only bans do, so only bans can contradict each other.
+// The arithmetic is float64. The result is clamped to the finite range of float32, so that no bias or
+// penalty ever forbids a token. Only bans forbid, so only bans can contradict each other.
 package shape
 
 import (
@@ -37,7 +36,7 @@ type Settings struct {
 	MinTokens int
 }
 
-// Of returns them from a configuration.
+// Of returns the settings of this package from a configuration.
 func Of(c config.Config) Settings {
 	return Settings{Penalties: c.Penalties, Tokens: c.Tokens, MinTokens: c.Sampling.MinTokens}
 }
@@ -72,13 +71,13 @@ func New(s Settings, stops []int32, words func() *Vocabulary) (sample.Shapers, e
 	return list, nil
 }
 
-// named are the Shapers of settings that name tokens.
+// named are the Shapers of the settings that name tokens: logit bias and bans.
 type named struct {
 	bias *Bias
 	bans sample.Shapers
 }
 
-// named resolves the section tokens.
+// named makes the Shapers of the settings in section tokens.
 func (s Settings) named(stops []int32, words func() *Vocabulary) (n named, err error) {
 	t := s.Tokens
 	if len(t.Bias) > 0 {
@@ -106,7 +105,7 @@ func (s Settings) named(stops []int32, words func() *Vocabulary) (n named, err e
 	return n, nil
 }
 
-// refused says that a setting names something that the vocabulary does not have.
+// refused returns an error that says what the vocabulary lacks for a setting.
 func refused(setting string, why error) error { return &config.ValueError{Setting: setting, Why: why} }
 
 // forbidden is the score of a token that may not be written.

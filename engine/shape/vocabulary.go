@@ -37,8 +37,7 @@ func NewVocabulary(tokens Tokens) *Vocabulary {
 // Texts returns the text of each token, (vocab); empty for control and unused tokens.
 func (v *Vocabulary) Texts() []string { return v.texts }
 
-// Named returns the tokens that a name in a setting stands for; none for a name that would be
-// refused.
+// Named returns the tokens that a name in a setting stands for; none if the name is not valid.
 func (v *Vocabulary) Named(name string) []int32 {
 	ids, _ := v.find(name)
 	return ids
@@ -52,9 +51,9 @@ func (v *Vocabulary) name(id int) string {
 	return v.texts[id]
 }
 
-// find returns the tokens of a name: one for an id; for a text all tokens with exactly this text,
-// of which there may be two. A text in double quotes is unquoted as in Go, so that "42" is the text
-// 42.
+// find returns the tokens of a name. A number is the id of one token. Any other text stands for all
+// tokens with exactly this text, of which there may be two. A text in double quotes is unquoted as in
+// Go, so that "42" is the text 42.
 func (v *Vocabulary) find(name string) ([]int32, error) {
 	if id, err := strconv.ParseUint(name, 10, 31); err == nil {
 		if int(id) >= len(v.texts) {

@@ -288,8 +288,8 @@ func (d *DraftModel) inTarget(i int) []float32 {
 	return d.translated[i]
 }
 
-// read appends ids to the cache, and to cached those that the cache really holds. This differs after a
-// cancelled pass.
+// read appends ids to the cache, and to cached those that the cache really got: fewer after a cancelled
+// pass.
 func (d *DraftModel) read(ctx context.Context, ids []int32, progress func(done, total int)) (compute.Logits, error) {
 	logits, err := d.model.Prefill(ctx, d.cache, ids, progress)
 	d.cached = append(d.cached, ids[:d.cache.Len()-len(d.cached)]...)

@@ -75,9 +75,9 @@ func (h *Heads) Name() string { return h.name }
 // Tap is where passes of the target leave hidden states.
 func (h *Heads) Tap() *compute.Tap { return h.model.Tap() }
 
-// Begin keeps what it can of the last context. The target must read the tokens from reused on, with
-// a Take after each pass. These are at least the last two tokens, because the state after the token
-// before the last is needed again.
+// Begin keeps as much of the last context as agrees with tokens. The target must read the tokens from
+// reused on, with a Take after each pass. These are at least the last two tokens, because the state
+// after the token before the last is needed again.
 func (h *Heads) Begin(tokens []int32) (reused int, err error) {
 	if err := h.forgetOwn(); err != nil {
 		return 0, err

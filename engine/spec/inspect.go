@@ -21,7 +21,7 @@ type Inspection struct {
 	// Kept is how many draft tokens each of Rules would have accepted, with the same scores and
 	// uniforms.
 	Kept []int // (len(Rules)); nil if the target drew the tokens itself (Drawer)
-} // (len(Rules)); nil if the target drew the tokens itself (Drawer)
+}
 
 // Inspect collects up to n candidates of each model and position, and judges the draft by all
 // rules. The candidates' probabilities come from the distribution that was drawn from, or from the

@@ -9,9 +9,9 @@ import (
 // LogProbs are natural logarithms of the target's probabilities at the place of one committed
 // token. They come from the raw scores, before penalties, bans and filters.
 type LogProbs struct {
-	Own float64            // that of the token itself
+	Own float64            // of the committed token
 	Top []sample.Candidate // the likeliest tokens, best first; P is the logarithm
-} // of the committed token
+}
 
 // LogProbs returns the log-probabilities of each token of o.Committed, with the n likeliest tokens
 // of each place. Call it after Verify, while the rows of target are still valid.

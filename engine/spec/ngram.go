@@ -9,7 +9,7 @@ import (
 )
 
 // mostPlaces limits how many places one search compares, the latest first. In a long text a frequent
-// token stands at very many places.
+// token occurs at very many places.
 const mostPlaces = 1 << 12
 
 // Ngram proposes by prompt lookup: it finds the latest earlier occurrence of the context's last tokens,
@@ -18,7 +18,7 @@ const mostPlaces = 1 << 12
 // lookup decoding", 2023)
 type Ngram struct {
 	noModel
-	longest, shortest int     // tokens of a match that is looked for first, and last
+	longest, shortest int     // lengths of matches, in tokens: the longest is tried first
 	nothing           string  // Draft.Stop when nothing is found
 	corpus            *Corpus // earlier texts; nil if there are none
 	// text is what is searched: the corpus texts that are not the beginning of the context, each with

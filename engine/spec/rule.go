@@ -36,7 +36,7 @@ type RuleTraits struct {
 	Changes bool // the text does not have the target's distribution
 	// Drawn: the target itself draws the text, so one seed gives one text whatever is drafted.
 	Drawn bool
-	Help  string // which draft tokens it accepts, in words for the file of settings
+	Help  string // which draft tokens it accepts, for the file of settings
 	Words RuleWords
 	state func(v *Verifier) acceptance
 }

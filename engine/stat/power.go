@@ -20,7 +20,7 @@ func Power(shift float64, freedom int, limit float64) float64 {
 	return UpperTail(deviate(critical(df, limit)/scale, matched))
 }
 
-// critical is the χ², with that many degrees of freedom, whose deviate is z.
+// critical is the χ² value, with freedom degrees of freedom, whose deviate is z.
 func critical(freedom, z float64) float64 {
 	spread := 2 / (9 * freedom)
 	root := 1 - spread + z*math.Sqrt(spread)

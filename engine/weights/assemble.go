@@ -8,25 +8,25 @@ import (
 	"specula/engine/compute"
 )
 
-// Assembly is a model in files of another format, laid out as one GGUF file. So all that follows
-// the reading, from the checks of tensors to the report for people, is the same for both.
+// Assembly is a model in files of another format, laid out like one GGUF file. So everything after
+// reading, from the checks of tensors to the report for people, is the same for both formats.
 type Assembly struct {
 	Name   string // path of the folder or file that the user gave
 	Format string // such as "safetensors"
-	Files  int    // that hold weights
+	Files  int    // files with weights
 	Size   int64  // of these files, bytes
 	Header []byte // of the GGUF file, from gguf.Builder
 	Bytes  int64  // of the GGUF file
 
-	// Fill writes the data of a tensor. nil: only the header was asked for.
+	// Fill writes the data of a tensor; nil: only the header is wanted.
 	Fill func(ctx context.Context, tensor string, data []byte) error
-	// Called returns the name that the files give to a tensor or a metadata key, for errors.
+	// Called returns the name of a tensor or metadata key in the files, for errors.
 	Called func(name string) string
 }
 
-// Assemble makes the File. It allocates memory for the whole model, once the header was checked and
-// if there is enough, and fills one tensor after the other, in the order of the header. It tells
-// progress, which may be nil, how many bytes are done. Errors are as those of Open.
+// Assemble makes the File. After checking the header it allocates memory for the whole model, if there
+// is enough, and fills the tensors in the order of the header. progress, which may be nil, gets the
+// number of bytes done. Assemble returns the same errors as Open.
 func Assemble(ctx context.Context, a Assembly, progress func(done, total int64)) (f *File, err error) {
 	defer fence(a.Name, &err)
 	if f, err = parse(ctx, a.Name, a.Header, a.Bytes); err != nil {
@@ -58,8 +58,8 @@ func Assemble(ctx context.Context, a Assembly, progress func(done, total int64))
 	return f, nil
 }
 
-// Called returns the name, in quotes, by which people know a tensor or a metadata key: the one in
-// the files that the model was read from.
+// Called returns, in quotes, the name of a tensor or metadata key in the files that the model was read
+// from.
 func (f *File) Called(name string) string {
 	if f.from != nil {
 		if own := f.from.Called(name); own != "" {

@@ -17,9 +17,9 @@ const (
 	maxHeaderBytes = 256 << 20
 )
 
-// cursor reads a header forward through a small window. It checks every length against the bytes
-// that are left before it reads or allocates anything for it. It keeps the first failure; later
-// reads return zeros. So a caller can read several fields before it checks err.
+// cursor reads a header forward through a small window. It checks each length against the bytes that
+// are left before it reads or allocates for it. It keeps the first failure; later reads return zeros.
+// So a caller can read several fields before it checks err.
 type cursor struct {
 	ctx   context.Context
 	file  string

@@ -67,7 +67,7 @@ func Describe(f *File) Report {
 	for _, v := range f.header.values {
 		r.Metadata = append(r.Metadata, MetadataLine{Key: quote(v.key), Type: typeOf(v), Value: f.preview(v)})
 	}
-	// A value of the wrong type is in the list as it is; here it counts as missing.
+	// A value of the wrong type is in the list Metadata; here it counts as missing.
 	r.ContextLength, _, _ = f.Uint(f.Architecture() + ".context_length")
 	if v, found := f.value("tokenizer.ggml.tokens"); found && v.elem == gguf.String {
 		r.VocabSize = v.bits

@@ -40,7 +40,7 @@ type File struct {
 	name   string
 	size   int64 // of the whole file, bytes
 	header header
-	data   []byte // the file's first bytes: header and tensors, or the header alone
+	data   []byte // header and tensors, or the header alone
 
 	keys  []int32 // indices of header.values, by key
 	names []int32 // indices of header.tensors, by name

@@ -8,8 +8,7 @@ import (
 	"io"
 )
 
-// ForeignError says that a file has another format than the one asked for. As far as can be told,
-// the file is valid in that format.
+// ForeignError says that a file has another format than GGUF. The file may be valid in that format.
 type ForeignError struct {
 	File string // path or name
 	Is   string // such as "a safetensors file"

@@ -9,8 +9,8 @@ import (
 	"specula/engine/weights/gguf"
 )
 
-// Limits far above any published model. They bound the size of the index and the time to build it,
-// whatever a header claims.
+// Limits far above any published model. They limit the size of the index and the time to build it,
+// whatever a header states.
 const (
 	maxKeys     = 4096
 	maxTensors  = 8192
@@ -79,8 +79,8 @@ func (h *header) readPreamble(c *cursor) {
 	}
 }
 
-// place turns tensor offsets into file offsets, once the end of the header is known. Tensors ascend
-// without overlap, so only the last one must be checked against the end of the file.
+// place turns tensor offsets into file offsets, once the end of the header is known. Tensors are in
+// ascending order and do not overlap, so only the last one is checked against the end of the file.
 func (h *header) place(c *cursor, size uint64) {
 	h.end = h.bytes
 	if c.err != nil || len(h.tensors) == 0 {

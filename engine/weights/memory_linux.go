@@ -39,12 +39,11 @@ func memAvailable(meminfo []byte) (n int64, known bool) {
 	return 0, false
 }
 
-// discard gives back the whole pages of data[from:to]; they read as zeros from then on. Large
-// allocations begin at a page boundary. If one does not, the system refuses, and the pages stay.
-//
-// It also takes back what inLargePages asked for. Otherwise the system would sooner or later make a
-// page of 2 MiB again of every one of which a few bytes are left, a norm between two matrices say:
-// most of the file would be in memory once more.
+// discard gives whole pages of data[from:to] back to the system; they then read as zeros. Large
+// allocations begin at a page boundary. If one does not, the system refuses and the pages stay.
+// discard also cancels inLargePages for these pages. Otherwise the system would some time rebuild each
+// page of 2 MiB of which a few bytes remain, such as a norm between two matrices, and most of the file
+// would be in memory again.
 func discard(data []byte, from, to int) {
 	page := os.Getpagesize()
 	from, to = (from+page-1)/page*page, to/page*page
@@ -54,9 +53,9 @@ func discard(data []byte, from, to int) {
 	}
 }
 
-// inLargePages asks the system for pages of 2 MiB for data. Call it before data is written. For
-// every token the weights are read from start to end, and the processor prefetches no further than
-// the end of a page. On systems without such pages nothing changes.
+// inLargePages asks the system for pages of 2 MiB for data. Call it before data is written. Each token
+// reads the weights from start to end, and the processor prefetches only up to the end of a page. On
+// systems without such pages this has no effect.
 func inLargePages(data []byte) {
 	if whole := len(data) / os.Getpagesize() * os.Getpagesize(); whole > 0 {
 		_ = syscall.Madvise(data[:whole], syscall.MADV_HUGEPAGE)

@@ -2,8 +2,8 @@
 
 package weights
 
-// availableMemory is not known here. The limit is far above any file, so only the address space
-// bounds a load.
+// availableMemory is not known on this system. The result is far above the size of any file, so only
+// the address space limits what can be loaded.
 func availableMemory() (n int64, known bool) { return 1 << 40, true }
 
 // discard does nothing: the garbage collector frees the data with the File.

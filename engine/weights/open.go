@@ -14,7 +14,7 @@ import (
 	"specula/engine/compute"
 )
 
-// chunkBytes are read between two checks of the context and two reports of progress.
+// chunkBytes is how many bytes are read between two checks of the context, or reports of progress.
 const chunkBytes = 4 << 20
 
 // source is what reading needs of an open file.
@@ -138,8 +138,8 @@ func loadHeader(ctx context.Context, name string, src source) (*File, error) {
 	return read(ctx, name, src, func(h header) (int64, error) { return h.bytes, nil }, nil)
 }
 
-// read checks the header on disk, reads as many bytes as span says into memory, and parses them
-// there. The error wraps ErrChanged if the file changed meanwhile.
+// read checks the header on disk, reads into memory as many bytes as span says, and parses them there.
+// The error wraps ErrChanged if the file changed in between.
 func read(ctx context.Context, name string, src source, span func(header) (int64, error), progress func(done, total int64)) (f *File, err error) {
 	defer fence(name, &err)
 	before, err := src.Stat()
@@ -215,7 +215,7 @@ func parse(ctx context.Context, name string, data []byte, size int64) (f *File, 
 // errFault marks a panic of the reader, to distinguish it from errors about files.
 var errFault = errors.New("the reader failed, which is a fault of the program")
 
-// fence turns a panic into an error. No file is known to cause one; this is a second safeguard.
+// fence turns a panic into an error. No file is known to cause a panic; this is a second safeguard.
 func fence(name string, err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("reading %q: %w: %v: %w", name, errFault, p, ErrMalformed)

@@ -11,8 +11,8 @@ import (
 	"specula/engine/compute"
 )
 
-// Large models are passed around in several files, NAME-00001-of-0000N.gguf. The first has the
-// metadata of the whole; each has some of the tensors.
+// Large models are often published in several files, NAME-00001-of-0000N.gguf. The first one has the
+// metadata of the model; each one has some of its tensors.
 
 // partName is how llama.cpp names the parts of a model.
 var partName = regexp.MustCompile(`^(.*)-(\d{5})-of-(\d{5})\.gguf$`)
@@ -20,8 +20,8 @@ var partName = regexp.MustCompile(`^(.*)-(\d{5})-of-(\d{5})\.gguf$`)
 // maxParts bounds the files of one model; the largest known have some 200.
 const maxParts = 1000
 
-// partPaths returns the paths of all parts of a model, in order, if path has the name of a part. It
-// returns nil if path has another name, and an error if there can be no such part.
+// partPaths returns the paths of all parts of a model, in order, if path is the name of a part; nil if
+// it is not. It returns an error if the numbers in the name make no sense.
 func partPaths(path string) ([]string, error) {
 	m := partName.FindStringSubmatch(path)
 	if m == nil {
@@ -62,8 +62,8 @@ func openParts(paths []string, open func(path string) (*File, error)) (*File, er
 	return whole, whole.checkParts()
 }
 
-// isPart checks that the metadata of a file agree with its name: that it is part number, counted
-// from 0, of count parts.
+// isPart checks that the metadata of a file agree with its name: it must be part number, counted from
+// 0, of count parts.
 func (f *File) isPart(number, count int) error {
 	for _, c := range []struct {
 		key  string
@@ -100,7 +100,7 @@ func (f *File) checkParts() error {
 	return nil
 }
 
-// parts returns the files of the model: f and those that belong to it.
+// parts returns the files of the model: f and the others.
 func (f *File) parts() []*File { return append([]*File{f}, f.more...) }
 
 // Parts returns how many files the model was read from.

@@ -6,8 +6,8 @@ import (
 	"specula/engine/weights/gguf"
 )
 
-// value is the position of one metadata value. A scalar is stored here. Strings and arrays stay in
-// the file's bytes until asked for, so that the index is small compared to the header.
+// value is the position of one metadata value. A scalar is stored here. Strings and arrays stay in the
+// file's bytes until they are read, so that the index is small compared with the header.
 type value struct {
 	key  string
 	typ  gguf.ValueType
@@ -108,8 +108,7 @@ func (v *value) readArray(c *cursor) {
 	c.element = -1
 }
 
-// setAlignment takes the alignment of tensor data from the metadata, which comes before all
-// tensors.
+// setAlignment takes the alignment of tensor data from the metadata, which precedes all tensors.
 func (h *header) setAlignment(c *cursor, v value) {
 	if c.err != nil {
 		return

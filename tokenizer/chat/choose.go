@@ -12,10 +12,10 @@ import (
 // Choose picks a template.
 //
 // With Prefer "" or "auto", the file's own template decides. If it can switch thinking, it is used.
-// Otherwise a built-in family is used if it writes the same text for all samples, because it runs no
-// code of the file; if none does, the file's own template is used. If the file has no template, or
-// one that is refused, the family is guessed from the control tokens of the vocabulary, and Name
-// says so. Prefer "file" insists on the file's own template. The key of a family insists on that
+// Otherwise a built-in family is used that writes the same text for all samples, because a built-in
+// one runs no code of the file; without such a family, the file's own template is used. If the file
+// has no usable template, the family is guessed from the control tokens of the vocabulary, and Name
+// says so. Prefer "file" always uses the file's own template, and the key of a family always that
 // family.
 //
 // The error says what to do when Prefer is unknown, or is "file" and the file's template cannot be
@@ -124,7 +124,7 @@ var samples = [][]Message{
 }
 
 // sameText reports whether two templates write the same for all samples, each with and without the
-// opening of a next turn. Two templates that refuse the same sample are the same there.
+// opening of a next turn. If both refuse a sample, they are the same there.
 func sameText(a, b writer) bool {
 	for _, messages := range samples {
 		for _, generate := range []bool{true, false} {

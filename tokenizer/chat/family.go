@@ -161,9 +161,9 @@ func writeLlama2(bos, eos string) writer {
 	}
 }
 
-// alternating takes off a leading system message, nil if there is none, and returns the other
-// messages as turns. It fails if there are none, or if user and assistant do not take turns, the
-// user first. Older families were trained that way, and their templates insist on it.
+// alternating splits off a leading system message, nil if there is none, and returns the other
+// messages as turns. It returns an error if there are none, or if user and assistant do not take
+// turns, the user first: the templates of older families insist on that.
 func alternating(messages []Message) (system *Message, turns []Message, err error) {
 	turns = messages
 	if len(turns) > 0 && turns[0].Role == "system" {
@@ -184,5 +184,5 @@ func alternating(messages []Message) (system *Message, turns []Message, err erro
 	return system, turns, nil
 }
 
-// strip removes what Python's str.strip removes, because published templates rely on that.
+// strip removes what Python's str.strip removes, because published templates call that.
 func strip(s string) string { return strings.TrimFunc(s, jinja.IsSpace) }

@@ -2,8 +2,8 @@ package chat
 
 import "specula/tokenizer"
 
-// prompt collects segments. It joins neighbours of the same origin, so that a control token which
-// a template writes in two steps is still one.
+// prompt collects segments. It joins neighbours of the same origin, so that a control token which a
+// template writes in two steps is recognised.
 type prompt struct{ segments []tokenizer.Segment }
 
 func (p *prompt) template(text string) { p.add(text, true) }

@@ -9,9 +9,9 @@ import (
 	"specula/tokenizer/chat/jinja"
 )
 
-// Marks are the texts of the tokens between which a model thinks before it answers. In some
-// vocabularies they are control tokens, in others they are read as text. The zero Marks means that
-// the model has none.
+// Marks are the texts around a model's thought, which it writes before it answers. In some
+// vocabularies they are control tokens, in others they are plain text. The zero Marks means that the
+// model has none.
 type Marks struct{ Open, Close string }
 
 // knownMarks are those of published models. findMarks takes the first whose closing mark is in the
@@ -75,7 +75,7 @@ func (m Marks) Split(reply string) (thought, answer string, ok bool) {
 }
 
 // thoughtField returns the field of a message in which the template expects an earlier thought. ""
-// means that it expects all in the content, and takes the thought off by itself if it wants to.
+// means that the template expects the thought in the content, and removes it itself if it wants to.
 func thoughtField(source string) string {
 	for _, field := range []string{"reasoning_content", "thinking", "reasoning"} {
 		for _, form := range []string{".%s", "'%s'", `"%s"`} {
@@ -87,9 +87,8 @@ func thoughtField(source string) string {
 	return ""
 }
 
-// Think returns the template with thinking switched. how is "auto" or "" for what the template does
-// by itself, "on", "off", or a number of tokens to think at most, where 0 is off. The error says
-// what the template allows.
+// Think returns the template with thinking switched. how is "on", "off", the most tokens of a thought
+// (0 is off), or "auto" or "" for the template's default. The error says what the template allows.
 func (t *Template) Think(how string) (*Template, error) {
 	if how == "" || how == "auto" {
 		return t, nil
@@ -109,8 +108,8 @@ func (t *Template) Think(how string) (*Template, error) {
 	return &switched, nil
 }
 
-// switches are the variables by which published templates switch thinking. A template reads those
-// that it knows.
+// switches returns the variables by which published templates switch thinking. Each template reads the
+// variables that it knows.
 func (f *fileTemplate) switches(how string) map[string]jinja.Value {
 	budget, err := strconv.Atoi(how)
 	if err == nil && budget > 0 {
@@ -137,7 +136,7 @@ func (f *fileTemplate) switches(how string) map[string]jinja.Value {
 func (f *fileTemplate) obeys(how string) bool {
 	other := "off"
 	switch budget, err := strconv.Atoi(how); {
-	case err == nil && budget > 0: // then a budget must matter, not only that there is one
+	case err == nil && budget > 0: // a template obeys a budget only if another budget changes the text
 		other = strconv.Itoa(budget + 1)
 	case how == "off" || err == nil:
 		other = "on"

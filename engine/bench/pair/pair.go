@@ -1,8 +1,8 @@
 // Package pair evaluates a pair of models: what the target knows, how well the draft agrees with
 // it, and what the draft costs.
 //
-// The three belong together. A draft that agrees more often but costs more can be worse, and a
-// target that says less is easier to predict. A goal can be set for each figure. Without goals
+// These three figures belong together. A draft that agrees more often but costs more can be worse, and
+// a target that says less is easier to predict. A goal can be set for each figure; without goals
 // nothing is judged.
 package pair
 
@@ -19,7 +19,7 @@ import (
 	"specula/engine/exam"
 )
 
-// Subject is the pair, as functions that measure it.
+// Subject is a pair of models, as functions that measure it.
 type Subject struct {
 	Answer exam.Answer
 	// Agreement measures α on dialogues; nil if there is no draft.

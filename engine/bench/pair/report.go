@@ -23,7 +23,7 @@ type Report struct {
 	Goals     []Goal            `json:"goals,omitempty"`
 }
 
-// Goal is a figure that was to be reached: at least Wanted, or for the cost at most.
+// Goal is a wanted figure: Wanted is the least allowed value, or for the cost the largest.
 type Goal struct {
 	Name    string   `json:"name"`
 	Wanted  float64  `json:"wanted"`
@@ -119,8 +119,8 @@ func (g Goal) String() string {
 	return fmt.Sprintf("%s: %.3f, wanted is %s %g", verdict, *g.Is, limit, g.Wanted)
 }
 
-// shownReply is the number of characters that are shown of a reply: a model that knows nothing
-// writes up to its limit.
+// shownReply is how many characters of a reply are shown. A model that knows nothing writes up to its
+// limit.
 const shownReply = 300
 
 func beginning(reply string) string {

@@ -10,15 +10,15 @@ import (
 	"specula/engine/model"
 )
 
-// raise replaces each ceiling of c by that of to if it is higher.
+// raise replaces each ceiling of c by that of to, if the latter is higher.
 func raise(c *compute.Ceilings, to compute.Ceilings) {
 	c.ReadBytesPerS = max(c.ReadBytesPerS, to.ReadBytesPerS)
 	c.FloatMulPerS = max(c.FloatMulPerS, to.FloatMulPerS)
 	c.IntegerMulPerS = max(c.IntegerMulPerS, to.IntegerMulPerS)
 }
 
-// Product is one shape of matrix product of a model. All its weights of this shape are multiplied
-// in turn, so that they come from memory, as in a pass, and not from a cache.
+// Product is one shape of matrix product in a model. All its weights of this shape are multiplied in
+// turn, so that they come from memory, as in a pass, and not from a cache.
 type Product struct {
 	Type    string  `json:"type"`
 	Rows    int     `json:"rows"`
@@ -28,8 +28,8 @@ type Product struct {
 	US      float64 `json:"us"`      // microseconds of one product
 	Bytes   float64 `json:"bytesPerS"`
 	Muls    float64 `json:"mulPerS"`
-	// OfReading is Bytes as a share of the speed at which memory was read just before; the median
-	// of all turns. Bytes over Ceilings.ReadBytesPerS would compare two moments, and a virtual
+	// OfReading is Bytes divided by the speed at which memory was read just before; the median of all
+	// turns. Bytes over Ceilings.ReadBytesPerS would compare figures of two moments, and a virtual
 	// machine may read twice as fast a second later.
 	OfReading float64 `json:"ofReading"`
 
@@ -65,12 +65,12 @@ type Kernels struct {
 
 const (
 	contextTokens = 64
-	// runs of each measurement. Of a product the least time counts, of a pass the median. Short
-	// passes get up to mostRuns within passTime.
+	// runs of each measurement. For a product the least time is the result, for a pass the median.
+	// Short passes get up to mostRuns within passTime.
 	runs, mostRuns = 7, 200
 	passTime       = time.Second
-	// productTime bounds the runs of one product in a turn. There are several turns, because a
-	// machine may be slow for a while.
+	// productTime limits the runs of one product in a turn. There are several turns, because a machine
+	// may be slow for a while.
 	productTime, productTurns = 70 * time.Millisecond, 5
 )
 
@@ -78,10 +78,9 @@ const (
 func productRows() []int { return []int{1, 5, 9, 64} }
 func passRows() []int    { return []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 20, 24, 28, 32} }
 
-// MeasureKernels times each shape of product of a model, and v(m), the cost of a pass of m rows,
-// for those m of passRows that the model's buffers and context allow. It measures the ceilings
-// again before the products of each shape. The highest ceilings count, as the shortest times of
-// products do.
+// MeasureKernels times each shape of product in a model, and v(m), the cost of a pass of m rows, for
+// those m of passRows that the model's buffers and context allow. It measures the ceilings again before
+// the products of each shape. The results are the highest ceilings and the shortest times.
 func MeasureKernels(ctx context.Context, backend compute.Backend, m *model.Model, ceilings func() compute.Ceilings, now func() time.Time) (*Kernels, error) {
 	info := backend.Info()
 	k := &Kernels{Device: info.Name, Detail: info.Detail, ContextTokens: contextTokens}
@@ -96,7 +95,7 @@ func MeasureKernels(ctx context.Context, backend compute.Backend, m *model.Model
 	return k, k.timePasses(ctx, backend, m, now)
 }
 
-// timeProducts times each shape again. The least time counts.
+// timeProducts times each shape again, and keeps the least time.
 func (k *Kernels) timeProducts(ctx context.Context, backend compute.Backend, groups [][]model.Matrix, ceilings func() compute.Ceilings, now func() time.Time) error {
 	for i, group := range groups {
 		c := ceilings()
@@ -202,7 +201,7 @@ func (k *Kernels) timePasses(ctx context.Context, backend compute.Backend, m *mo
 		}
 		k.Verifications = append(k.Verifications, Verification{M: rows})
 	}
-	// The lengths take turns, so that changes of the machine's speed meet all of them.
+	// The lengths take turns, so that changes of the machine's speed affect all of them.
 	of, touched := make([]series, len(k.Verifications)), make([]compute.Touched, len(k.Verifications))
 	waited := func() time.Duration { return 0 }
 	if w, ok := backend.(Waiter); ok {
@@ -213,7 +212,7 @@ func (k *Kernels) timePasses(ctx context.Context, backend compute.Backend, m *mo
 		for i, v := range k.Verifications {
 			read := m.ExpertsTouched()
 			before, start := waited(), now()
-			logits, err := m.Forward(ctx, cache, ids[contextTokens+8*run:][:v.M]) // other tokens in each run: they choose other experts
+			logits, err := m.Forward(ctx, cache, ids[contextTokens+8*run:][:v.M]) // other tokens in each run, because they choose other experts
 			if err == nil {
 				err = logits.Argmax(make([]int32, v.M))
 			}

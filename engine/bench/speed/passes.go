@@ -1,8 +1,8 @@
 // Package speed measures what the passes of one model cost on a backend: decoding, reading a
 // prompt, verifying.
 //
-// Other programs can only add time to a measurement. So where a figure describes the machine, the
-// least of several runs is taken.
+// Other programs can only add time to a measurement. So a figure that describes the machine is the least
+// of several runs.
 package speed
 
 import (

@@ -11,7 +11,7 @@ import (
 	"specula/engine/model"
 )
 
-// Steps are the milliseconds of one decoding step of both models of a pair. A step is a pass of one
+// Steps are the milliseconds of one decoding step for both models of a pair. A step is a pass of one
 // row and the choice of its best token.
 type Steps struct {
 	TargetMS float64 `json:"targetMS"` // medians

@@ -1,6 +1,6 @@
-// Package imitation is a server that answers as llama-server and vLLM do, for tests only. Field names,
-// status codes and errors are those of recorded exchanges with llama-server b11434 and vLLM 0.32.0. The
-// scores come from a function, so what a client should write is known exactly.
+// Package imitation is a server that answers like llama-server or vLLM, for tests only. Field names,
+// status codes and errors are those of recorded exchanges with llama-server b11434 and vLLM 0.32.0. A
+// function gives the scores, so a test knows exactly what a client should write.
 package imitation
 
 import (
@@ -18,33 +18,33 @@ import (
 	"specula/engine/sample"
 )
 
-// Server answers requests. Its fields must not change while it serves, but under Lock.
+// Server answers requests. While it serves, hold Lock to change its fields.
 type Server struct {
 	sync.Mutex
-	VLLM    bool // else llama-server
+	VLLM    bool // answer like vLLM; false: like llama-server
 	Model   string
-	Key     string // "": none is asked for
+	Key     string // the key that requests must have; "": none
 	Context int    // tokens
 	Slots   int
 	MostRow int // vLLM's --max-logprobs; 0: no limit
-	// Scores are the raw scores of the token after ids, one for each id of the vocabulary. The caller
-	// does not keep them.
+	// Scores returns the raw scores of the token after ids, one for each id of the vocabulary. The
+	// callers do not keep the slice.
 	Scores   func(ids []int32) []float32
 	Tokenize func(text string, special bool) []int32
-	Bytes    func(id int32) []byte // of a token
+	Bytes    func(id int32) []byte // text of a token
 	Stops    func(id int32) bool
-	// Speculates puts counts of the server's own speculation into streams: what each of its rounds
-	// drafted and accepted.
+	// Speculates has two counts for each of the server's own rounds: drafted and accepted tokens. The
+	// server puts them into its streams.
 	Speculates [][2]int
-	// Piece is the number of bytes that a stream is cut into; 0: each event is one piece.
+	// Piece is the number of bytes in which a stream is sent at a time; 0: each event is one piece.
 	Piece int
 	Rand  *rand.Rand // draws of the server; nil at temperature 0
 
 	// Bugs that tests plant.
-	OneSeed  bool // all prompts of a request draw by the same number
-	RowEarly bool // every row is that of the place before
-	Forgets  bool // llama-server: no prompt keeps its cache
-	// Trouble, when not nil, may answer in place of the server.
+	OneSeed  bool // all prompts of a request use the same random number
+	RowEarly bool // each row is the one that belongs to the place before it
+	Forgets  bool // llama-server: the cache of no prompt is kept
+	// Trouble, if not nil, may answer a request instead of the server; then it returns true.
 	Trouble func(w http.ResponseWriter, r *http.Request) bool
 
 	Requests, Streams int
@@ -85,7 +85,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func answer(w http.ResponseWriter, body any) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	_ = json.NewEncoder(w).Encode(body) // a client that is gone is its own business
+	_ = json.NewEncoder(w).Encode(body) // an error means that the client is gone, which does not concern the server
 }
 
 // refuse answers with an error, in the form of the server.
@@ -130,7 +130,7 @@ func (s *Server) tokenize(w http.ResponseWriter, r *http.Request) {
 	answer(w, map[string]any{"tokens": s.Tokenize(q.Content, q.Special)})
 }
 
-// question has the fields of both servers.
+// question is the body of a request, with the fields of both servers.
 type question struct {
 	Prompt      json.RawMessage `json:"prompt"`
 	Predict     int             `json:"n_predict"`
@@ -172,7 +172,7 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request) (q question, promp
 	return q, prompts, true
 }
 
-// params are the filters, in the order of the samplers.
+// params returns the filters of a request, in the order of its samplers.
 func (q *question) params(vllm bool) sample.Params {
 	p := sample.Params{Temperature: q.Temperature, TopP: 1}
 	has := func(name string) bool { return vllm || slices.Contains(q.Samplers, name) }
@@ -220,7 +220,7 @@ func (s *Server) uniform() float64 {
 	return s.Rand.Float64()
 }
 
-// likeliest are the k best tokens of a row with their log-probabilities.
+// likeliest returns the k best tokens of a row with their log-probabilities.
 func likeliest(scores []float32, k int) (ids []int32, logProbs []float64) {
 	peak := float64(slices.Max(scores))
 	sum := 0.0
@@ -245,7 +245,7 @@ func likeliest(scores []float32, k int) (ids []int32, logProbs []float64) {
 	return ids[:min(k, len(ids))], logProbs
 }
 
-// completions answers vLLM's route.
+// completions answers vLLM's /v1/completions.
 func (s *Server) completions(w http.ResponseWriter, r *http.Request) {
 	q, prompts, ok := s.read(w, r)
 	if !ok {
@@ -265,7 +265,7 @@ func (s *Server) completions(w http.ResponseWriter, r *http.Request) {
 		read += len(prompt)
 		scores, drawn := s.row(&q, prompt, u)
 		ids, logProbs := likeliest(scores, q.Logprobs)
-		top := map[string]float64{"token_id:" + strconv.Itoa(int(drawn)): logProbs[drawn]} // vLLM adds the token that it drew
+		top := map[string]float64{"token_id:" + strconv.Itoa(int(drawn)): logProbs[drawn]} // vLLM adds the drawn token
 		for _, id := range ids {
 			top["token_id:"+strconv.Itoa(int(id))] = logProbs[id]
 		}
@@ -274,7 +274,7 @@ func (s *Server) completions(w http.ResponseWriter, r *http.Request) {
 	answer(w, map[string]any{"model": s.Model, "choices": choices, "usage": map[string]any{"prompt_tokens": read, "prompt_tokens_details": nil}})
 }
 
-// completion answers llama-server's route.
+// completion answers llama-server's /completion.
 func (s *Server) completion(w http.ResponseWriter, r *http.Request) {
 	q, prompts, ok := s.read(w, r)
 	if !ok {
@@ -291,7 +291,7 @@ func (s *Server) completion(w http.ResponseWriter, r *http.Request) {
 		if !s.OneSeed {
 			u = s.uniform()
 		}
-		answers = append([]any{s.piece(&q, prompt, i, u)}, answers...) // not in order: the client sorts
+		answers = append([]any{s.piece(&q, prompt, i, u)}, answers...) // in reverse order, because the client must sort
 	}
 	if len(answers) == 1 {
 		answer(w, answers[0])
@@ -300,7 +300,7 @@ func (s *Server) completion(w http.ResponseWriter, r *http.Request) {
 	answer(w, answers)
 }
 
-// likely is one of the likeliest tokens, as llama-server tells it.
+// likely is one of the likeliest tokens in llama-server's format.
 type likely struct {
 	ID      int32   `json:"id"`
 	Token   string  `json:"token"`
@@ -308,7 +308,7 @@ type likely struct {
 	LogProb float64 `json:"logprob"`
 }
 
-// piece is the answer with the next token after a prompt.
+// piece returns the answer with the next token after a prompt.
 func (s *Server) piece(q *question, prompt []int32, index int, u float64) map[string]any {
 	scores, drawn := s.row(q, prompt, u)
 	read := 1
@@ -318,7 +318,7 @@ func (s *Server) piece(q *question, prompt []int32, index int, u float64) map[st
 	a := map[string]any{"index": index, "tokens": []int32{drawn}, "model": s.Model, "stop": !q.Stream, "stop_type": "limit",
 		"timings": map[string]any{"cache_n": len(prompt) - read, "prompt_n": read, "predicted_n": 1, "predicted_ms": 0.001}}
 	if q.Probs == 0 || s.Bytes != nil && !utf8.Valid(s.Bytes(drawn)) {
-		return a // llama-server leaves the log-probabilities out where a token ends inside a character
+		return a // llama-server sends no log-probabilities if the token ends inside a character
 	}
 	ids, logProbs := likeliest(scores, q.Probs)
 	top := make([]likely, 0, len(ids))

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// stream writes a reply token by token. The lock of the server is held meanwhile, but not while bytes
-// travel: a client that stops reading must not stop the others.
+// stream writes a reply token by token. It holds the server's lock except while it sends bytes, so that
+// a client that stops reading does not stop the others.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request, q *question, prompt []int32) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	out := pieces{w: w, size: s.Piece}
@@ -62,7 +62,7 @@ func insideCharacter(text []byte) bool {
 	return false
 }
 
-// pieces writes events in pieces of some bytes.
+// pieces writes events, size bytes at a time.
 type pieces struct {
 	w    http.ResponseWriter
 	size int

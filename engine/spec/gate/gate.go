@@ -8,9 +8,8 @@ import (
 	"specula/engine/stat"
 )
 
-// Limit is the normal deviate above which a test fails. With the few hundred tests of a run,
-// correct code exceeds it in about one of 10⁵ runs with new seeds. With fixed seeds a run always
-// gives the same result.
+// Limit is the normal deviate above which a test fails. With a few hundred tests per run, correct code
+// exceeds it in about one of 10⁵ runs with new seeds. With fixed seeds every run gives the same result.
 const Limit = 5.5
 
 // Played is the beginning of one reply after Root.
@@ -42,10 +41,10 @@ func (r Report) Failures() string {
 	return strings.Join(out, ", ")
 }
 
-// Judge calls play for each of trials replies and compares their first length tokens with the
-// world's exact distribution: each position by itself, each pair of neighbours, and the bonus
-// tokens given the token before them. A shorter reply is continued by draws from the exact
-// distribution, which cannot hide a wrong beginning.
+// Judge calls play for trials replies, and compares their first length tokens with the world's exact
+// distribution: each position alone, each pair of neighbours, and the bonus tokens given the token
+// before them. It continues a shorter reply by draws from the exact distribution, which cannot hide a
+// wrong beginning.
 func (w *World) Judge(trials, length int, seed uint64, play func(trial int) Played) Report {
 	rng := rand.New(rand.NewPCG(seed, 2))
 	single := make([][]int, length) // (position, vocab)
@@ -79,8 +78,7 @@ func (w *World) Judge(trials, length int, seed uint64, play func(trial int) Play
 	return w.compare(single, pairs, bonus)
 }
 
-// draw samples from the exact distribution by inverse transform, independent of the code under
-// test.
+// draw samples from the exact distribution by inverse transform. It shares no code with what is tested.
 func (w *World) draw(position int, before int32, u float64) int32 {
 	last := int32(0)
 	for id, p := range w.P(position, before) {

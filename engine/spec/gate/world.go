@@ -1,11 +1,10 @@
-// Package gate is the statistical test of losslessness. It lets anything that writes tokens (a
-// verifier, a proposer with a verifier, a whole engine) write many short replies in a small
-// artificial language with a known exact distribution. Then it says whether the replies have this
-// distribution. It is for tests only.
-//
+// Package gate is the statistical test of losslessness. It lets a writer of tokens (a verifier, a
+// proposer with a verifier, a whole engine) write many short replies in a small artificial language with
+// a known exact distribution, and tests whether the replies have this distribution. It is for tests
+// only.
 // The language is a Markov chain that changes with the position: the next token depends on the
-// position and on the token before. This is enough for each mistake about history, such as judging
-// a token by the row of its neighbour, to change the joint distribution of adjacent tokens.
+// position and on the token before. This is enough to find mistakes about history: judging a token by
+// the row of its neighbour, for example, changes the joint distribution of adjacent tokens.
 package gate
 
 import (
@@ -27,10 +26,10 @@ type Pairing string
 const (
 	Near       Pairing = "near"       // q ≈ p
 	Equal      Pairing = "equal"      // q = p
-	Opposed    Pairing = "opposed"    // what p likes best q likes least
-	Unlike     Pairing = "unlike"     // q has nothing to do with p
+	Opposed    Pairing = "opposed"    // what p likes best, q likes least
+	Unlike     Pairing = "unlike"     // q is independent of p
 	Certain    Pairing = "certain"    // p is nearly one-hot
-	Partial    Pairing = "partial"    // every other token that the draft knows has p = 0
+	Partial    Pairing = "partial"    // every second token that the draft knows has p = 0
 	Disjoint   Pairing = "disjoint"   // no token has both p > 0 and q > 0
 	Impossible Pairing = "impossible" // q is one-hot on a token with p = 0
 )
@@ -38,7 +37,7 @@ const (
 // Pairings lists them all.
 var Pairings = [...]Pairing{Near, Equal, Opposed, Unlike, Certain, Partial, Disjoint, Impossible}
 
-// World is one such language, with a target and a draft.
+// World is such a language, with a target and a draft.
 type World struct {
 	Vocab  int
 	Depth  int // positions that have scores
@@ -79,8 +78,8 @@ func (w *World) Round(round func(float32) float32) {
 }
 
 // Damage makes the draft's scores after each odd token NaN, like those of a model whose activations
-// overflow there. So it depends on the tokens drawn whether a draft breaks off. After Root, which
-// is even, there are scores.
+// overflow there. So whether a draft ends early depends on the tokens drawn. After Root, which is
+// even, scores are finite.
 func (w *World) Damage() {
 	for i, scores := range w.draft {
 		if before := i % w.Vocab; before%2 == 0 {

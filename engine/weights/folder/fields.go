@@ -8,9 +8,9 @@ import (
 	"specula/engine/weights"
 )
 
-// Fields are those of a JSON object. A getter takes several names of one field, of which the first
-// that is there counts; null counts as not there. The first error is kept for Err, so that the
-// fields can be read one after the other; a getter then returns the zero value.
+// Fields are the fields of a JSON object. A getter takes several names for a field, and reads the first
+// that exists; null counts as missing. The first error is kept for Err, so that fields can be read one
+// after the other; after an error, getters return the zero value.
 type Fields struct {
 	file   string // path of the file
 	prefix string // of names in errors, such as "rope_parameters."
@@ -21,7 +21,7 @@ type Fields struct {
 // Err returns the first error.
 func (f Fields) Err() error { return *f.err }
 
-// With returns the fields, and for those that are not there the fields of defaults.
+// With returns the fields, with those of defaults in place of missing ones.
 func (f Fields) With(defaults map[string]any) Fields {
 	values := map[string]any{}
 	for _, from := range []map[string]any{defaults, f.values} {
@@ -35,7 +35,7 @@ func (f Fields) With(defaults map[string]any) Fields {
 	return f
 }
 
-// find returns the first of the names that is there, and its value.
+// find returns the first of the names that exists, and its value.
 func (f Fields) find(names []string) (name string, value any) {
 	for _, name := range names {
 		if value := f.values[name]; value != nil {
@@ -45,13 +45,13 @@ func (f Fields) find(names []string) (name string, value any) {
 	return "", nil
 }
 
-// Has returns the first of the names that is there; "" if none is.
+// Has returns the first of the names that exists; "" if none does.
 func (f Fields) Has(names ...string) string { name, _ := f.find(names); return name }
 
 // Value returns the value of a field as JSON has it; nil if it is not there.
 func (f Fields) Value(name string) any { return f.values[name] }
 
-// Only refuses another value of a field than this one, which is also what a missing field means.
+// Only refuses the field if it has another value than value, which a missing field means, too.
 func (f Fields) Only(name string, value any) {
 	if got := f.values[name]; got != nil && fmt.Sprint(got) != fmt.Sprint(value) {
 		f.Refuse(name, fmt.Sprint(value))
@@ -86,7 +86,7 @@ func get[T any](f Fields, names []string, allowed string, read func(any) (T, boo
 	return value, name
 }
 
-// Integer reads a whole number from 0 on. name is "" if the field is not there.
+// Integer reads an integer of 0 or more. name is "" if the field is missing.
 func (f Fields) Integer(names ...string) (n int64, name string) {
 	return get(f, names, "a whole number from 0 on", func(raw any) (int64, bool) {
 		x, ok := number(raw)

@@ -3,9 +3,9 @@
 // model.safetensors.index.json lists.
 //
 // Open reads the headers and finds every tensor. Config gives the fields of config.json. Vocabulary
-// (vocabulary.go) writes the vocabulary and the chat template as the metadata of a GGUF file. Lay
-// (lay.go) lays the tensors out as a GGUF file has them. Which tensor of a family is which, and what
-// its fields mean, is not known here: package model says it.
+// (vocabulary.go) writes the vocabulary and the chat template as metadata of a GGUF file. Lay (lay.go)
+// arranges the tensors as in a GGUF file. Package model, not this one, knows the tensors of each family
+// and the meaning of its fields.
 //
 // A folder is as hostile as any model file. Each of its files is checked before memory is allocated
 // for its content, names of shards cannot lead out of the folder, and every text and list has a
@@ -101,8 +101,8 @@ func (f *Folder) withoutConfig() error {
 	return fmt.Errorf("reading the folder %q: %s is missing: give a GGUF file, or a folder that the library transformers saved", f.path, configName)
 }
 
-// weightFiles returns the names of the files with weights, and for each tensor of the index its
-// file; without an index, nil.
+// weightFiles returns the names of the files with weights, and the file of each tensor in the index;
+// listed is nil without an index.
 func (f *Folder) weightFiles(ctx context.Context) (files []string, listed map[string]string, err error) {
 	index, err := f.object(ctx, indexName, maxIndexBytes)
 	if errors.Is(err, fs.ErrNotExist) {

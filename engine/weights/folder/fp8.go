@@ -9,11 +9,11 @@ import (
 	"specula/engine/weights/gguf"
 )
 
-// FP8 weights have a factor for each block of 128 × 128 numbers (DeepSeek's way, weight_scale_inv),
-// for each row, or for the whole tensor (weight_scale). The product with the factor is rounded to
-// BF16, as transformers does where it takes the format apart.
+// FP8 weights have a factor for each block of 128 × 128 numbers (DeepSeek's way, weight_scale_inv), for
+// each row, or for the whole tensor (weight_scale). The product of number and factor is rounded to
+// BF16, as transformers does when it converts the format.
 
-// scaleSuffixes follow the name of a tensor in the name of its factors.
+// scaleSuffixes are appended to the name of a tensor to get the name of its factors.
 var scaleSuffixes = []string{"_scale_inv", "_scale"}
 
 // scale gives the factors of the blocks of a tensor.
@@ -60,8 +60,8 @@ func (f *Folder) findScale(p *part) (*scale, error) {
 	return nil, f.refuse(p.place, "type F8_E4M3 without factors", "a tensor of the same name and "+scaleSuffixes[0])
 }
 
-// block returns how many of size numbers share one of n factors: as many as config.json says of this
-// dimension, or all, or one.
+// block returns how many of size numbers share one of n factors: all, as many as config.json says for
+// this dimension, or one.
 func (f *Folder) block(n, size, dimension int) int {
 	switch given := f.config.Object("quantization_config").Numbers("weight_block_size"); {
 	case n == 1:

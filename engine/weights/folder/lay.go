@@ -15,11 +15,11 @@ import (
 // Tensor says how a tensor of a GGUF file is made from those of the folder.
 type Tensor struct {
 	Name    string    // in the GGUF file
-	From    []string  // in the folder; the rows of one follow those of the other
-	Numbers []float32 // the numbers themselves, in place of From
+	From    []string  // in the folder; the rows of several tensors follow each other
+	Numbers []float32 // the numbers themselves, instead of From
 	PlusOne bool      // 1 is added to each number
-	// Heads, if it is not 0, is the number of heads whose rows change places: of the n rows of a
-	// head, rows i and i+n/2 become rows 2i and 2i+1.
+	// Heads, if not 0, is the number of heads whose rows are reordered: of the n rows of a head, rows i
+	// and i+n/2 become rows 2i and 2i+1.
 	Heads int
 }
 
@@ -38,8 +38,8 @@ type part struct {
 	scale *scale // of the blocks of an FP8 tensor; nil for other types
 }
 
-// Lay makes the GGUF file of these metadata and tensors, in this order. With fill false it has the
-// header only. called gives the folder's name for one of the file's. Norms to which 1 is added
+// Lay makes the GGUF file of these metadata and tensors, in this order; if fill is false, only its
+// header. called returns the folder's name for a name in the GGUF file. Norms to which 1 is added
 // become F32, and FP8 becomes BF16; all others keep their type.
 func (f *Folder) Lay(ctx context.Context, metadata *gguf.Builder, tensors []Tensor, called func(string) string, fill bool,
 	progress func(done, total int64)) (*weights.File, error) {
@@ -103,7 +103,7 @@ func (f *Folder) layout(t Tensor) (layout, error) {
 	return l, nil
 }
 
-// turned is how many rows, or numbers of a vector, there are to change places.
+// turned is how many rows, or numbers of a vector, interleave must reorder.
 func (l *layout) turned() int {
 	if len(l.parts) == 1 && len(l.parts[0].tensor.Shape) == 1 {
 		return l.cols
@@ -183,8 +183,7 @@ func (f *Folder) fillPart(ctx context.Context, l layout, p part, data []byte) er
 	return err
 }
 
-// interleave changes the places of rows: of the n rows of a head, rows i and i+n/2 become rows 2i
-// and 2i+1.
+// interleave reorders rows: of the n rows of a head, rows i and i+n/2 become rows 2i and 2i+1.
 func interleave(data []byte, rows, heads int) {
 	each, n := len(data)/rows, rows/heads
 	old := make([]byte, n*each)
@@ -204,7 +203,7 @@ func (f *Folder) loaded(ctx context.Context, at place) ([]byte, error) {
 	return data, f.load(ctx, at, data)
 }
 
-// pieceBytes are read between two checks of the context.
+// pieceBytes is how many bytes are read between two checks of the context.
 const pieceBytes = 16 << 20
 
 // load reads the bytes of a tensor.
@@ -227,14 +226,14 @@ func (f *Folder) load(ctx context.Context, at place, data []byte) error {
 	})
 }
 
-// Aside reports whether a tensor only says how another one is to be read, or is computed anew.
+// Aside reports whether a tensor is not loaded itself: it only says how to read another one, or is computed anew.
 func (f *Folder) Aside(tensor string) bool {
 	for _, suffix := range scaleSuffixes {
 		if of, is := strings.CutSuffix(tensor, suffix); is && f.Has(of) {
 			return true
 		}
 	}
-	// An input_scale rounds activations to FP8, which nothing here does.
+	// An input_scale would round activations to FP8, which this program does not do.
 	for _, suffix := range []string{".input_scale", ".rotary_emb.inv_freq", ".attn.bias", ".attn.masked_bias"} {
 		if strings.HasSuffix(tensor, suffix) {
 			return true

@@ -68,8 +68,8 @@ func (c *component) beginsWithToken() bool {
 	})
 }
 
-// expressions returns the regular expressions by which a text is cut, one after the other; "" stands
-// for that of GPT-2. The error is what is not known.
+// expressions returns the regular expressions that cut a text, in order; "" means GPT-2's. The error
+// names the part that is not supported.
 func (c *component) expressions() (list []string, err error) {
 	if len(c.PreTokenizers) > maxComponents {
 		return nil, fmt.Errorf("%d parts", len(c.PreTokenizers))

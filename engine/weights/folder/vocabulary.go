@@ -79,8 +79,8 @@ func (v *vocabulary) refuse(field, got, allowed string) error {
 }
 
 // Vocabulary writes the vocabulary and the chat template into the metadata of a GGUF file. The
-// vocabulary gets as many tokens as the embedding table has rows. A token of the file without a row is
-// left out; a row without a token gets one that is never written.
+// vocabulary gets as many tokens as the embedding table has rows. It leaves out a token without a row.
+// A row without a token gets a token that is never written.
 func (f *Folder) Vocabulary(ctx context.Context, metadata *gguf.Builder, rows int) error {
 	var file tokenizerFile
 	err := f.decode(ctx, tokenizerName, maxTokenizerBytes, &file)
@@ -164,8 +164,7 @@ func (v *vocabulary) kindOf(text string, file *tokenizerFile) int32 {
 	return tokenizer.TypeNormal
 }
 
-// looksSpecial tells control tokens that the file does not call special, as llama.cpp's converter
-// does.
+// looksSpecial recognises control tokens that the file does not mark as special, by llama.cpp's rule.
 func looksSpecial(text string) bool {
 	for _, ends := range [][2]string{{"<|", "|>"}, {"<｜", "｜>"}, {"<unused", ">"}} {
 		if strings.HasPrefix(text, ends[0]) && strings.HasSuffix(text, ends[1]) {
@@ -198,7 +197,7 @@ func (v *vocabulary) write(metadata *gguf.Builder, file *tokenizerFile) error {
 	metadata.Set("tokenizer.ggml.pre", pre)
 	lines := make([]string, len(file.Model.Merges))
 	for i, m := range file.Model.Merges {
-		// A token that is spelled with a real space is never merged from text; Ġ keeps the two apart.
+		// A space separates the two parts of a merge, so a space inside a part becomes Ġ.
 		lines[i] = strings.ReplaceAll(m[0], " ", "Ġ") + " " + strings.ReplaceAll(m[1], " ", "Ġ")
 	}
 	metadata.Set("tokenizer.ggml.merges", lines)
@@ -206,8 +205,8 @@ func (v *vocabulary) write(metadata *gguf.Builder, file *tokenizerFile) error {
 }
 
 // scores gives each token a score by the first merge that makes it: the earlier the merge, the higher
-// the score. In transformers' files, merges of SentencePiece vocabularies were made from scores in this
-// order, so the order of the scores comes back.
+// the score. In files of transformers, the merges of SentencePiece vocabularies are sorted by score, so
+// this restores the order of the scores.
 func (v *vocabulary) scores(file *tokenizerFile) []float32 {
 	scores := make([]float32, len(v.tokens))
 	for i := range scores {
@@ -306,7 +305,7 @@ func (v *vocabulary) all(fields Fields, name string) []int32 {
 	return ids
 }
 
-// template returns the chat template; "" if there is none. Of several it is the one called default.
+// template returns the chat template; "" if there is none. Of several templates it is the one named default.
 func (f *Folder) template(ctx context.Context, config Fields) (string, error) {
 	data, err := f.read(ctx, "chat_template.jinja", maxConfigBytes)
 	if err == nil || !errors.Is(err, fs.ErrNotExist) {

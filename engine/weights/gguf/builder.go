@@ -13,8 +13,8 @@ import (
 
 // Builder collects metadata and tensors and writes them as one GGUF file. Tests, tools and the
 // conversion of folders use it. The caller must check foreign input first: a value or a tensor that
-// GGUF cannot hold is a programmer error and panics. Only Write returns errors: those of its writer,
-// and of the functions given to Stream. The Builder does not notice mistakes such as duplicate names.
+// does not fit into GGUF panics. Only Write returns errors: from its writer, and from the functions
+// given to Stream. The Builder does not notice mistakes such as duplicate names.
 type Builder struct {
 	Version uint32 // 3 unless set
 	// Alignment of tensor data in bytes; 0 means 32. If set, it is also written as
@@ -95,8 +95,8 @@ func (b *Builder) Bytes() []byte {
 	return out.Bytes()
 }
 
-// Hollow returns a file whose tensor data are all zero and were never written. On systems that
-// assign memory when it is first written, the data take none.
+// Hollow returns a file whose tensor data are all zero and were never written. On systems that provide
+// memory when it is first written, these data need none.
 func (b *Builder) Hollow() []byte {
 	header, size := b.Header()
 	file := make([]byte, size)

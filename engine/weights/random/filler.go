@@ -17,8 +17,8 @@ import (
 // scales are set.
 type filler struct {
 	typ compute.DType
-	// set finishes whole blocks of random bytes. Their numbers then have mean 0 and the given
-	// standard deviation, or nearly.
+	// set finishes whole blocks of random bytes, so that their numbers have mean 0 and nearly the given
+	// standard deviation.
 	set func(blocks []byte, deviation float64)
 }
 
@@ -54,8 +54,8 @@ func (f filler) matrix(ctx context.Context, w io.Writer, r *rand.ChaCha8, rows, 
 	return nil
 }
 
-// setF16 keeps sign and fraction, and one random bit of the exponent. With p the power of two
-// nearest to deviation, half of the magnitudes lie between p/2 and p, the others between p and 2p.
+// setF16 keeps sign, fraction, and one random bit of the exponent. If p is the power of two nearest to
+// deviation, half of the magnitudes lie between p/2 and p, the others between p and 2p.
 func setF16(numbers []byte, deviation float64) {
 	exponent := uint16(max(1, 15+math.Round(math.Log2(deviation)))) // that of numbers from p to 2p
 	for i := 0; i < len(numbers); i += 2 {
@@ -82,13 +82,13 @@ func setF32(numbers []byte, deviation float64) {
 	}
 }
 
-// scales returns a function that sets the scales of blocks of random bytes. It leaves quants, and
-// the factors inside a block, as they are: uniform. If the type has a minimum, it sets the minimum
-// so that the mean is 0. Types with factors of it store minus the minimum.
+// scales returns a function that sets the scales of blocks of random bytes. The quants, and the factors
+// inside a block, stay random. If the type has a minimum, it is set so that the mean is 0. Types with
+// factors for the minimum store it negated.
 func scales(f *format.Format) func([]byte, float64) {
 	scale := 1 / f.Deviation
 	if f.ScaleKind == format.Exponent {
-		scale *= math.Sqrt2 // the next power of two below is the nearest one
+		scale *= math.Sqrt2 // the next lower power of two is the nearest one
 	}
 	min := -scale * float64(int(1)<<f.Bits()-1) / 2
 	if f.Factors == format.SixBits || f.Factors == format.Nibbles {

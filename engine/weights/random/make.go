@@ -7,12 +7,12 @@ import (
 	"os"
 )
 
-// HostileDraft is used like the name of a shape. It means a real draft model with shuffled weights
-// (see Scramble).
+// HostileDraft is a name that may be given instead of a shape. It means a real draft model with shuffled
+// weights (see Scramble).
 const HostileDraft = "hostile-draft"
 
-// MakeFile writes a model file at path, which must not exist, from the names of a shape and a
-// weight type. draft is the file that HostileDraft shuffles; HostileDraft exists for Q8_0 only.
+// MakeFile writes a model file at path, which must not exist. shape and weightType are names. draft is
+// the file that HostileDraft shuffles; HostileDraft exists only for Q8_0.
 func MakeFile(ctx context.Context, path, shape, weightType string, draft []byte) error {
 	if shape == HostileDraft && weightType == "Q8_0" {
 		return writeHostileDraft(path, draft)

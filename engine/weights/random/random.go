@@ -39,15 +39,15 @@ type Shape struct {
 	Untied  bool // has an output matrix in addition to the embedding table
 	Experts int  // 0: none
 	Used    int  // experts of a row; FFN is the width of one
-	// States are those of three layers of four, which have them in place of attention. Without heads:
-	// none.
+	// States are the states of three layers in four, which have no attention. Without heads: no such
+	// layers.
 	States compute.CacheState
 }
 
-// Shapes lists the shapes that can be asked for by name. Source: the config.json of Qwen3-0.6B,
-// Qwen3-1.7B and Qwen3-8B. The others are made up: qwen3-moe-1b is a third of the layers of
-// Qwen3-30B-A3B with half of its experts, of which a row reads 1.2 billion parameters; qwen3.5-0.8b has
-// gated delta nets in three layers of four; the tiny ones are for tests.
+// Shapes lists the shapes by name. Qwen3-0.6B, Qwen3-1.7B and Qwen3-8B have the sizes in their
+// config.json. The others are made up: qwen3-moe-1b has a third of the layers of Qwen3-30B-A3B and half
+// of its experts, so a row reads 1.2 billion parameters; qwen3.5-0.8b has gated delta nets in three
+// layers in four; the tiny ones are for tests.
 func Shapes() []Shape {
 	return []Shape{
 		{Name: "qwen3-0.6b", Layers: 28, Dim: 1024, FFN: 3072, Heads: 16, KVHeads: 8, HeadDim: 128, Vocab: 151936},
@@ -190,8 +190,8 @@ func build(ctx context.Context, s Shape, t compute.DType) (*gguf.Builder, error)
 // recurs reports whether a layer has a state.
 func (s *Shape) recurs(layer int) bool { return s.States.Heads > 0 && layer%4 != 3 }
 
-// attention adds the tensors of a layer's attention. In the Qwen3.5 family, the query has the rows of
-// a gate.
+// attention adds the tensors of a layer's attention. In the Qwen3.5 family, the tensor of the query also
+// has the rows of a gate.
 func (s *Shape) attention(layer func(string) string, matrix func(string, int, int), vector func(string, int)) {
 	queries, keys := s.Heads*s.HeadDim, s.KVHeads*s.HeadDim
 	gates := 0

@@ -241,7 +241,7 @@ func (p *parser) postfix(value expression) expression {
 	}
 }
 
-// index reads what is between [ and ].
+// index reads the part between [ and ].
 func (p *parser) index(value expression, at pos) expression {
 	var bounds [3]expression
 	slice := false

@@ -62,7 +62,7 @@ func safeFilter(_ *runner, t Text, _ arguments) Value {
 	return t
 }
 
-// escaped replaces what HTML would read as markup.
+// escaped replaces the characters that HTML would read as markup.
 func (r *runner) escaped(t Text) Text {
 	if t.safe || !r.allocText(5*len(t.s)+16*len(t.runs)) {
 		return t
@@ -84,7 +84,7 @@ func replaceFilter(r *runner, v Value, a arguments) Value {
 	return replaceMethod(r, r.str(v), a)
 }
 
-// indentFilter indents every line but the first and the empty ones. The argument first adds the
+// indentFilter indents every line except the first one and empty ones. The argument first includes the
 // first line, blank the empty ones.
 func indentFilter(r *runner, v Value, a arguments) Value {
 	t, ok := v.(Text)

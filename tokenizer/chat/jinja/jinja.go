@@ -4,15 +4,15 @@
 // A template travels through these files: lexer.go cuts the source into tokens, parser.go and
 // expressions.go build a tree, statements.go and eval.go run the tree.
 //
-// No library does this, for two reasons. First, a template is code by a stranger, so every step,
-// byte and level of nesting is counted while it runs (limits.go). A macro that calls itself, a
-// text that doubles in a loop, or a letter repeated 10 million times must end in an error, not in
-// the end of the process. Second, each byte of the output keeps its origin, template or data,
-// through every filter and method.
+// There are two reasons not to use a library. First, a template is code by a stranger, so every step,
+// byte and level of nesting is counted while it runs (limits.go). A macro that calls itself, a text
+// that doubles in a loop, or a letter repeated 10 million times must end in an error, and not end the
+// process. Second, each byte of the output keeps its origin, template or data, through every filter and
+// method.
 //
-// That is the invariant: data never passes for a control token. Only text has an origin. A number
-// read out of data becomes the template's when it is printed, and so does what a template writes
-// after it compared data with its own words.
+// The second reason serves an invariant: data never becomes a control token. Only text has an origin. A
+// number from data counts as the template's when it is printed; so does text that a template writes
+// because it compared data with its own words.
 //
 // What runs is what Hugging Face's transformers runs: Jinja in an immutable sandbox with
 // trim_blocks, lstrip_blocks, loop controls, raise_exception, strftime_now, tojson and the
@@ -50,9 +50,9 @@ func Parse(source string) (*Template, error) {
 	return &Template{source: source, body: body}, p.err
 }
 
-// Render runs the template on variables. now is the clock: strftime_now reads it, and by it a
-// rendering of more than maxDuration ends with an error. The error is the message of
-// raise_exception, or says what the template did wrong or which limit it exceeded.
+// Render runs the template on variables. now is the clock for strftime_now, and for the limit
+// maxDuration. The error is the message of raise_exception, or says what the template did wrong or
+// which limit it exceeded.
 func (t *Template) Render(variables map[string]Value, now func() time.Time) (Text, error) {
 	r := newRun(t.source, variables, now)
 	r.runAll(t.body)

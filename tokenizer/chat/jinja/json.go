@@ -90,7 +90,7 @@ func (p *jsonPrinter) dict(d *Dict, level int) {
 	})
 }
 
-// nested writes elements, each on a line of its own if there is an indent.
+// nested writes elements; if there is an indent, each on its own line.
 func (p *jsonPrinter) nested(begin, end string, count, level int, one func(i int)) {
 	// Bounded: the level is at most maxDepth, the indent at most 16.
 	lineBreak := func(level int) string { return "\n" + strings.Repeat(" ", p.indent*level) }

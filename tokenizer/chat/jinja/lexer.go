@@ -46,7 +46,7 @@ func (t token) String() string {
 // lexer cuts a template into tokens and applies the rules for white space around tags. A minus sign
 // in a tag strips all white space on its side. trim_blocks drops the line break after a statement
 // or a comment. lstrip_blocks drops the blanks between the start of a line and a statement or a
-// comment. A plus sign in the tag turns these two off on its side.
+// comment. A plus sign in a tag turns these two rules off on its side.
 type lexer struct {
 	source   string
 	at       int

@@ -4,9 +4,8 @@ import (
 	"time"
 )
 
-// Limits of a template. Published templates have under 20 KiB and take at most a few thousand
-// steps per message. These limits leave room above that, and still end the worst template within a
-// second and 64 MiB.
+// Limits of a template. Published templates have under 20 KiB and take at most a few thousand steps per
+// message. The limits are well above that, and end even the worst template within a second and 64 MiB.
 const (
 	maxSourceBytes = 256 << 10
 	maxTokens      = 50_000

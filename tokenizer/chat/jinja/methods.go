@@ -279,7 +279,7 @@ func titleRune(c rune) string {
 	return string(unicode.ToTitle(c))
 }
 
-// titling writes the first letter of each word large and the others small.
+// titling writes the first letter of each word in upper case and the others in lower case.
 func titling(separates func(rune) bool) builtin {
 	return textMethod("", func(r *runner, t Text, _ arguments) Value {
 		begins := true

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// parser builds the tree of a template. After the first error it stands at the end of the
-// template, so every loop below ends there.
+// parser builds the tree of a template. After the first error it moves to the end of the template, so
+// every loop below ends.
 type parser struct {
 	source  string
 	tokens  []token
@@ -43,7 +43,7 @@ func (p *parser) fail(t token, format string, args ...any) {
 	p.at = len(p.tokens) - 1
 }
 
-// want fails because the next token is none of what is allowed there.
+// want fails because the next token is not allowed there.
 func (p *parser) want(allowed string) {
 	p.fail(p.now(), "got %v; allowed: %s", p.now(), allowed)
 }
@@ -259,7 +259,7 @@ func (p *parser) parameters() []parameter {
 	return list
 }
 
-// target reads what a loop or a set assigns to.
+// target reads the target of a loop or of a set.
 func (p *parser) target(attributes bool) target {
 	var list []target
 	for tuple := false; ; tuple = true {

@@ -25,10 +25,9 @@ func (r *runner) pull(v Value) func() (Value, bool) {
 	}
 }
 
-// lazily returns a generator. Asked for an element, it calls each with the elements of v, one after
-// the other, until each reports that its result is kept, and returns this result. As in Jinja,
-// nothing is done before that, so nothing fails before. None and other false values have no
-// elements.
+// lazily returns a generator. For each element asked of it, the generator calls each with the elements
+// of v in turn until each reports that its result is kept, and returns that result. As in Jinja, it
+// computes nothing before, so nothing fails before. None and other false values have no elements.
 func (r *runner) lazily(v Value, each func(item Value) (Value, bool)) Value {
 	if !truth(v) {
 		v = &List{}
@@ -102,8 +101,8 @@ func selecting(keep, byAttribute bool) builtin {
 }
 
 // path follows attribute from v. "function.name" is the attribute name of the attribute function; a
-// part that is a number is an index. An attribute that is no text is a key of v. If attribute is
-// None, path returns v.
+// part that is a number is an index. An attribute that is not text is a key of v. If attribute is None,
+// path returns v.
 func (r *runner) path(v, attribute Value) Value {
 	name, ok := attribute.(Text)
 	if attribute == nil {
@@ -121,8 +120,8 @@ func (r *runner) path(v, attribute Value) Value {
 	return v
 }
 
-// key returns what sort, unique, min and max compare: the element, or its attribute if one is
-// given. A text is in small letters unless caseful.
+// key returns what sort, unique, min and max compare: the element, or its attribute if one is given.
+// Text is compared in lower case unless caseful.
 func (r *runner) key(item, attribute Value, caseful bool) Value {
 	item = r.path(item, attribute)
 	if t, ok := item.(Text); ok && !caseful {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// runner is one rendering of a template. After an error it does nothing more: every loop ends, and
-// what the functions return no longer matters. Code that allocates or loops asks first (limits.go).
+// runner is one rendering of a template. After an error it does nothing: every loop ends, and results of
+// functions are not used. Code that allocates or loops asks the budget first (limits.go).
 type runner struct {
 	budget
 	source  string
@@ -41,7 +41,7 @@ func (r *runner) fail(format string, args ...any) Value {
 	return nil
 }
 
-// pos is an offset in the source. The innermost node that has one locates an error.
+// pos is an offset in the source. An error gets the offset of the innermost node that has one.
 type pos int
 
 func (p pos) offset() int { return int(p) }

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Text is a string that knows for each of its bytes whether the template wrote it or it came in as
-// data. Cutting, joining and changing case keep that origin. The zero value is the empty text.
+// Text is a string that knows for each byte whether the template wrote it or it is data. Cutting, joining
+// and changing case keep this origin. The zero value is the empty text.
 type Text struct {
 	s    string
 	runs []run // ascending; neighbours differ; the last ends at len(s); nil: all the template's

@@ -49,8 +49,8 @@ func (d *Dict) Set(key Text, value Value) { d.set(key, value) }
 // Get returns the value of a key.
 func (d *Dict) Get(key string) (Value, bool) { return d.get(Literal(key)) }
 
-// hashed returns a value that is equal for keys that Python's dict takes for the same, such as 1
-// and True. It returns false if key cannot be a key of a dict.
+// hashed returns a value that is equal for keys that Python's dict treats as the same, such as 1 and
+// True. It returns false if key cannot be a key of a dict.
 func hashed(key Value) (any, bool) {
 	switch key := key.(type) {
 	case Text:
