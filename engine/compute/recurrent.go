@@ -1,10 +1,10 @@
 package compute
 
-// Recurrent is an optional interface of a Backend: layers that keep a state of fixed size in place
-// of keys and values. A model with such layers is refused on other backends.
+// Recurrent is an optional interface of a Backend: layers that keep a state of fixed size instead of
+// keys and values. A model with such layers is refused on other backends.
 //
-// A state cannot be cut back as keys can. So a cache has the states before the last pass and the
-// inputs of its rows, and Truncate can remove rows of that pass. To go back further it needs a
+// A state cannot be cut back as keys can. So a cache keeps the states before the last pass and the
+// inputs of its rows, and Truncate can remove rows of this pass. To go back further, the cache needs a
 // checkpoint (see Partial).
 type Recurrent interface {
 	// DeltaNet computes m rows of a gated delta net, starting at d.Row, after the Len tokens of the

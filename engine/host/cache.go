@@ -17,7 +17,7 @@ type cache struct {
 	states []*cpu.State // for layers with a recurrent state in place of keys and values; nil for the others
 }
 
-// Cache allocates room for every token of the shape.
+// Cache allocates memory for all tokens of the shape.
 func (b *Backend) Cache(shape compute.CacheShape) (compute.Cache, error) {
 	require(shape.Layers > 0 && shape.Tokens > 0 && (shape.Each == nil || len(shape.Each) == shape.Layers), "a cache without layers or tokens")
 	if err := b.CheckCache(shape); err != nil {
@@ -49,18 +49,18 @@ func (b *Backend) Cache(shape compute.CacheShape) (compute.Cache, error) {
 	return c, nil
 }
 
-// newLayer allocates rows of a layer.
+// newLayer allocates the rows of a layer.
 func (c *cache) newLayer(i int, rows cpu.KVShape) *cpu.KV {
 	l := c.shape.Layer(i)
 	rows.Heads, rows.KeyDim, rows.ValueDim = l.KVHeads, l.KeyDim, l.ValueDim
 	return cpu.NewKV(rows, kept[c.shape.Type])
 }
 
-// kept maps the supported types of keys and values to those of the kernels.
+// kept maps types of keys and values to the kernels' types, for the supported ones.
 var kept = map[compute.DType]cpu.KVType{compute.F32: cpu.KVF32, compute.F16: cpu.KVF16, compute.Q8_0: cpu.KVQ8_0}
 
-// CheckCache returns an error for a type that the attention kernels cannot read, and for Q8_0 if
-// the width of a head is not a multiple of a block.
+// CheckCache returns an error for a type that the attention kernels cannot read. For Q8_0 it also
+// returns one if the width of a head is not a multiple of a block.
 func (b *Backend) CheckCache(shape compute.CacheShape) error {
 	kv, ok := kept[shape.Type]
 	if !ok {
@@ -84,7 +84,7 @@ func (b *Backend) CheckCache(shape compute.CacheShape) error {
 	return nil
 }
 
-// cacheBytes checks for overflow, because the number of tokens comes from the user.
+// cacheBytes checks for overflow, because the user chooses the number of tokens.
 func cacheBytes(shape compute.CacheShape) (int64, error) {
 	token := uint64(0)  // bytes of one token in all layers that keep every row
 	others := uint64(0) // bytes of the other layers
@@ -92,7 +92,7 @@ func cacheBytes(shape compute.CacheShape) (int64, error) {
 		l := shape.Layer(i)
 		row := uint64(l.KVHeads) * uint64(kept[shape.Type].Bytes(l.KeyDim)+kept[shape.Type].Bytes(l.ValueDim))
 		if ring := ringOf(&shape, i); ring > 0 {
-			others += row * uint64(ring+shape.Checkpoints*checkpointRows(&shape, i)) // less than the row of each token
+			others += row * uint64(ring+shape.Checkpoints*checkpointRows(&shape, i)) // fewer bytes than one row for each token
 			continue
 		}
 		if l.State.Heads > 0 {
@@ -153,7 +153,7 @@ func (c *cache) KeyValue(layer, token int, key, value []float32) error {
 }
 
 func (c *cache) Bytes() int64 {
-	size, _ := cacheBytes(c.shape) // no error: the size was checked when the cache was made
+	size, _ := cacheBytes(c.shape) // cannot fail: the size was checked when the cache was made
 	return size
 }
 

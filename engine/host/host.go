@@ -1,13 +1,12 @@
 // Package host is the CPU backend of engine/compute. Its memory is Go's. Operations are queued, and
 // run on a pool of threads when their results are needed.
 //
-// It keeps the law of engine/compute, that a row's bits depend on that row alone: every kernel of
-// kernels/cpu adds in a fixed order along the summed axis. Moved bytes and waits are counted as on
-// a GPU, so that the figures on screen can be compared: the bytes that Logits copies out, and one
-// wait per pass of which anything was read.
+// It keeps the law of engine/compute that a row's bits depend on that row alone: every kernel of
+// kernels/cpu adds in a fixed order along the summed axis. To make figures comparable with a GPU's, it
+// counts the bytes that Logits copies, and one wait for each pass whose results were read.
 //
-// A Backend serves one goroutine at a time. Weights in F32, F16 and BF16 stay where the file has
-// them. Quantised weights are repacked for the vector unit.
+// Only one goroutine may use a Backend at a time. Weights in F32, F16 and BF16 are used from the file's
+// memory. Quantised weights are repacked for the vector unit.
 package host
 
 import (
@@ -23,17 +22,17 @@ import (
 type Backend struct {
 	pool *cpu.Pool
 	name string
-	why  string // so many threads; empty if the number was asked for
+	why  string // reason for the number of threads; empty if the caller chose it
 
 	queue     queue
-	quantised [2]cpu.Quantized // room for the quantised activations, in turns
+	quantised [2]cpu.Quantized // memory for quantised activations, used in turns
 	exact     bool             // activations are not quantised
-	room      cpu.Room         // for products with them
+	room      cpu.Room         // memory for products with unquantised activations
 	inputs    cpu.ExpertMemory
 	stateRoom []float32 // states of a layer after rows that can be taken back
 
 	weightBytes int64 // of all matrices that were loaded
-	nearBytes   int64 // up to so many, they stay in the last-level cache
+	nearBytes   int64 // up to this many bytes of weights stay in the last-level cache
 }
 
 var _ compute.Backend = (*Backend)(nil)
@@ -41,8 +40,8 @@ var _ compute.Backend = (*Backend)(nil)
 // New starts a backend on this many threads; 0 or less means as many as compute best (cores.go).
 func New(threads int) *Backend { return NewPolling(threads, cpu.DefaultPoll) }
 
-// NewPolling is New, but after a pass its threads poll for new work for the duration poll before
-// they sleep.
+// NewPolling is New with a polling time. After a pass, the threads poll for new work for the duration
+// poll before they sleep.
 func NewPolling(threads int, poll time.Duration) *Backend {
 	why, machine := "", thisMachine(os.DirFS("/"))
 	if threads <= 0 {
@@ -64,8 +63,8 @@ func NewPolling(threads int, poll time.Duration) *Backend {
 	return b
 }
 
-// WithActivations makes products take the activations as they are (f32) or, with quantised weights,
-// in 8 bits (q8), as they do without it. It returns b. Call it before anything else.
+// WithActivations sets how activations are multiplied with quantised weights: "q8", the default, rounds
+// them to 8 bits; "f32" uses them as they are. It returns b. Call it before anything else.
 func (b *Backend) WithActivations(kind string) *Backend {
 	if b.exact = kind == "f32"; b.exact {
 		b.name += ", f32 activations"
@@ -79,8 +78,8 @@ func (b *Backend) Info() compute.Info {
 	return compute.Info{Kind: "cpu", Name: b.name, MemoryBytes: availableMemoryBytes(), Detail: b.detail()}
 }
 
-// detail explains the number of threads. It also gives what was measured when they were started:
-// what it costs to share work between them, and which ways to compute are faster.
+// detail explains the number of threads. It also says what was measured when they started: the cost of
+// sharing work between them, and which ways to compute are faster.
 func (b *Backend) detail() string {
 	text := ""
 	if b.why != "" {
@@ -102,7 +101,7 @@ func (b *Backend) detail() string {
 // Ceilings measures the limits of this machine for products.
 func (b *Backend) Ceilings() compute.Ceilings { return compute.Ceilings(b.pool.MeasureCeilings()) }
 
-// Waited returns how long one thread, on average, has waited for the others inside passes.
+// Waited returns how long one thread has waited for the others inside passes, on average.
 func (b *Backend) Waited() time.Duration { return b.pool.Waited() / time.Duration(b.pool.Threads()) }
 
 // Close ends the worker threads.
@@ -111,8 +110,8 @@ func (b *Backend) Close() error {
 	return nil
 }
 
-// near reports whether all weights fit into the last-level cache. A pass is then so short that it
-// should have few phases (join.go).
+// near reports whether all weights fit into the last-level cache. Then a pass is so short that it should
+// have few phases (join.go).
 func (b *Backend) near() bool { return b.weightBytes <= b.nearBytes }
 
 // fillsCaches reports whether products of one row prefetch weights into all caches.

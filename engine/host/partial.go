@@ -7,7 +7,7 @@ import (
 	"specula/kernels/cpu"
 )
 
-// partialCache is a cache some of whose layers do not keep every row.
+// partialCache is a cache in which some layers do not keep every row.
 //
 // Layers with a window keep only their last rows, in rings. All rings have room for the window, for
 // the rows of a pass and for whole splits of attention, so a pass has the bits of one over a whole
@@ -16,23 +16,22 @@ import (
 type partialCache struct {
 	*cache
 	owner       *Backend
-	lowest      []int        // the first token whose rows each ring still holds
+	lowest      []int        // for each ring, the first token whose rows it has
 	before      []earlier    // states before the last long pass
 	checkpoints []checkpoint // the oldest first
 	free        []checkpoint
 }
 
-// earlier is a copy of the state from before a long pass. With it, the cache can go back to every
-// length from At, the number of tokens that the copy has seen, to the length at the start of the
-// pass.
+// earlier is a copy of the state from before a long pass. It has seen At tokens. With it, the cache can
+// go back to every length from At to the length at the start of the pass.
 type earlier struct {
 	cpu.Snapshot
-	length int // of the cache at the start of the pass; 0: there is no copy
+	length int // of the cache at the start of the pass; 0: no copy
 }
 
 func (e *earlier) reaches(n int) bool { return e.At() <= n && n <= e.length }
 
-// checkpoint holds what attention reads for the rows from a length on.
+// checkpoint has what attention reads for a row at position length.
 type checkpoint struct {
 	length int
 	layers []*cpu.KV // nil for layers without a ring
@@ -41,8 +40,8 @@ type checkpoint struct {
 
 var _ compute.Partial = (*partialCache)(nil)
 
-// ringOf returns the number of rows in the ring of a layer. It returns 0 if the layer keeps all
-// rows, because a ring with its checkpoints would not be smaller.
+// ringOf returns the number of rows in the ring of a layer. It returns 0 if the layer keeps all rows,
+// because a ring with its checkpoints would not be smaller.
 func ringOf(s *compute.CacheShape, layer int) int {
 	if s.Windows == nil || s.Windows[layer] == 0 {
 		return 0
@@ -53,7 +52,7 @@ func ringOf(s *compute.CacheShape, layer int) int {
 	return 0
 }
 
-// checkpointRows is the size of a checkpoint of a layer: the rows that FirstRead can ask for, in
+// checkpointRows is the number of rows in a checkpoint of a layer: those that FirstRead can ask for, in
 // whole blocks.
 func checkpointRows(s *compute.CacheShape, layer int) int {
 	return wholeBlocks(s.Windows[layer] + cpu.KeysPerSplit)
@@ -74,7 +73,7 @@ func newPartialCache(b *Backend, c *cache) *partialCache {
 	return r
 }
 
-// inside returns the cache in a Cache, and what it is in if that is partial.
+// inside returns the cache in c, and c itself if it is partial.
 func inside(c compute.Cache) (*cache, *partialCache) {
 	if r, ok := c.(*partialCache); ok {
 		return r.cache, r
@@ -82,7 +81,7 @@ func inside(c compute.Cache) (*cache, *partialCache) {
 	return c.(*cache), nil
 }
 
-// Reach returns n if all layers still hold what a row at n reads, else the last checkpoint before n.
+// Reach returns n if all layers have what a row at n reads, else the last checkpoint before n.
 func (c *partialCache) Reach(n int) int {
 	n = min(n, c.length)
 	if c.holds(n) {
@@ -97,7 +96,7 @@ func (c *partialCache) Reach(n int) int {
 	return best
 }
 
-// holds reports whether rings and states hold all that a row at position n reads.
+// holds reports whether rings and states have all that a row at position n reads.
 func (c *partialCache) holds(n int) bool {
 	for i, lowest := range c.lowest {
 		if n > 0 && lowest > 0 && cpu.FirstRead(n, c.shape.Windows[i]) < lowest {
@@ -135,8 +134,8 @@ func (c *partialCache) Truncate(n int) error {
 	return nil
 }
 
-// turnBack restores the state that each layer had before the last long pass, if the layer has seen
-// more than n tokens. It drops copies that have seen more than n tokens.
+// turnBack restores the state before the last long pass in each layer that has seen more than n tokens.
+// It drops copies that have seen more than n tokens.
 func (c *partialCache) turnBack(n int) {
 	for i, s := range c.states {
 		if s != nil && s.At > n {
@@ -159,8 +158,8 @@ func (c *partialCache) turnBackLayer(i, n int) {
 	}
 }
 
-// begin prepares the state of a layer for a pass of so many rows: it takes back what a pass that
-// failed has done, and copies the state before more rows than could be taken back one by one.
+// begin prepares the state of a layer for a pass of rows rows. It undoes what a failed pass has done,
+// and copies the state if the pass has more rows than could be removed one by one.
 func (c *partialCache) begin(layer, rows int) {
 	s := c.states[layer]
 	if s.At > c.length {
@@ -173,8 +172,7 @@ func (c *partialCache) begin(layer, rows int) {
 	}
 }
 
-// restore copies the checkpoint of this length into rings and states. What they held after it is
-// lost.
+// restore copies the checkpoint of length n into rings and states. It overwrites later tokens.
 func (c *partialCache) restore(n int) {
 	c.owner.flush()
 	for _, p := range c.checkpoints {
@@ -198,7 +196,7 @@ func wholeBlocks(tokens int) int {
 	return (tokens + cpu.KeysPerBlock - 1) / cpu.KeysPerBlock * cpu.KeysPerBlock
 }
 
-// Checkpoint copies what a row at the present length reads.
+// Checkpoint copies what a row at the present length will read.
 func (c *partialCache) Checkpoint() error {
 	if c.length == 0 || c.shape.Checkpoints == 0 || len(c.checkpoints) > 0 && c.checkpoints[len(c.checkpoints)-1].length == c.length {
 		return nil
@@ -216,7 +214,7 @@ func (c *partialCache) Checkpoint() error {
 			kept.Copy(0, c.layers[i], from, wholeBlocks(c.length-from))
 		}
 		if s := c.states[i]; s != nil {
-			if s.At > c.length { // a pass that failed has brought it there
+			if s.At > c.length { // a failed pass has moved it on
 				c.turnBackLayer(i, c.length)
 			}
 			s.Save(&p.states[i])
@@ -226,20 +224,20 @@ func (c *partialCache) Checkpoint() error {
 	return nil
 }
 
-// remove makes room for another checkpoint.
+// remove drops checkpoint i and keeps its memory for another one.
 func (c *partialCache) remove(i int) {
 	c.free = append(c.free, c.checkpoints[i])
 	c.checkpoints = append(c.checkpoints[:i], c.checkpoints[i+1:]...)
 }
 
-// stored notes that a layer has stored the tokens up to one.
+// stored notes that a layer has stored the tokens before to.
 func (c *partialCache) stored(layer, to int) {
 	if rows := ringOf(&c.shape, layer); rows > 0 {
 		c.lowest[layer] = max(c.lowest[layer], to-rows)
 	}
 }
 
-// KeyValue refuses tokens whose place was taken.
+// KeyValue refuses tokens whose rows were overwritten.
 func (c *partialCache) KeyValue(layer, token int, key, value []float32) error {
 	if layer >= 0 && layer < c.shape.Layers && token < c.lowest[layer] {
 		return fmt.Errorf("reading the cache at layer %d, token %d: its place was taken; the first that is there is %d", layer, token, c.lowest[layer])

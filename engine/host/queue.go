@@ -5,16 +5,15 @@ import (
 	"specula/kernels/cpu"
 )
 
-// queue collects operations until their results are needed. The threads can then run a whole pass
-// by themselves, instead of being called together for each operation. Two rules keep the number of
-// phases small: successive operations that treat each row by itself share a phase, and so do
-// products of the same input.
+// queue collects operations until their results are needed. Then the threads run a whole pass without
+// being called for each operation. Two rules keep the number of phases small: successive operations on
+// single rows share a phase, and so do products of the same input.
 //
-// A phase starts when the one before is finished. This keeps the operations in order.
+// A phase starts when the previous one has finished, so operations keep their order.
 //
-// Most passes have the phases of the pass before. What did not change is not written again (cpu.Keep):
-// other cores have read it, and each line of their caches would have to be taken from them and sent
-// to them again. In passes of the demo pair that took 15 µs of 140, on two cores without a common
+// Most passes have the same phases as the pass before. Fields that stay the same are not written again
+// (cpu.Keep): other cores have read them, and a write would have to take the line from their caches and
+// send it back. In passes of the demo pair such writes took 15 µs of 140, on two cores without a common
 // cache.
 type queue struct {
 	phases []cpu.Phase // without the open one
@@ -34,8 +33,8 @@ type queue struct {
 	program      []cpu.Phase // what join makes of phases
 }
 
-// flushWork bounds the work in the queue, in multiplications, so that a pass over a large model can
-// be cancelled in between.
+// flushWork limits the work in the queue, in multiplications, so that a pass over a large model can be
+// cancelled on the way.
 const flushWork = 1 << 26
 
 func newQueue() queue {
@@ -69,7 +68,7 @@ func (q *queue) last() cpu.Task {
 	return q.phases[len(q.phases)-1].Task
 }
 
-// enlarge enlarges the last phase. None may be open.
+// enlarge enlarges the last phase. No phase may be open.
 func (q *queue) enlarge(items, work int) {
 	last := &q.phases[len(q.phases)-1]
 	last.Items = items
@@ -105,8 +104,8 @@ func (q *queue) close() {
 	q.row.n, q.prod.n, q.open = 0, 0, 0
 }
 
-// perRow queues an operation on the rows first … first+count−1. It joins the open phase if that one
-// works on rows too.
+// perRow queues an operation on rows first … first+count−1. It is added to the open phase if that phase
+// works on rows, too.
 func (b *Backend) perRow(op rowOperation, work int) {
 	if n := b.queue.row.n; n == 0 || n == len(b.queue.row.operations) {
 		b.makeRoom()
@@ -134,8 +133,8 @@ func (b *Backend) makeRoom() {
 	}
 }
 
-// mostPhasesAtOnce is the largest number of phases that are added between two calls of makeRoom:
-// the open one, and up to three for a product, whose input is quantised, packed and multiplied.
+// mostPhasesAtOnce is the largest number of phases that are added between two calls of makeRoom: the
+// open one, and three for a product (quantise the input, pack it, multiply).
 const mostPhasesAtOnce = 4
 
 // flush runs everything in the queue.
@@ -151,10 +150,9 @@ func (b *Backend) flush() {
 	b.pool.RunAll(program)
 }
 
-// rowPhase applies its operations to each row. Where all operations can treat parts of the columns
-// separately, such as heads, the columns are divided into equal parts. Items are the rows of the
-// first part, then the rows of the next part. So a thread usually reads the columns that it
-// computed itself before.
+// rowPhase applies its operations to each row. If all operations can work on parts of the columns, such
+// as heads, the columns are divided into equal parts. Items are the rows of the first part, then the
+// rows of the next part. So a thread usually reads columns that it computed itself.
 type rowPhase struct {
 	operations [8]rowOperation
 	rowShape
@@ -163,8 +161,8 @@ type rowPhase struct {
 
 type rowShape struct {
 	n    int // operations
-	end  int // one more than the last row
-	most int // the largest number of parts that the columns can be divided into; any divisor works too
+	end  int // index after the last row
+	most int // most parts into which the columns can be divided; divisors of it work, too
 }
 
 func (p *rowPhase) items() int { return p.end * p.parts }
@@ -186,11 +184,10 @@ type columns struct{ part, of int }
 // in returns the range of n columns that belongs to the part.
 func (c columns) in(n int) (from, to int) { return c.part * n / c.of, (c.part + 1) * n / c.of }
 
-// rowOperation is an operation that treats each row by itself. Which of the other fields are used
-// depends on run.
+// rowOperation is an operation on single rows. run decides which of the other fields are used.
 type rowOperation struct {
 	run          func(op *rowOperation, row int, c columns)
-	parts        int // the largest number of parts that the columns can be divided into; any divisor works too
+	parts        int // most parts into which the columns can be divided; divisors of it work, too
 	first, count int
 	x, y         []float32 // (count, cols) and (count, yCols), starting at row first
 	cols, yCols  int
@@ -250,9 +247,9 @@ func storeRow(op *rowOperation, i int, c columns) {
 	op.kv.Store(op.position+i, head, op.rowX(i, c), op.rowY(i, c))
 }
 
-// productPhase multiplies one input with several matrices. Its items come in turns; each turn has
-// an equal share of the items of every product. So one thread computes queries, keys and values of
-// the same heads, or gate and up of the same columns.
+// productPhase multiplies one input with several matrices. Its items come in turns, each with an equal
+// share of the items of every product. So one thread computes queries, keys and values of the same
+// heads, or gate and up of the same columns.
 type productPhase struct {
 	x         *float32 // the input; products of the same input share a phase
 	m         int
@@ -262,8 +259,8 @@ type productPhase struct {
 	items     int
 }
 
-// product is a product with floats, or with quantised weights and activations that are quantised or
-// not.
+// product is a product with floats, or with quantised weights. In the latter, activations may be
+// quantised or not.
 type product struct {
 	items       int
 	float       cpu.MatMulFloat

@@ -9,29 +9,29 @@ import (
 )
 
 // architecture describes a family of models: which tensors its files have, and how a pass uses
-// them. The steps of a layer stand in forward.go, in order; a step is left out if the family has no
+// them. forward.go has the steps of a layer, in order; a step is left out if the family has no
 // tensor for it. family_*.go list the families. Facts about them come from llama.cpp and from the
 // library transformers.
 type architecture struct {
 	name string // general.architecture
 
-	// has says which tensors a file has, for the values of the struct tag need (tensors.go) in
-	// which the family differs from usualNeeds.
+	// has says which tensors a file has. Its keys are values of the struct tag need (tensors.go); it
+	// lists only those in which the family differs from usualNeeds.
 	has needs
 	// named maps the usual name of a tensor to the name that this family's files give it.
 	named map[string]string
 
-	// neoX: RoPE rotates the pairs (i, i+dim/2) of a head, otherwise the pairs (2i, 2i+1). A file
-	// stores the rows of query and key in the order that its pairs need.
+	// neoX: RoPE rotates the pairs (i, i+dim/2) of a head; otherwise the pairs (2i, 2i+1). A file has
+	// the rows of query and key in the order that its pairs need.
 	neoX    bool
-	rotates rotates // which layers rotate at all
-	windows windows // which layers see only the last keys
+	rotates rotates // which layers rotate
+	windows windows // which layers see only a window of keys
 
 	layerNorm   bool   // norms subtract the mean; otherwise they are RMSNorm
 	eitherEps   bool   // files may call the epsilon of RMSNorm that of norms with a mean
 	qkNorm      qkNorm // what a norm of query and key covers
 	normValues  bool   // each head of the values is normalised, without weights
-	sharedKeys  bool   // the last layers may have the keys and values of earlier ones
+	sharedKeys  bool   // the last layers may attend to the keys and values of earlier layers
 	rotateFirst bool   // RoPE comes before the norms of query and key
 
 	activation compute.Activation // of the feed-forward network
@@ -40,17 +40,17 @@ type architecture struct {
 	// queryWithGate: the tensor of the query has, head after head, the rows of the query and then those
 	// of the gate of what attention collects.
 	queryWithGate bool
-	// betaWithAlpha: one tensor has, key head after key head, the rows of beta and then those of alpha.
+	// betaWithAlpha: one tensor has for each key head the rows of beta, then those of alpha.
 	betaWithAlpha bool
-	groupedHeads  bool // layers with a state have the heads of a key head side by side
+	groupedHeads  bool // in layers with a state, value heads of the same key head lie side by side
 
 	normEmbeddings bool    // embeddings are normalised, without weights
-	postNormEps    float64 // epsilon of the norms after attention and feed-forward network; 0: that of the others
+	postNormEps    float64 // epsilon of the norms after attention and feed-forward network; 0: NormEps
 
-	// read takes from the file what only this family has. May be nil.
+	// read reads from the file what only this family has. May be nil.
 	read func(m *metadata, c *Config)
 
-	saved saved // how the library transformers saves models of the family
+	saved saved // how the library transformers saves models of this family
 }
 
 // states says which layers have a state in place of keys and values, and what they compute with it.
@@ -76,28 +76,27 @@ type qkNorm int
 
 const (
 	eachHead    qkNorm = iota // each head, with the same weights for all
-	eachHeadOwn               // each head, with weights of its own
+	eachHeadOwn               // each head, with its own weights
 	allHeads                  // the numbers of all heads together
 )
 
-// rotates says which layers have rotary positions. The others have none at all (NoPE).
+// rotates says which layers have rotary positions. The other layers have no positions (NoPE).
 type rotates int
 
 const (
 	everyLayer  rotates = iota
-	threeOfFour         // not the layers 3, 7, 11, …
-	windowOnly          // those with a window, or every one if the model has no window
+	threeOfFour         // all but the layers 3, 7, 11, …
+	windowOnly          // layers with a window, or every layer if the model has no window
 )
 
-// windows says which layers see only a window of keys. A file of a family with windows may give
-// other values.
+// windows says which layers see only a window of keys. The file may replace these values.
 type windows struct {
 	some bool // the family has windows
-	// fullEvery: of so many layers, the last sees all keys. 0: no layer does.
+	// fullEvery: of each fullEvery layers, the last one sees all keys. 0: no layer does.
 	fullEvery int
-	size      int // if the file does not say one; 0: then there are none
-	// base is the base of RoPE's frequencies in layers with a window, if the file does not say one;
-	// 0: the base of the other layers.
+	size      int // in keys, if the file does not say it; 0: no windows
+	// base is the base of RoPE's frequencies in layers with a window, if the file does not say it;
+	// 0: the same base as in the other layers.
 	base float64
 	// unscaled: only the layers without a window scale positions or divide frequencies.
 	unscaled bool
@@ -109,13 +108,13 @@ type need int
 const (
 	optional need = iota // used if the file has it
 	required
-	absent // not part of the architecture; a file that has it is a variant we do not support
+	absent // not part of the architecture; a file with it is a variant that is not supported
 )
 
-// needs maps values of the tag need to what an architecture says about them.
+// needs maps values of the struct tag need to whether the architecture has such tensors.
 type needs map[string]need
 
-// usualNeeds is what holds unless an architecture says otherwise.
+// usualNeeds are the needs of most architectures.
 func usualNeeds() needs {
 	return needs{
 		"": required, "optional": optional, "value": required, "attention_norm": required, "feed_forward_norm": required, "gate": required,

@@ -80,7 +80,7 @@ func (m *Model) chain(ctx context.Context, cache compute.Cache, ids []int32, n i
 	}
 }
 
-// ForwardTokens is Forward for the first n tokens of t, whose ids the host does not know yet.
+// ForwardTokens is Forward for the first n tokens of t. The host need not know their ids.
 func (m *Model) ForwardTokens(ctx context.Context, cache compute.Cache, t compute.Tokens, n int) (compute.Logits, error) {
 	if n < 1 || n > m.config.MaxRows {
 		return nil, fmt.Errorf("a pass over %d tokens: allowed are 1 to %d", n, m.config.MaxRows)
@@ -98,10 +98,10 @@ func (m *Model) ForwardTokens(ctx context.Context, cache compute.Cache, t comput
 	return logits, cache.Advance(n)
 }
 
-// layersOverTokens is layersOver for n tokens of t, from index at on. The host does not know their
-// ids; it only needs their number.
+// layersOverTokens is layersOver for n tokens of t, from index at on. The host knows only their number,
+// not their ids.
 func (m *Model) layersOverTokens(ctx context.Context, cache compute.Cache, t compute.Tokens, at, n int) error {
 	p := m.begin(ctx, Part{cache, make([]int32, n)})
 	p.err = m.backend.(compute.Feeder).EmbedTokens(m.activations.residual, m.Embedding, t, at, n)
-	return m.layersBehind(p)
+	return m.layersAfterEmbedding(p)
 }

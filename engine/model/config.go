@@ -12,16 +12,16 @@ type Config struct {
 	Architecture string
 	Layers       int
 	Dim          int // width of the residual stream
-	// Heads, KVHeads, HeadDim and FFN are those of the first layer. Others may differ, and so may the
-	// width of values (see Model.CacheLayer).
+	// Heads, KVHeads, HeadDim and FFN are those of the first layer. Other layers may differ, and so may
+	// the width of values (see Model.CacheLayer).
 	FFN     int // width of the feed-forward layer
 	Heads   int // query heads
 	KVHeads int // divides Heads
 	HeadDim int // of queries and keys
 	Vocab   int
-	// ContextLength is the most tokens that the file allows. If the file has a window and the
-	// architecture is computed without windows, it is at most the size of the window: in a longer
-	// text a pass would attend to keys that the model does not see.
+	// ContextLength is the most tokens that the file allows. If the file has a window but the
+	// architecture is computed without windows, it is at most the window: in a longer text a pass
+	// would attend to keys that the model does not see.
 	ContextLength int
 	RopeBase      float64
 	RopeDim       int // numbers of a head that are rotated
@@ -29,25 +29,25 @@ type Config struct {
 	NormEps       float64
 	TiedOutput    bool // the embedding table is also the output matrix
 
-	Experts     compute.Router // of a mixture; without experts if it has none
+	Experts     compute.Router // of a mixture; Experts is 0 if the model has none
 	ExpertFFN   int            // width of an expert
-	SharedFFN   int            // width of the expert that all rows use; 0: there is none
-	DenseLayers int            // so many first layers have no experts
+	SharedFFN   int            // width of the expert that all rows use; 0: none
+	DenseLayers int            // the first DenseLayers layers have no experts
 	Beside      bool           // layers with experts have a dense network, too
-	PerLayer    int            // numbers of a token's embedding that each layer has for itself; 0: it has none
+	PerLayer    int            // numbers of a token's embedding that each layer has for itself; 0: none
 
 	State     compute.CacheState // of layers with one in place of keys and values; without heads if there are none
 	Unrotated bool               // queries and keys have no rotary positions
 	mixers    []mixers           // layer by layer; nil: all have attention and a feed-forward network
 
-	SharedKeys int   // so many last layers attend to the keys and values of earlier ones
-	Lenders    []int // the layers to whose keys and values others attend
+	SharedKeys int   // number of last layers that attend to the keys and values of earlier layers
+	Lenders    []int // the layers to whose keys and values later layers attend
 
 	AttentionScale float64 // factor of q·k in the first layer, usually 1/√HeadDim
-	AttentionCap   float64 // bound of the scores of attention. For this and all fields below: 0 means none
+	AttentionCap   float64 // bound of the scores of attention; here and in all fields below, 0 means none
 	LogitCap       float64 // bound of the logits
 	EmbeddingScale float64 // factor of embeddings
-	ResidualScale  float64 // factor of what a block adds
+	ResidualScale  float64 // factor of what a block adds to the residual stream
 	LogitScale     float64 // factor of the logits
 	// Queries grow by the factor 1 + TemperatureScale·ln(1+⌊position/TemperatureLength⌋).
 	TemperatureScale  float64
@@ -81,8 +81,8 @@ func (m *metadata) fail(key string, got any, allowed string) {
 	}
 }
 
-// count reads an integer from 1 to most. If the key is missing, count returns fallback; without a
-// fallback (0) that is an error. An error is recorded in m; count then returns 1.
+// count reads an integer from 1 to most. For a missing key it returns fallback; if fallback is 0, a
+// missing key is an error. After an error, which it records in m, it returns 1.
 func (m *metadata) count(name string, fallback, most int) int {
 	n, found, err := m.file.Uint(m.key(name))
 	switch {
@@ -97,11 +97,11 @@ func (m *metadata) count(name string, fallback, most int) int {
 	default:
 		return int(n)
 	}
-	return 1 // any valid number: later steps divide by it before the error is checked
+	return 1 // any valid number, because it is used as a divisor before the error is checked
 }
 
-// number reads a float from low to high. If the key is missing, number returns fallback; without a
-// fallback (0) that is an error. An error is recorded in m; number then returns 1.
+// number reads a float from low to high. For a missing key it returns fallback; if fallback is 0, a
+// missing key is an error. After an error, which it records in m, it returns 1.
 func (m *metadata) number(name string, fallback, low, high float64) float64 {
 	x, found, err := m.file.Float(m.key(name))
 	switch {
@@ -119,7 +119,7 @@ func (m *metadata) number(name string, fallback, low, high float64) float64 {
 	return 1
 }
 
-// maybe reads a float from low to high, and says whether the file has it.
+// maybe reads a float from low to high. found is false if the file does not have it.
 func (m *metadata) maybe(name string, low, high float64) (x float64, found bool) {
 	x, found, err := m.file.Float(m.key(name))
 	m.err = first(m.err, err)
@@ -144,14 +144,14 @@ func first(a, b error) error {
 // maxKeyDim and maxValueDim are the largest supported sizes of a head.
 const maxKeyDim, maxValueDim = 576, 512
 
-// Bounds of what a file may say about its size.
+// Limits of the sizes that a file may state.
 const mostWide, mostLayers, mostHeads = 1 << 20, 4096, 4096
 
-// mostTokens bounds what a file may say about numbers of tokens.
+// mostTokens limits the numbers of tokens that a file may state.
 const mostTokens = 1 << 27
 
-// readConfig reads and checks all hyperparameters, and the layout of the layers. The vocabulary is
-// missing: it is the number of rows of the embedding table, which size reads.
+// readConfig reads and checks all hyperparameters, and the layout of the layers. It leaves out the
+// vocabulary, which is the number of rows of the embedding table; size reads it.
 func readConfig(file *weights.File, arch *architecture) (Config, layout, error) {
 	m := &metadata{file: file}
 	eps := "attention.layer_norm_rms_epsilon"

@@ -6,7 +6,7 @@ import "specula/engine/compute"
 // (recurrent.go).
 func hybrids() []architecture {
 	return []architecture{
-		// In a text, the three coordinates of a token's position are equal. So M-RoPE is RoPE.
+		// For text, the three coordinates of a position are equal, so M-RoPE is RoPE.
 		{
 			name: "qwen35", neoX: true, states: states{kind: deltaNets}, queryWithGate: true,
 			has:   needs{"qk_norm": required, "attention_gate": required},

@@ -6,13 +6,13 @@ import (
 	"specula/engine/compute"
 )
 
-// layersOver runs all layers over the tokens of all parts, at the positions after what their caches
-// hold. It leaves the residual stream in the activations, part by part. It does not change the
+// layersOver runs all layers over the tokens of all parts, at the positions after the tokens in their
+// caches. It leaves the residual stream in the activations, part by part. It does not change the
 // lengths of the caches.
 func (m *Model) layersOver(ctx context.Context, parts ...Part) error {
 	p := m.begin(ctx, parts...)
 	p.err = m.backend.Embed(m.activations.residual, m.Embedding, m.ids)
-	return m.layersBehind(p)
+	return m.layersAfterEmbedding(p)
 }
 
 // begin sets up a pass over these parts.
@@ -26,8 +26,8 @@ func (m *Model) begin(ctx context.Context, parts ...Part) *pass {
 	return &m.pass
 }
 
-// layersBehind runs all layers over tokens that are embedded already.
-func (m *Model) layersBehind(p *pass) error {
+// layersAfterEmbedding runs all layers over the residual stream that the embedding has filled.
+func (m *Model) layersAfterEmbedding(p *pass) error {
 	p.scale(m.activations.residual, m.config.EmbeddingScale)
 	p.normEmbeddings()
 	m.embedPerLayer(p)
@@ -59,7 +59,7 @@ func (m *Model) attend(p *pass, i int) compute.Buffer {
 	return x
 }
 
-// gather is attend without the norm: x is the input of the query, key and value projections.
+// gather is attend without the norm. x is the input of the projections to query, key and value.
 func (m *Model) gather(p *pass, i int, x compute.Buffer) {
 	l, b, s := &m.layers[i], m.layers[i].buffers, &m.layers[i].shape
 	p.project(b.query, x, l.Query, l.QueryBias)
@@ -80,8 +80,8 @@ func (m *Model) gather(p *pass, i int, x compute.Buffer) {
 	p.contribute(l.PostAttentionNorm)
 }
 
-// feedForward adds the output of the feed-forward network to the residual stream. If the network
-// has no norm of its own, it reads x, the input of attention.
+// feedForward adds the output of the feed-forward network to the residual stream. A network without
+// a norm of its own reads x, the input of attention.
 func (m *Model) feedForward(p *pass, l *layer, x compute.Buffer) {
 	if l.Router == nil && l.Up == nil {
 		return

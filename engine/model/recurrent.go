@@ -90,8 +90,8 @@ func (b *layerBuffers) stateSizes(rows int, s compute.CacheState) []size {
 	}
 }
 
-// placeConvolutions lays the weights of each convolution token by token. A file has them column by
-// column.
+// placeConvolutions reorders the weights of each convolution from the file's order, column by column,
+// to token by token.
 func (m *Model) placeConvolutions() error {
 	for i := range m.layers {
 		l := &m.layers[i]

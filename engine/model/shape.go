@@ -8,7 +8,7 @@ import (
 	"specula/engine/compute"
 )
 
-// layerShape is the size of one layer. In most models all layers have the same.
+// layerShape has the sizes of one layer. In most models all layers have the same.
 type layerShape struct {
 	heads, kvHeads   int
 	keyDim, valueDim int                // numbers of a head; without attention, all so far are 0
@@ -32,16 +32,16 @@ func (s layerShape) cacheNumbers() float64 {
 	return float64(s.keys()) + float64(s.values())
 }
 
-// layout says for each layer its size, whether it has a window, and the layer whose keys and values
-// it attends to.
+// layout has for each layer its sizes, whether it has a window (windows), and the layer whose keys and
+// values it attends to (keysOf).
 type layout struct {
 	windows layerWindows
 	shapes  []layerShape
 	keysOf  []int
 }
 
-// readShapes reads the sizes that the file gives layer by layer, and those of layers with a window.
-// The others are the config's.
+// readShapes returns the sizes of each layer: those that the file gives layer by layer, those for layers
+// with a window, and otherwise those of the config.
 func (m *metadata) readShapes(c *Config, w layerWindows) []layerShape {
 	heads := m.counts("attention.head_count", c.Layers, c.Heads, mostHeads, nil)
 	kvHeads := m.counts("attention.head_count_kv", c.Layers, c.KVHeads, mostHeads, func(i int) bool { return !c.mixersOf(i).attention })
@@ -70,8 +70,8 @@ func (m *metadata) readShapes(c *Config, w layerWindows) []layerShape {
 	return shapes
 }
 
-// scaleAttention sets the factor of q·k: the one of the config, or else the one that follows from
-// the width of a layer's keys.
+// scaleAttention sets the factor of q·k: that of the config, or else 1/√ of the width of a layer's
+// keys.
 func scaleAttention(shapes []layerShape, c *Config) {
 	for i := range shapes {
 		if shapes[i].attentionScale = c.AttentionScale; c.AttentionScale == 0 && shapes[i].keyDim > 0 {
@@ -122,7 +122,7 @@ func (m *metadata) counts(name string, layers, usual, most int, none func(layer 
 	return counts
 }
 
-// shapeLayers sets the sizes and windows of the layers. Those of the same size will share buffers.
+// shapeLayers sets the sizes and windows of the layers. Layers of the same size share buffers.
 func (m *Model) shapeLayers(a layout) {
 	shared := map[layerShape]*layerBuffers{}
 	for i, s := range a.shapes {
@@ -152,8 +152,8 @@ func (m *metadata) checkShapes(shapes []layerShape) {
 	}
 }
 
-// checkpoints is the number of lengths that a cache with rings or states can go back to, apart from its
-// last rows. Two are enough for writing a reply again, and for the prompt before it.
+// checkpoints is how many lengths a cache with rings or states can be cut back to, besides its last
+// rows. Two are enough to write a reply again, and to go back to the prompt before it.
 const checkpoints = 2
 
 // cacheShape is the size of a cache for this many tokens.

@@ -20,7 +20,7 @@ type parameters struct {
 	LongFactors    []float32      `gguf:"rope_factors_long.weight" shape:"pairs" need:"optional"`
 }
 
-// layer holds the weights of one transformer block, and where it stands.
+// layer has the weights of one transformer block, its sizes and its buffers.
 type layer struct {
 	AttentionNorm     compute.Vector `gguf:"blk.%d.attn_norm.weight" shape:"dim" need:"attention_norm"`
 	AttentionNormBias compute.Vector `gguf:"blk.%d.attn_norm.bias" shape:"dim" need:"norm_bias"`
@@ -56,14 +56,14 @@ type layer struct {
 	number    int // in the file
 	shape     layerShape
 	keysOf    int            // the layer whose keys and values it attends to, usually itself
-	valueNorm compute.Vector // of each head of the values; nil: they stay as they are
-	window    int            // number of keys that a row sees, its own last; 0: all
+	valueNorm compute.Vector // of each head of the values; nil: values are not normalised
+	window    int            // number of keys that a row sees, its own included; 0: all
 	rope      *ropeTables    // nil: positions are not rotated
-	buffers   *layerBuffers  // of all layers of this size
+	buffers   *layerBuffers  // shared by all layers of this size
 }
 
-// mixture holds the weights of a feed-forward network of experts. Shapes of three numbers are a
-// matrix for each expert.
+// mixture has the weights of a feed-forward network of experts. A shape of three numbers means a matrix
+// for each expert.
 type mixture struct {
 	Router       compute.Matrix `gguf:"blk.%d.ffn_gate_inp.weight" shape:"experts,dim" in:"experts"`
 	RouterBias   compute.Vector `gguf:"blk.%d.ffn_gate_inp.bias" shape:"experts" need:"expert_bias" in:"experts"`
@@ -124,7 +124,7 @@ type perLayer struct {
 	ofToken, ofContext compute.Buffer // (rows, PerLayer)
 }
 
-// fusion is a tensor that holds the rows of several, one after the other.
+// fusion is a tensor that has the rows of several tensors, one after the other.
 type fusion struct {
 	name   string
 	rows   []string // sizes, by the names in shape tags
@@ -153,7 +153,7 @@ var fusions = map[string]struct {
 	"ssm_in_dt":  {mamba2Inputs, 2},
 }
 
-// sizes gives the numbers for the names in the shape tags, for a layer of this size.
+// sizes gives the numbers for the names in shape tags, for a layer of this shape.
 func (c *Config) sizes(norm qkNorm, s layerShape) map[string]int {
 	sizes := map[string]int{
 		"vocab":      c.Vocab,

@@ -12,30 +12,30 @@ import (
 	"specula/engine/sample"
 )
 
-// Watching: the server speculates by itself, and its rounds are read from what it reports beside the
+// Watching: the server speculates by itself. Its rounds are read from the counts that it sends with the
 // tokens of a stream.
 //
-// llama-server and SGLang send running counts with the tokens. A change of the counts begins a round of
-// as many accepted tokens, and one of the target's own. vLLM sends one piece a round, and tells only at
-// the end how many tokens each round had drafted. No server tells which tokens it refused.
+// llama-server and SGLang send running counts with the tokens. When the counts change, a round begins:
+// its accepted tokens, then one token of the target. vLLM sends a round in one piece, and tells only at
+// the end how many tokens each round drafted. No server tells which tokens it refused.
 
-// Untold is a count that the server has not told.
+// Untold is the count that means: the server has not told it.
 const Untold = -1
 
-// Seen is one round of the server, or one token that belongs to none.
+// Seen is one round of the server, or a token that belongs to no round.
 type Seen struct {
-	Tokens   []int32 // that it added to the reply, in order
-	Accepted int     // the first so many of Tokens were drafted
-	// Drafted and Kept are the server's own counts for the round. Kept is more than Accepted where the
-	// reply ended within the draft. Untold: it tells them at the end, in Watch.Steps, or never.
+	Tokens   []int32 // added to the reply, in order
+	Accepted int     // how many of the first Tokens were drafted
+	// Drafted and Kept are the server's own counts for the round. Kept is more than Accepted if the reply
+	// ended within the draft. Untold: the server tells them at the end (Watch.Steps), or never.
 	Drafted, Kept int
-	// Merged, when above 1, means that rounds came in one piece, at least so many: their sums are known, but not
-	// which of the tokens were drafted. Then Accepted is 0.
+	// Merged, if above 1, means that several rounds arrived together, at least so many. Only the sums of
+	// their counts are known, and not which tokens were drafted. Then Accepted is 0.
 	Merged int
-	// MS is the server's own time of the round; 0: it tells none. It does not depend on how fast the stream
-	// is read.
+	// MS is the time of the round by the server's clock; 0: not known. It does not depend on how fast
+	// the stream is read.
 	MS    float64
-	Ended bool // the server has ended the reply with this
+	Ended bool // the reply ends with this round
 }
 
 // Step is the server's count of a round that Seen did not tell.
@@ -47,7 +47,7 @@ type Step struct {
 	Parts []int
 }
 
-// Watch reads one reply that the server writes by itself.
+// Watch reads one reply that the server writes with its own speculation.
 type Watch struct {
 	events
 	server *Server
@@ -55,41 +55,41 @@ type Watch struct {
 	cancel context.CancelCauseFunc
 	answer *http.Response
 
-	told   counters // by the last piece
-	ms     float64  // of the reply so far, by the server's clock, at the last round that was told
-	now    float64  // the same at the last piece
-	tokens int      // that have come
-	moved  int64    // bytes that were told
+	told   counters // in the last piece
+	ms     float64  // time of the reply up to the last round that Next returned, by the server's clock
+	now    float64  // time of the reply up to the last piece, by the server's clock
+	tokens int      // tokens that have arrived
+	moved  int64    // bytes that Moved has reported
 	queue  []piece
 	ended  bool
 	sizes  []int    // tokens of each Seen, for vLLM's list at the end
-	closed *closing // of vLLM
+	closed *closing // vLLM's counts, sent at the end of the reply
 }
 
-// mostDrafted bounds the draft of one round that a server claims, in tokens.
+// mostDrafted is the longest draft of a round that a server may claim, in tokens.
 const mostDrafted = 1024
 
 // counters are the server's running counts of a reply.
 type counters struct{ steps, drafted, kept int }
 
-// piece is what one event of the stream told.
+// piece is the content of one event of the stream.
 type piece struct {
 	ids   []int32
 	count counters
-	told  bool // count is the server's, else it has said nothing
+	told  bool // the server sent count
 	ended bool
 }
 
-// closing is what vLLM tells at the end of a reply.
+// closing is what vLLM sends at the end of a reply.
 type closing struct {
 	Accepted []int `json:"per_step_accepted"`
 	Drafted  []int `json:"per_step_drafted"`
 }
 
-// Watches reports whether the server can be watched: it takes ids, and streams them.
+// Watches reports whether the server can be watched: it must accept token ids, and stream them.
 func (s *Server) Watches() bool { return s.kind == Llama || s.kind == VLLM || s.kind == SGLang }
 
-// Watch lets the server continue the conversation by at most most tokens, under its own speculation.
+// Watch lets the server continue the conversation by at most most tokens, with its own speculation.
 func (t *Target) Watch(ctx context.Context, last int32, p sample.Params, most int) (*Watch, error) {
 	t.endStream()
 	all := slices.Concat(t.held, []int32{last})
@@ -108,7 +108,7 @@ func (t *Target) Watch(ctx context.Context, last int32, p sample.Params, most in
 	return &Watch{moved: before, events: newEvents(answer.Body), server: t.server, ctx: ctx, cancel: cancel, answer: answer}, nil
 }
 
-// Hold says which tokens the conversation has, after rounds of the server's own.
+// Hold sets the tokens of the conversation, after rounds of the server's own.
 func (t *Target) Hold(ids []int32) { t.held = slices.Clone(ids) }
 
 func (s *Server) watchQuestion(all []int32, p sample.Params, most int) (path string, question any) {
@@ -139,8 +139,8 @@ func (s *Server) watchQuestion(all []int32, p sample.Params, most int) (path str
 	return "/completion", q
 }
 
-// open sends the request of a stream, and again while the server says that it is busy. The stream ends
-// by cancel; the answer's status is 200.
+// open sends the request of a stream, and repeats it while the server is busy. The answer has status
+// 200. The caller ends the stream by cancel.
 func (s *Server) open(ctx context.Context, cancel context.CancelCauseFunc, path string, body []byte) (*http.Response, error) {
 	slow := s.endIfSlow(cancel)
 	defer slow.Stop()
@@ -149,7 +149,7 @@ func (s *Server) open(ctx context.Context, cancel context.CancelCauseFunc, path 
 		if err != nil || answer.StatusCode == http.StatusOK {
 			return answer, err
 		}
-		text, _ := io.ReadAll(io.LimitReader(answer.Body, mostLine)) // without a body, the status says it
+		text, _ := io.ReadAll(io.LimitReader(answer.Body, mostLine)) // if the body cannot be read, the status alone is reported
 		answer.Body.Close()
 		err = s.refusal(answer, text)
 		var refused *Refused
@@ -159,12 +159,12 @@ func (s *Server) open(ctx context.Context, cancel context.CancelCauseFunc, path 
 	}
 }
 
-// Next returns the next round of the server. After one that has Ended, the reply is whole.
+// Next returns the next round of the server. After a round with Ended, the reply is complete.
 func (w *Watch) Next() (Seen, error) {
 	slow := w.server.endIfSlow(w.cancel)
 	defer slow.Stop()
 	seen, err := w.next()
-	if len(w.queue) == 0 { // else the clock is already that of a later piece
+	if len(w.queue) == 0 { // otherwise w.now already belongs to a later piece
 		seen.MS, w.ms = max(0, w.now-w.ms), w.now
 	}
 	return seen, err
@@ -184,7 +184,7 @@ func (w *Watch) next() (Seen, error) {
 			break
 		}
 	}
-	// Only the first piece of a round has other counts than the one before. All its tokens follow.
+	// Only the first piece of a round has new counts. The other tokens of the round follow with the same counts.
 	now := first.count
 	seen := Seen{Tokens: first.ids, Drafted: now.drafted - w.told.drafted, Kept: now.kept - w.told.kept, Ended: first.ended}
 	steps := now.steps - w.told.steps
@@ -208,15 +208,15 @@ func (w *Watch) next() (Seen, error) {
 			return Seen{}, err
 		}
 		seen.Tokens, seen.Ended = append(seen.Tokens, next.ids...), next.ended
-		if next.told && next.count != now { // the count of a token that came without a piece of its own
+		if next.told && next.count != now { // a token without a piece of its own changed the counts
 			seen.Drafted, seen.Kept = seen.Drafted+next.count.drafted-now.drafted, seen.Kept+next.count.kept-now.kept
 			w.told, seen.Merged = next.count, 2
 			return seen, nil
 		}
 	}
 	if len(first.ids) > 1 && seen.Drafted > 0 && !seen.Ended && len(seen.Tokens) == seen.Kept+1 {
-		// A character's first tokens came without pieces of their own. If two rounds began in it, one more
-		// token with these counts follows.
+		// The first tokens of a character had no pieces of their own. If two rounds began inside the character,
+		// one more token with the same counts follows.
 		next, err := w.piece()
 		if err != nil {
 			return Seen{}, err
@@ -228,14 +228,14 @@ func (w *Watch) next() (Seen, error) {
 		}
 	}
 	seen.Accepted = min(seen.Kept, len(seen.Tokens))
-	if more := len(seen.Tokens) - seen.Accepted - 1; more > 0 { // a character's tokens: the last ones are the next round's
+	if more := len(seen.Tokens) - seen.Accepted - 1; more > 0 { // a character's tokens: the last ones belong to the next round
 		w.queue = slices.Insert(w.queue, 0, piece{ids: seen.Tokens[len(seen.Tokens)-more:], count: now, told: true, ended: seen.Ended})
 		seen.Tokens, seen.Ended = seen.Tokens[:len(seen.Tokens)-more], false
 	}
 	return seen, nil
 }
 
-// nextPiece reads a round of vLLM: one piece has its tokens.
+// nextPiece reads the next piece of vLLM: one round or, for a slow reader, several (see Steps).
 func (w *Watch) nextPiece() (Seen, error) {
 	for {
 		p, err := w.piece()
@@ -312,20 +312,20 @@ func (w *Watch) split(cut int) (steps []Step, all bool) {
 	return steps, last < 0
 }
 
-// Moved counts the bytes of the network since the last call.
+// Moved returns the bytes sent and received since the last call.
 func (w *Watch) Moved() int64 {
 	n := w.server.moved - w.moved
 	w.moved = w.server.moved
 	return n
 }
 
-// Close ends what the server still writes, which frees its slot.
+// Close ends the stream, so that the server stops writing and frees its slot.
 func (w *Watch) Close() {
 	w.cancel(nil)
 	w.answer.Body.Close()
 }
 
-// piece reads the next event that says something.
+// piece reads the next event with tokens or an end.
 func (w *Watch) piece() (piece, error) {
 	if len(w.queue) > 0 {
 		p := w.queue[0]

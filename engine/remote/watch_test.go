@@ -16,7 +16,7 @@ import (
 	"specula/engine/sample"
 )
 
-// watched reads a whole reply from a stream that is sent in pieces of some bytes.
+// watched reads a whole reply from a stream, which arrives piece bytes at a time.
 func watched(t *testing.T, kind Kind, stream string, piece int) ([]Seen, *Watch, error) {
 	t.Helper()
 	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -46,8 +46,8 @@ func watched(t *testing.T, kind Kind, stream string, piece int) ([]Seen, *Watch,
 	return nil, nil, nil
 }
 
-// A recorded stream of vLLM 0.32.0: each piece is a round, and what each had drafted comes at the end. A
-// round without a draft is not in vLLM's list. However the stream is cut, the sums are vLLM's own.
+// A recorded stream of vLLM 0.32.0: each piece is a round, and the numbers of drafted tokens come at the
+// end. vLLM's list has no rounds without a draft. However the stream is cut, the sums equal vLLM's.
 func TestWatchedRoundsOfARecordedVLLM(t *testing.T) {
 	for name, want := range map[string]struct{ sizes, accepted, drafted []int }{
 		"draft": {[]int{1, 5, 5, 5, 5, 3}, []int{4, 4, 4, 4, 4}, []int{4, 4, 4, 4, 4}},
@@ -119,8 +119,8 @@ func TestMergedPiecesOfVLLM(t *testing.T) {
 	}
 }
 
-// SGLang, by its documented fields: running counts with all ids so far, or with the new ones only. Two
-// rounds in one piece are not told apart.
+// SGLang, by its documented fields: running counts, with all ids so far or only the new ones. Two rounds
+// in one piece cannot be separated.
 func TestWatchedRoundsOfSGLang(t *testing.T) {
 	for _, incremental := range []bool{false, true} {
 		stream, all := "", []string{}
@@ -148,8 +148,8 @@ func TestWatchedRoundsOfSGLang(t *testing.T) {
 	}
 }
 
-// llama-server's counts rise before the tokens of a round, which come one by one. Tokens inside a
-// character come without a piece: where that leaves the rounds open, only their sums are told.
+// llama-server's counts rise with the first token of a round; tokens come one by one. Tokens inside a
+// character have no piece. If rounds can then not be separated, only their sums are reported.
 func TestWatchedRoundsOfLlamaServer(t *testing.T) {
 	event := func(id, written, drafted, kept int) string {
 		return fmt.Sprintf(`data: {"tokens":[%d],"model":"demo","stop":false,"timings":{"predicted_n":%d,"draft_n":%d,"draft_n_accepted":%d}}`+"\n\n", id, written, drafted, kept)
@@ -187,7 +187,7 @@ vllm:spec_decode_num_accepted_tokens_per_pos_total{position="999999999"} 2.0
 	}
 }
 
-// empty is a body of so many pieces that say nothing, one a second by the clock of the test.
+// empty is a body of left pieces without tokens, one per second by the test's clock.
 type empty struct{ left int }
 
 func (e *empty) Read(p []byte) (int, error) {
@@ -204,7 +204,7 @@ func (e *empty) RoundTrip(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Body: e}, nil
 }
 
-// Pieces without tokens do not put off the limit of the next token.
+// Pieces without tokens do not extend the time limit for the next token.
 func TestEmptyPiecesDoNotKeepAWatchedReplyAlive(t *testing.T) {
 	for _, kind := range []Kind{VLLM, Llama} {
 		synctest.Test(t, func(t *testing.T) {
@@ -226,7 +226,7 @@ func TestEmptyPiecesDoNotKeepAWatchedReplyAlive(t *testing.T) {
 	}
 }
 
-// A stream, too, is asked for again where the server is busy, after as long as it says.
+// If the server is busy, the request of a stream is repeated, too, after the time that the server asks for.
 func TestABusyServerIsAskedAgainForAStream(t *testing.T) {
 	for _, most := range []int{2, 1 << 30} {
 		imitated := small()
