@@ -33,7 +33,20 @@ type buffer struct {
 	rows   int
 	cols   int
 	data   []float32 // (rows, cols)
+	other  *buffer   // the same memory in rows of another length; nil until asked for
 	logits logits    // returned by Logits; part of the buffer so that a pass allocates nothing
+}
+
+// Reshape returns the memory of x in rows of cols numbers. Rows of the two forms differ, so that what
+// is queued for one must not run together with what comes for the other.
+func (b *Backend) Reshape(x compute.Buffer, cols int) compute.Buffer {
+	of := x.(*buffer)
+	require(cols > 0 && of.cols%cols == 0, "Reshape to rows that do not fit")
+	b.queue.close()
+	if of.other == nil || of.other.cols != cols {
+		of.other = &buffer{owner: b, rows: of.rows * (of.cols / cols), cols: cols, data: of.data}
+	}
+	return of.other
 }
 
 func (x *buffer) MaxRows() int { return x.rows }

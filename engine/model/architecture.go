@@ -42,6 +42,7 @@ type architecture struct {
 	queryWithGate bool
 	// betaWithAlpha: one tensor has for each key head the rows of beta, then those of alpha.
 	betaWithAlpha bool
+	latent        bool // keys and values are compressed
 	groupedHeads  bool // in layers with a state, value heads of the same key head lie side by side
 
 	normEmbeddings bool    // embeddings are normalised, without weights
@@ -132,7 +133,7 @@ func (a *architecture) needs() needs {
 }
 
 func architectures() []architecture {
-	return slices.Concat(llamaLike(), gemmas(), gemma4s(), sandwiches(), parallels(), layerNormed(), mixtures(), hybrids())
+	return slices.Concat(llamaLike(), gemmas(), gemma4s(), deepseeks(), sandwiches(), parallels(), layerNormed(), mixtures(), hybrids())
 }
 
 func architectureOf(name string) (a architecture, known bool) {

@@ -163,24 +163,34 @@ func (b *binder) findFused(name string, shape []int) (*binding, error) {
 type interleaved struct {
 	name   string
 	part   int
-	groups string // number of groups, by its name in shape tags
-	rows   string // rows of a part in a group, by its name in shape tags
-	in     string // layers with this tensor; see parameters
+	groups string    // number of groups, by its name in shape tags
+	rows   [2]string // rows of each part in all groups, by their names in shape tags
+	in     string    // layers with this tensor; see parameters
 }
 
 // halves lists the tensors that files of this architecture interleave, always or sometimes.
 func (a *architecture) halves() map[string]interleaved {
 	all := map[string]interleaved{
-		"ffn_gate_exps.weight": {"ffn_gate_up_exps.weight", 0, "experts", "each_ffn", "experts"},
-		"ffn_up_exps.weight":   {"ffn_gate_up_exps.weight", 1, "experts", "each_ffn", "experts"},
+		"ffn_gate_exps.weight": {"ffn_gate_up_exps.weight", 0, "experts", [2]string{"each_ffn", "each_ffn"}, "experts"},
+		"ffn_up_exps.weight":   {"ffn_gate_up_exps.weight", 1, "experts", [2]string{"each_ffn", "each_ffn"}, "experts"},
 	}
 	if a.queryWithGate {
-		all["attn_q.weight"] = interleaved{"attn_q.weight", 0, "heads", "queries", "attention"}
-		all["attn_gate.weight"] = interleaved{"attn_q.weight", 1, "heads", "queries", "attention"}
+		all["attn_q.weight"] = interleaved{"attn_q.weight", 0, "heads", [2]string{"queries", "queries"}, "attention"}
+		all["attn_gate.weight"] = interleaved{"attn_q.weight", 1, "heads", [2]string{"queries", "queries"}, "attention"}
 	}
 	if a.betaWithAlpha {
-		all["ssm_beta.weight"] = interleaved{"ssm_ba.weight", 0, "key_heads", "state_heads", "delta"}
-		all["ssm_alpha.weight"] = interleaved{"ssm_ba.weight", 1, "key_heads", "state_heads", "delta"}
+		all["ssm_beta.weight"] = interleaved{"ssm_ba.weight", 0, "key_heads", [2]string{"state_heads", "state_heads"}, "delta"}
+		all["ssm_alpha.weight"] = interleaved{"ssm_ba.weight", 1, "key_heads", [2]string{"state_heads", "state_heads"}, "delta"}
+	}
+	if a.latent {
+		for i, part := range []string{"plain", "turned"} {
+			queries := [2]string{"latent_plains", "latent_turneds"}
+			all["attn_q_"+part+".weight"] = interleaved{"attn_q.weight", i, "heads", queries, "latent_plain"}
+			all["attn_q_b_"+part+".weight"] = interleaved{"attn_q_b.weight", i, "heads", queries, "latent_query"}
+		}
+		for i, part := range []string{"latent", "turned"} {
+			all["attn_kv_a_"+part+".weight"] = interleaved{"attn_kv_a_mqa.weight", i, "1", [2]string{"latent", "latent_turned"}, "latent"}
+		}
 	}
 	return all
 }
@@ -198,14 +208,14 @@ func (b *binder) findInterleaved(name string) (*binding, error) {
 	if err != nil || !found {
 		return nil, err
 	}
-	count := b.sizes[half.rows]
-	if weight.Rows != 2*count {
-		return nil, fmt.Errorf("the tensor %s has %d rows; a %s model of these hyperparameters needs %d, twice those of %s",
-			b.file.Called(tensor), weight.Rows, b.arch.name, 2*count, half.rows)
+	counts := [2]int{b.sizes[half.rows[0]], b.sizes[half.rows[1]]}
+	if weight.Rows != counts[0]+counts[1] {
+		return nil, fmt.Errorf("the tensor %s has %d rows; a %s model of these hyperparameters needs %d, those of %s and %s",
+			b.file.Called(tensor), weight.Rows, b.arch.name, counts[0]+counts[1], half.rows[0], half.rows[1])
 	}
-	group := len(weight.Data) / (2 * b.sizes[half.groups])
-	part := &binding{tensor: tensor, every: 2 * group, group: group, whole: weight.Data[half.part*group:]}
-	weight.Name, weight.Rows, weight.Data = fmt.Sprintf("%s, part %d", tensor, half.part), count, weight.Data[:len(weight.Data)/2]
+	row, groups, count := len(weight.Data)/weight.Rows, b.sizes[half.groups], counts[half.part]
+	part := &binding{tensor: tensor, every: len(weight.Data) / groups, group: row * count / groups, whole: weight.Data[row*counts[0]/groups*half.part:]}
+	weight.Name, weight.Rows, weight.Data = fmt.Sprintf("%s, part %d", tensor, half.part), count, weight.Data[:row*count]
 	part.weight = weight
 	return part, nil
 }

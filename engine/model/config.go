@@ -40,6 +40,8 @@ type Config struct {
 	Unrotated bool               // queries and keys have no rotary positions
 	mixers    []mixers           // layer by layer; nil: all have attention and a feed-forward network
 
+	Latent Latent // sizes of compressed keys and values; without Dim they are not compressed
+
 	SharedKeys int   // number of last layers that attend to the keys and values of earlier layers
 	Lenders    []int // the layers to whose keys and values later layers attend
 
@@ -183,6 +185,7 @@ func readConfig(file *weights.File, arch *architecture) (Config, layout, error) 
 	}
 	m.readExperts(arch, &c)
 	m.readStates(arch, &c)
+	m.readLatent(arch, &c)
 	if arch.sharedKeys {
 		c.SharedKeys = m.optionalCount("attention.shared_kv_layers", c.Layers-1)
 	}

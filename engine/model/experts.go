@@ -8,8 +8,12 @@ import (
 
 // experts says how a family mixes experts, unless the metadata of the file says it.
 type experts struct {
-	some    bool // the family has mixtures
-	only    bool // each model of the family is a mixture
+	some bool // the family has mixtures
+	only bool // each model of the family is a mixture
+	// biasMeansSigmoid: a file that does not say how shares are computed, but has biases for the
+	// choice, means σ(score).
+	biasMeansSigmoid bool
+
 	sigmoid bool // the share of an expert is σ(score); otherwise the softmax of all scores
 	normed  bool // shares of the chosen experts are divided by their sum
 	shared  bool // one expert is used by all rows
@@ -53,6 +57,9 @@ func (m *metadata) readExperts(a *architecture, c *Config) {
 	}
 	c.Beside = a.experts.beside
 	c.DenseLayers = m.optionalCount("leading_dense_block_count", c.Layers)
+	if a.experts.biasMeansSigmoid && m.optionalCount("expert_gating_func", 100) == 0 {
+		r.Sigmoid = hasTensor(m.file, fmt.Sprintf("blk.%d.exp_probs_b.bias", c.DenseLayers))
+	}
 	if step := m.count("interleave_moe_layer_step", 1, mostLayers); step != 1 {
 		m.fail(m.key("interleave_moe_layer_step"), step, "1: after the first dense layers, each layer has experts")
 	}
@@ -93,8 +100,11 @@ func (c *Config) parts(i int) map[string]bool {
 	mixed := c.Experts.Experts > 0 && i >= c.DenseLayers
 	has, kind := c.mixersOf(i), c.State.Kind
 	return map[string]bool{
-		"": true, "attention": has.attention, "keys": has.attention && !c.borrows(i), "dense": has.network && (!mixed || c.Beside),
-		"experts": has.network && mixed, "shared": has.network && mixed && c.SharedFFN > 0, "beside": mixed && c.Beside, "per_layer": c.PerLayer > 0,
+		"": true, "attention": has.attention, "whole": has.attention && c.Latent.Dim == 0,
+		"keys":  has.attention && !c.borrows(i) && c.Latent.Dim == 0,
+		"dense": has.network && (!mixed || c.Beside), "experts": has.network && mixed, "shared": has.network && mixed && c.SharedFFN > 0,
+		"beside": mixed && c.Beside, "per_layer": c.PerLayer > 0,
+		"latent": c.Latent.Dim > 0, "latent_query": c.Latent.Dim > 0 && c.Latent.QueryDim > 0, "latent_plain": c.Latent.Dim > 0 && c.Latent.QueryDim == 0,
 		"state": has.state, "decay": has.state && kind != compute.ConvolutionState,
 		"delta": has.state && kind == compute.DeltaNetState, "mamba2": has.state && kind == compute.Mamba2State,
 	}

@@ -28,6 +28,7 @@ func (m *Model) begin(ctx context.Context, parts ...Part) *pass {
 
 // layersAfterEmbedding runs all layers over the residual stream that the embedding has filled.
 func (m *Model) layersAfterEmbedding(p *pass) error {
+	m.chooseHeads(p)
 	p.scale(m.activations.residual, m.config.EmbeddingScale)
 	p.normEmbeddings()
 	m.embedPerLayer(p)
@@ -52,6 +53,9 @@ func (m *Model) attend(p *pass, i int) compute.Buffer {
 	x := p.normed(a.normed, a.residual, l.AttentionNorm, l.AttentionNormBias)
 	if l.Query != nil {
 		m.gather(p, i, x)
+	}
+	if l.KeyLatent != nil {
+		m.gatherLatent(p, i, x)
 	}
 	if l.Mixed != nil {
 		m.recur(p, i, x)

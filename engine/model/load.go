@@ -104,7 +104,10 @@ func load(ctx context.Context, backend compute.Backend, file *weights.File, o Op
 			return nil, err
 		}
 	}
-	return m, m.allocate()
+	if err := m.allocate(); err != nil {
+		return nil, err
+	}
+	return m, m.placeHeads(ctx)
 }
 
 // size sets sizes that the file does not state: vocabulary, cache and rows of a pass.
@@ -149,7 +152,7 @@ func (m *Model) bind(file *weights.File) (*binder, error) {
 	}
 	for i := range m.layers {
 		b.parts, b.sizes = m.config.parts(i), m.config.sizes(m.arch.qkNorm, m.layers[i].shape)
-		for _, tensors := range []any{&m.layers[i], &m.layers[i].mixture, &m.layers[i].recurrent, &m.layers[i].perLayer} {
+		for _, tensors := range []any{&m.layers[i], &m.layers[i].mixture, &m.layers[i].recurrent, &m.layers[i].perLayer, &m.layers[i].latent} {
 			if err := b.collect(tensors, i); err != nil {
 				return nil, err
 			}
@@ -175,6 +178,10 @@ func (m *Model) checkOperations(w layerWindows) error {
 	}
 	if _, ok := m.backend.(compute.ExpertScaler); !ok && m.config.Beside {
 		return m.lacks("factors of experts")
+	}
+	_, reshapes := m.backend.(compute.Reshaper)
+	if _, ok := m.backend.(compute.Mixer); m.config.Latent.Dim > 0 && !(ok && reshapes) {
+		return m.lacks("compressed keys and values")
 	}
 	if _, ok := m.backend.(compute.Recurrent); !ok && m.config.State.Heads > 0 {
 		return m.lacks("layers with a state in place of keys and values")

@@ -44,6 +44,7 @@ func (m *Model) sizes() []size {
 	}
 	all = append(all, m.mixtureSizes()...)
 	all = append(all, m.perLayerSizes()...)
+	all = append(all, m.latentSizes()...)
 	listed := map[*layerBuffers]bool{}
 	for i := range m.layers {
 		s, b := &m.layers[i].shape, m.layers[i].buffers

@@ -44,6 +44,7 @@ type Model struct {
 	matrices    []Matrix
 	tap         *compute.Tap    // where passes leave hidden states; nil: nowhere
 	routing     compute.Routing // nil: there are no experts
+	headChoice  compute.Routing // the matrix of each head, where keys and values are compressed; or nil
 	mtp         inFile          // the head in the model's own file
 }
 
@@ -73,6 +74,17 @@ type activations struct {
 	sharedFactor compute.Buffer // 1
 
 	perLayer compute.Buffer // PerLayer
+
+	// Of layers with compressed keys and values.
+	queryShort   compute.Buffer // QueryDim
+	queryPlain   compute.Buffer // heads·Plain
+	queryTurned  compute.Buffer // heads·Turned
+	keyTurned    compute.Buffer // Turned
+	headProducts compute.Buffer // (rows·heads, Dim of Latent)
+	headQueries  compute.Buffer // the same, in the order of the rows
+	headValues   compute.Buffer // (rows·heads, Value)
+	mixed        compute.Buffer // heads·Value
+	chosenHeads  compute.Buffer // (rows·heads, heads)
 }
 
 // layerBuffers are the buffers of a pass whose widths depend on the layer, (PrefillRows, cols).

@@ -38,6 +38,10 @@ func (m *Model) bindHead(file *weights.File) {
 		return
 	}
 	h := &m.mtp
+	if m.config.Latent.Dim > 0 {
+		h.refused = "the head in the target's file is not used: its keys and values are compressed, which heads cannot compute yet"
+		return
+	}
 	layer := m.headLayer()
 	b := &binder{file: file, arch: layer.arch, layers: i, parts: layer.config.parts(0), sizes: layer.config.sizes(layer.arch.qkNorm, layer.layers[0].shape)}
 	b.sizes["pair"] = 2 * m.config.Dim

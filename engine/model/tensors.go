@@ -7,8 +7,9 @@ import "specula/engine/compute"
 // of a vector. The tag need says whether it may be missing (see architecture.needs). The tag in says
 // in which layers it is: those with attention, with keys and values of their own, with a state, with
 // one that decays, with one of a delta net or of Mamba-2, with a dense feed-forward network, with
-// experts, with an expert that all rows share, with both a dense network and experts (beside), or with
-// embeddings of their own (per_layer).
+// experts, with an expert that all rows share, with both a dense network and experts (beside), with
+// embeddings of their own (per_layer), with compressed keys and values (latent) and queries
+// (latent_query), with such keys and other queries (latent_plain), or with none of it compressed (whole).
 type parameters struct {
 	Embedding      compute.Matrix `gguf:"token_embd.weight" shape:"vocab,dim"`
 	OutputNorm     compute.Vector `gguf:"output_norm.weight" shape:"dim"`
@@ -24,7 +25,7 @@ type parameters struct {
 type layer struct {
 	AttentionNorm     compute.Vector `gguf:"blk.%d.attn_norm.weight" shape:"dim" need:"attention_norm"`
 	AttentionNormBias compute.Vector `gguf:"blk.%d.attn_norm.bias" shape:"dim" need:"norm_bias"`
-	Query             compute.Matrix `gguf:"blk.%d.attn_q.weight" shape:"queries,dim" in:"attention"`
+	Query             compute.Matrix `gguf:"blk.%d.attn_q.weight" shape:"queries,dim" in:"whole"`
 	Key               compute.Matrix `gguf:"blk.%d.attn_k.weight" shape:"keys,dim" in:"keys"`
 	Value             compute.Matrix `gguf:"blk.%d.attn_v.weight" shape:"values,dim" need:"value" in:"keys"`
 	QueryBias         compute.Vector `gguf:"blk.%d.attn_q.bias" shape:"queries" need:"qkv_bias" in:"attention"`
@@ -33,7 +34,7 @@ type layer struct {
 	QueryNorm         compute.Vector `gguf:"blk.%d.attn_q_norm.weight" shape:"query_norm" need:"qk_norm" in:"attention"`
 	KeyNorm           compute.Vector `gguf:"blk.%d.attn_k_norm.weight" shape:"key_norm" need:"qk_norm" in:"keys"`
 	AttentionGate     compute.Matrix `gguf:"blk.%d.attn_gate.weight" shape:"attended,dim" need:"attention_gate" in:"attention"`
-	Mix               compute.Matrix `gguf:"blk.%d.attn_output.weight" shape:"dim,attended" in:"attention"`
+	Mix               compute.Matrix `gguf:"blk.%d.attn_output.weight" shape:"dim,answers" in:"attention"`
 	Sinks             compute.Vector `gguf:"blk.%d.attn_sinks.weight" shape:"heads" need:"sinks" in:"attention"`
 	MixBias           compute.Vector `gguf:"blk.%d.attn_output.bias" shape:"dim" need:"optional" in:"attention"`
 	PostAttentionNorm compute.Vector `gguf:"blk.%d.post_attention_norm.weight" shape:"dim" need:"post_norms"`
@@ -52,6 +53,7 @@ type layer struct {
 	mixture
 	recurrent
 	perLayer
+	latent
 
 	number    int // in the file
 	shape     layerShape
@@ -164,6 +166,7 @@ func (c *Config) sizes(norm qkNorm, s layerShape) map[string]int {
 		"keys":       s.keys(),
 		"values":     s.values(),
 		"attended":   s.attended(),
+		"answers":    s.attended(),
 		"query_norm": s.queries(),
 		"key_norm":   s.keys(),
 		"pairs":      c.RopeDim / 2,
@@ -189,6 +192,7 @@ func (c *Config) sizes(norm qkNorm, s layerShape) map[string]int {
 	case compute.ConvolutionState: // two gates as well
 		sizes["mixed"] = 3 * s.state.Width()
 	}
+	c.Latent.addSizes(sizes, s)
 	if norm == eachHead {
 		sizes["query_norm"], sizes["key_norm"] = s.keyDim, s.keyDim
 	}

@@ -86,7 +86,7 @@ func texts(t testing.TB, vocab int) []text {
 // cache, for every m up to the largest γ + 1. This holds for every weight type and cache type, at
 // every position of a text, and after drafts that were rejected.
 func TestVerifyEqualsDecode(t *testing.T) {
-	for _, s := range slices.Concat(demoAndTies(), everyFormat(), someMixtures()) {
+	for _, s := range slices.Concat(demoAndTies(), everyFormat(), someMixtures(), someFamilies()) {
 		t.Run(s.name, func(t *testing.T) {
 			m := s.open(t, newBackend(t, 2), model.Options{MaxTokens: splitKeys + 2*mostRows, MaxRows: mostRows})
 			vocab := m.Config().Vocab

@@ -57,6 +57,11 @@ def gemma4(kinds, per_layer=0, **more):
 TURNED = dict(rope_parameters=dict(rope_type="default", rope_theta=10000.0, partial_rotary_factor=0.5, mrope_section=[2, 1, 1]))
 
 
+LATENT = dict(
+    kv_lora_rank=16, qk_nope_head_dim=12, qk_rope_head_dim=8, v_head_dim=10, num_key_value_heads=4, n_routed_experts=6, num_experts_per_tok=3,
+    n_shared_experts=2, moe_intermediate_size=24, first_k_dense_replace=1, n_group=1, topk_group=1, routed_scaling_factor=1.5)
+
+
 def alternate(n, every):
     return ["full_attention" if (i + 1) % every == 0 else "sliding_attention" for i in range(n)]
 
@@ -124,6 +129,9 @@ MODELS = {
     "glm4moe": ("Glm4Moe", dict(head_dim=16, partial_rotary_factor=0.5, moe_intermediate_size=24, n_routed_experts=6, num_experts_per_tok=3,
                                 n_shared_experts=2, first_k_dense_replace=1, n_group=1, topk_group=1, routed_scaling_factor=1.5,
                                 norm_topk_prob=True, use_qk_norm=True, attention_bias=True)),
+    # Compressed keys and values.
+    "deepseek2": ("DeepseekV2", dict(**LATENT, q_lora_rank=None, topk_method="greedy", rope_parameters=dict(YARN, mscale=0.707, mscale_all_dim=0.707))),
+    "deepseek2-flash": ("Glm4MoeLite", dict(**LATENT, q_lora_rank=24, mlp_layer_types=["dense"] + ["sparse"] * 3, norm_topk_prob=True)),
     "qwen35": ("Qwen3_5Text", DELTA | TURNED),
     "qwen3next": ("Qwen3Next", dict(**DELTA, **EXPERTS, shared_expert_intermediate_size=40, partial_rotary_factor=0.5, rope_parameters=dict(
         rope_type="default", rope_theta=10000.0, partial_rotary_factor=0.5))),

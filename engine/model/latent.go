@@ -1,0 +1,198 @@
+package model
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"specula/engine/compute"
+)
+
+// Latent is the size of compressed keys and values (multi-head latent attention). For each token, a
+// cache has Dim numbers that stand for the keys and values of all heads, and Turned numbers, which
+// RoPE turns. A head's key is a product of the first with a matrix of the head, and then the second.
+// The query is multiplied by that matrix in place of the keys: q·(K·c) = (Kᵀ·q)·c. So all heads
+// attend to the same key, as in multi-query attention. What attention collects is compressed, too; a
+// second matrix of the head makes its value. Source: DeepSeek-AI, DeepSeek-V2, 2024, §2.1.
+type Latent struct {
+	Dim      int // 0: keys and values are not compressed
+	Turned   int // numbers of a key that are rotated
+	Plain    int // the others, before compression
+	Value    int // numbers of a head's value
+	QueryDim int // of the compressed query; 0: it is not
+}
+
+// latentEps is the epsilon of the norms of what is compressed, in all models.
+const latentEps = 1e-6
+
+// latent holds the weights of attention over compressed keys and values. Rows of heads are stored
+// with those of RoPE last.
+type latent struct {
+	QueryShort      compute.Matrix `gguf:"blk.%d.attn_q_a.weight" shape:"latent_query,dim" in:"latent_query"`
+	QueryShortNorm  compute.Vector `gguf:"blk.%d.attn_q_a_norm.weight" shape:"latent_query" in:"latent_query"`
+	QueryPlainB     compute.Matrix `gguf:"blk.%d.attn_q_b_plain.weight" shape:"latent_plains,latent_query" in:"latent_query"`
+	QueryTurnedB    compute.Matrix `gguf:"blk.%d.attn_q_b_turned.weight" shape:"latent_turneds,latent_query" in:"latent_query"`
+	QueryPlain      compute.Matrix `gguf:"blk.%d.attn_q_plain.weight" shape:"latent_plains,dim" in:"latent_plain"`
+	QueryTurned     compute.Matrix `gguf:"blk.%d.attn_q_turned.weight" shape:"latent_turneds,dim" in:"latent_plain"`
+	KeyLatent       compute.Matrix `gguf:"blk.%d.attn_kv_a_latent.weight" shape:"latent,dim" in:"latent"`
+	KeyTurned       compute.Matrix `gguf:"blk.%d.attn_kv_a_turned.weight" shape:"latent_turned,dim" in:"latent"`
+	KeyLatentNorm   compute.Vector `gguf:"blk.%d.attn_kv_a_norm.weight" shape:"latent" in:"latent"`
+	QueryToLatent   compute.Matrix `gguf:"blk.%d.attn_k_b.weight" shape:"heads,latent,latent_plain" in:"latent"`
+	ValueFromLatent compute.Matrix `gguf:"blk.%d.attn_v_b.weight" shape:"heads,latent_value,latent" in:"latent"`
+}
+
+// addSizes adds the numbers for the names in the shape tags.
+func (n Latent) addSizes(sizes map[string]int, s layerShape) {
+	if n.Dim == 0 {
+		return
+	}
+	for name, size := range map[string]int{
+		"latent": n.Dim, "latent_turned": n.Turned, "latent_plain": n.Plain, "latent_value": n.Value, "latent_query": n.QueryDim,
+		"latent_plains": s.heads * n.Plain, "latent_turneds": s.heads * n.Turned, "answers": s.heads * n.Value,
+	} {
+		sizes[name] = size
+	}
+}
+
+// readLatent reads the sizes of compressed keys and values, and how scores are scaled.
+func (m *metadata) readLatent(a *architecture, c *Config) {
+	if !a.latent {
+		return
+	}
+	n := &c.Latent
+	n.Dim = m.count("attention.kv_lora_rank", 0, maxValueDim)
+	n.Turned = c.RopeDim
+	whole := m.count("attention.key_length_mla", 0, mostWide)
+	n.Plain, n.Value = whole-n.Turned, m.count("attention.value_length_mla", 0, mostWide)
+	n.QueryDim = m.optionalCount("attention.q_lora_rank", mostWide)
+	switch {
+	case n.Plain < 1:
+		m.fail(m.key("attention.key_length_mla"), whole, fmt.Sprintf("more than the %d numbers that are rotated", n.Turned))
+	case c.HeadDim != n.Dim+n.Turned:
+		m.fail(m.key("attention.key_length"), c.HeadDim, fmt.Sprintf("%d, the compressed numbers and those that are rotated", n.Dim+n.Turned))
+	case c.KVHeads != 1:
+		m.fail(m.key("attention.head_count_kv"), c.KVHeads, "1: all heads have the same compressed key")
+	case m.count("attention.value_length", c.HeadDim, maxValueDim) != n.Dim:
+		m.fail(m.key("attention.value_length"), "another number", fmt.Sprintf("%d, the compressed numbers", n.Dim))
+	}
+	c.AttentionScale = 1 / math.Sqrt(float64(whole))
+	// In other families this key says how to divide YaRN's factor. Here it is a tenth of the exponent of
+	// a factor of the scores, and cosine and sine have none.
+	if tenth, found := m.maybe("rope.scaling.yarn_log_multiplier", 0, 100); found && c.Scaling.Type == "yarn" {
+		grown := 1 + tenth*math.Log(c.Scaling.Factor)
+		c.AttentionScale *= grown * grown
+		c.Scaling.Magnitude = 1
+	}
+}
+
+// latentHeads is the number of heads, the same in all layers.
+func (m *Model) latentHeads() int { return m.layers[0].shape.heads }
+
+// latentSizes lists the activations of attention over compressed keys and values.
+func (m *Model) latentSizes() []size {
+	c, a, rows := &m.config.Latent, &m.activations, m.config.PrefillRows
+	if c.Dim == 0 {
+		return nil
+	}
+	heads := m.latentHeads()
+	all := []size{
+		{&a.queryPlain, rows, heads * c.Plain}, {&a.queryTurned, rows, heads * c.Turned}, {&a.keyTurned, rows, c.Turned},
+		{&a.headProducts, rows * heads, c.Dim}, {&a.headQueries, rows * heads, c.Dim}, {&a.headValues, rows * heads, c.Value}, {&a.mixed, rows, heads * c.Value},
+		{&a.chosenHeads, rows * heads, heads},
+	}
+	if c.QueryDim > 0 {
+		all = append(all, size{&a.queryShort, rows, c.QueryDim})
+	}
+	return all
+}
+
+// placeHeads prepares the choice of each head's matrix.
+func (m *Model) placeHeads(ctx context.Context) error {
+	if m.config.Latent.Dim == 0 {
+		return nil
+	}
+	heads, rows := m.latentHeads(), m.config.PrefillRows
+	var err error
+	if m.headChoice, err = m.backend.(compute.Mixer).Routing(rows*heads, compute.Router{Experts: heads, Used: 1, Normed: true, Scale: 1}); err != nil {
+		return err
+	}
+	diagonal, ids := make([]byte, 0, float32Bytes*heads*heads), make([]int32, rows*heads)
+	for i := range heads * heads {
+		one := float32(0)
+		if i/heads == i%heads {
+			one = 1
+		}
+		diagonal = binary.LittleEndian.AppendUint32(diagonal, math.Float32bits(one))
+	}
+	for i := range ids {
+		ids[i] = int32(i % heads)
+	}
+	ones, err := m.backend.Matrix(ctx, compute.Weight{Name: "choice of heads", Type: compute.F32, Rows: heads, Cols: heads, Data: diagonal})
+	if err != nil {
+		return err
+	}
+	return m.backend.Embed(m.activations.chosenHeads, ones, ids)
+}
+
+// chooseHeads lets the heads of a pass's rows choose their matrices.
+func (m *Model) chooseHeads(p *pass) {
+	if m.headChoice != nil && p.err == nil {
+		p.err = p.mixer().Route(m.headChoice, m.activations.chosenHeads, p.rows*m.latentHeads(), nil)
+	}
+}
+
+// gatherLatent is gather over compressed keys and values.
+func (m *Model) gatherLatent(p *pass, i int, x compute.Buffer) {
+	l, a, b, c := &m.layers[i], &m.activations, m.layers[i].buffers, &m.config.Latent
+	plain, turned := l.QueryPlain, l.QueryTurned
+	p.project(b.value, x, l.KeyLatent, nil)
+	p.project(a.keyTurned, x, l.KeyTurned, nil)
+	if l.QueryShort != nil {
+		p.project(a.queryShort, x, l.QueryShort, nil)
+		p.normBy(latentEps, a.queryShort, a.queryShort, l.QueryShortNorm, nil)
+		x, plain, turned = a.queryShort, l.QueryPlainB, l.QueryTurnedB
+	}
+	p.project(a.queryPlain, x, plain, nil)
+	p.project(a.queryTurned, x, turned, nil)
+	p.normBy(latentEps, b.value, b.value, l.KeyLatentNorm, nil)
+	p.copy(b.key, a.keyTurned, compute.Block{})
+	p.copy(b.key, b.value, compute.Block{Col: c.Turned})
+	p.multiplyHeads(a.headQueries, a.headProducts, p.reshape(a.queryPlain, c.Plain), l.QueryToLatent)
+	query := p.reshape(b.query, c.Turned+c.Dim)
+	p.copyHeads(query, p.reshape(a.queryTurned, c.Turned), compute.Block{})
+	p.copyHeads(query, a.headQueries, compute.Block{Col: c.Turned})
+	p.rotate(l)
+	s := &l.shape
+	p.attend(b.attended, b.query, b.key, b.value, compute.Attention{Layer: l.keysOf, Heads: s.heads, HeadDim: s.keyDim, Scale: float32(s.attentionScale)})
+	p.multiplyHeads(p.reshape(a.mixed, c.Value), a.headValues, p.reshape(b.attended, c.Dim), l.ValueFromLatent)
+	p.reshape(a.mixed, c.Value) // from here on it has whole rows again
+	p.project(a.output, a.mixed, l.Mix, nil)
+	p.contribute(nil)
+}
+
+// reshape returns the heads of x as rows of their own.
+func (p *pass) reshape(x compute.Buffer, head int) compute.Buffer {
+	return p.Backend.(compute.Reshaper).Reshape(x, head)
+}
+
+// multiplyHeads multiplies each head, a row of x, with the matrix of that head. slots is a buffer for
+// the products in the order in which they are computed.
+func (p *pass) multiplyHeads(dst, slots, x compute.Buffer, w compute.Matrix) {
+	if p.err == nil {
+		p.err = p.ctx.Err()
+	}
+	if p.err == nil {
+		p.err = p.mixer().MatMulExperts(slots, x, p.model.headChoice, w, false)
+	}
+	if p.err == nil {
+		p.err = p.mixer().Mix(dst, slots, p.model.headChoice)
+	}
+}
+
+// copyHeads copies the heads of the pass's rows, which are rows of x.
+func (p *pass) copyHeads(dst, x compute.Buffer, b compute.Block) {
+	if p.err == nil {
+		p.err = p.Copy(dst, x, p.rows*p.model.latentHeads(), b)
+	}
+}
