@@ -70,6 +70,9 @@ func (d *drafter) why(e *Engine) string {
 			return "the target is on a server: its layers are not here"
 		}
 		if n := e.shape.Layers; len(e.shape.MiddleLayers()) == 0 {
+			if len(e.shape.Lenders) > 0 {
+				return fmt.Sprintf("of the target's %d layers none can be left out: too few, or others need their keys and values", n)
+			}
 			return fmt.Sprintf("the target has %d layers, too few to leave any out", n)
 		}
 	case spec.FromHeads:

@@ -165,6 +165,14 @@ func TestControlTokensOfAnyLook(t *testing.T) {
 	}
 }
 
+// Files of Gemma 4 may declare only <eos>, and a turn ends with <turn|>.
+func TestTurnsOfGemma4End(t *testing.T) {
+	tok := mustNew(t, tinySpec([]string{"<eos>", "<turn|>", "<|turn>"}, []int32{TypeControl, TypeControl, TypeControl}))
+	if got := tok.StopTokens(); !slices.Equal(got, []int32{256, 257}) {
+		t.Errorf("stop tokens %d, want 256 and 257", got)
+	}
+}
+
 func TestBOSOnce(t *testing.T) {
 	spec := tinySpec([]string{"<s>", "</s>"}, []int32{TypeControl, TypeControl})
 	spec.BOS, spec.EOS, spec.AddBOS, spec.AddEOS = 256, 257, true, true

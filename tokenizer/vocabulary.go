@@ -25,7 +25,7 @@ type vocabulary struct {
 // endNames are tokens known to end a reply. Files often declare only one of the two or three that
 // a model uses.
 const endNames = " <|im_end|> <|endoftext|> <|eot_id|> <|eom_id|> <|end_of_text|> <|end|> <|return|> <|call|> " +
-	"</s> <eos> <end_of_turn> <EOT> [EOS] [EOT] "
+	"</s> <eos> <end_of_turn> <turn|> <EOT> [EOS] [EOT] "
 
 func isEndName(text string) bool {
 	return text != "" && !strings.Contains(text, " ") && strings.Contains(endNames, " "+text+" ")
