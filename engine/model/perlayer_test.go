@@ -3,6 +3,7 @@ package model_test
 import (
 	"bytes"
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -46,6 +47,47 @@ func TestViewsHavePerLayerEmbeddings(t *testing.T) {
 		}
 	}
 	sameRows(t, "token by token", scoresOf(t, logits), together)
+}
+
+// In a view, a layer looks up its own embeddings: those of a layer that was left out change nothing.
+func TestViewsLookUpTheRightLayer(t *testing.T) {
+	const name, layers, each = "gemma4-embeddings", 5, 6 * 4 // bytes of a layer's embedding
+	f := &fixture{name: name}
+	data := slices.Clone(f.data(t))
+	file, err := weights.Parse(name, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, _, err := file.Tensor("per_layer_token_embd.weight")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := 0; at < len(table.Data); at += layers * each {
+		clear(table.Data[at : at+each])
+	}
+	backend, o := newBackend(t, 1), model.Options{MaxTokens: 32}
+	other, err := model.Load(context.Background(), backend, file, o, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all, cut [2][][]float32
+	for i, m := range []*model.Model{f.open(t, backend, o), other} {
+		view, err := m.Without([]int{0})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for to, m := range map[*[][]float32]*model.Model{&all[i]: m, &cut[i]: view} {
+			logits, err := m.Prefill(context.Background(), newCache(t, m), randomIDs(8, m.Config().Vocab, 6), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			*to = scoresOf(t, logits)
+		}
+	}
+	sameRows(t, "without layer 0", cut[0], cut[1])
+	if slices.Equal(all[0][0], all[1][0]) {
+		t.Error("the embeddings of layer 0 change nothing in the whole model")
+	}
 }
 
 // Files with tensors of Gemma 4 that do not fit are refused, with the tensor and both shapes.
