@@ -7,8 +7,8 @@ import (
 	"specula/engine/compute"
 )
 
-// embedPerLayer computes for each layer what it will add for each row: half of it depends on the
-// token alone, half on the embedding in the residual stream. Source: Gemma 3n, 2025; Gemma 4, 2026.
+// embedPerLayer computes each layer's own embedding of each row, in ofContext. It joins a row of
+// PerLayerTable with a projection of the usual embedding. Source: Gemma 3n, 2025; Gemma 4, 2026.
 func (m *Model) embedPerLayer(p *pass) {
 	if m.PerLayerTable == nil || p.err != nil {
 		return
@@ -40,8 +40,8 @@ func (m *Model) embedPerLayer(p *pass) {
 	}
 }
 
-// addPerLayer adds to the residual stream what embedPerLayer has computed for a layer, as a gate
-// from that stream lets it through.
+// addPerLayer adds a layer's own embedding (see embedPerLayer) to the residual stream. A gate computed
+// from the stream multiplies the embedding first.
 func (m *Model) addPerLayer(p *pass, l *layer) {
 	a := &m.activations
 	if l.PerLayerGate == nil {
@@ -53,7 +53,7 @@ func (m *Model) addPerLayer(p *pass, l *layer) {
 	p.contribute(l.PerLayerPostNorm)
 }
 
-// perLayerSizes lists the activations of embeddings that layers have for themselves.
+// perLayerSizes lists the activations that embedPerLayer and addPerLayer need.
 func (m *Model) perLayerSizes() []size {
 	c, n := &m.config, m.config.PrefillRows
 	if c.PerLayer == 0 {
@@ -67,8 +67,8 @@ func (m *Model) perLayerSizes() []size {
 	return all
 }
 
-// layByLayer gives each token and layer a row of its own in the table of their embeddings. In the
-// file, a token has one row for all layers.
+// layByLayer divides each row of PerLayerTable into one row for each layer. In the file, a token has one
+// row for all layers.
 func (m *Model) layByLayer(b *binder) error {
 	c := &m.config
 	if int64(c.Vocab)*int64(c.Layers) > math.MaxInt32 {
@@ -83,8 +83,8 @@ func (m *Model) layByLayer(b *binder) error {
 	return nil
 }
 
-// mixBeside adds the output of experts to that of a dense network, which is in the activations.
-// Router and experts have norms of their own.
+// mixBeside adds the output of experts to the output of a dense network, which is in
+// activations.output. Router and experts have their own norms.
 func (m *Model) mixBeside(p *pass, l *layer) {
 	a := &m.activations
 	p.norm(a.output, a.output, l.DensePostNorm, nil)
@@ -97,7 +97,7 @@ func (m *Model) mixBeside(p *pass, l *layer) {
 	p.add(a.output, a.beside)
 }
 
-// placeRouterNorms makes the norm of the router's input, which also divides by √Dim.
+// placeRouterNorms makes the weights of the norm of the router's input: RouterScale/√Dim.
 func (m *Model) placeRouterNorms() (err error) {
 	for i := range m.layers {
 		l := &m.layers[i]

@@ -7,16 +7,16 @@ import (
 	"specula/engine/compute"
 )
 
-// mostStateDim bounds the sides of a head's state, and mostKernel the tokens of a convolution.
+// mostStateDim limits KeyDim and ValueDim, the sides of a head's state; mostKernel limits Kernel.
 const mostStateDim, mostKernel = 256, 16
 
-// mixers says what a layer has.
+// mixers says which parts a layer has.
 type mixers struct {
 	attention, state bool
 	network          bool // a feed-forward network
 }
 
-// mixersOf says what layer i has.
+// mixersOf says which parts layer i has.
 func (c *Config) mixersOf(i int) mixers {
 	if c.mixers == nil {
 		return mixers{attention: true, network: true}
@@ -41,8 +41,8 @@ func (m *metadata) readStates(a *architecture, c *Config) {
 	m.placeStates(a.states, c)
 }
 
-// readHeads reads the sizes of the heads of a delta net, or of Mamba-2, which has groups of heads for
-// key heads.
+// readHeads reads the sizes of the heads of a delta net or of Mamba-2. What Mamba-2 calls a group is a
+// key head here.
 func (m *metadata) readHeads(s compute.CacheState) compute.CacheState {
 	s.KeyDim, s.Kernel = m.count("ssm.state_size", 0, mostStateDim), m.count("ssm.conv_kernel", 0, mostKernel)
 	s.KeyHeads, s.Heads = m.count("ssm.group_count", 0, mostHeads), m.count("ssm.time_step_rank", 0, mostHeads)
@@ -57,7 +57,7 @@ func (m *metadata) readHeads(s compute.CacheState) compute.CacheState {
 	return s
 }
 
-// placeStatesBetween reads how many layers have a state between those that have attention.
+// placeStatesBetween reads which layers have a state: all but every n-th one, which has attention.
 func (m *metadata) placeStatesBetween(c *Config) {
 	every := m.count("full_attention_interval", 4, mostLayers)
 	recurrent, found, err := m.file.Bools(m.key("attention.recurrent_layers"))
@@ -76,8 +76,8 @@ func (m *metadata) placeStatesBetween(c *Config) {
 	}
 }
 
-// placeStates reads which layers have a state: those without heads of keys and values. Where a layer
-// has only one of all parts, it must have no feed-forward network either.
+// placeStates reads which layers have a state: those without key heads of attention, or all (s.beside).
+// If each layer has only one part (s.single), a layer with a feed-forward network has no state, either.
 func (m *metadata) placeStates(s states, c *Config) {
 	keys, networks := m.nonzero("attention.head_count_kv", c.Layers), m.nonzero("feed_forward_length", c.Layers)
 	c.mixers = make([]mixers, c.Layers)
@@ -98,8 +98,8 @@ func (m *metadata) placeStates(s states, c *Config) {
 	}
 }
 
-// nonzero says for each layer whether an integer is not 0 there. The file may have one integer for
-// all layers.
+// nonzero says for each layer whether its integer in a list of the file is not 0. Without a list, or
+// after its end, the answer is true.
 func (m *metadata) nonzero(name string, layers int) []bool {
 	list, _, err := m.file.Ints(m.key(name))
 	is := make([]bool, layers)
