@@ -10,12 +10,12 @@ import (
 	"specula/kernels/cuda"
 )
 
-// keysPerSplit is how many keys one split of attention covers. Splits start at fixed positions, so
-// that the order of a sum depends on the length alone. See kernels/cuda/src/attention.h.
+// keysPerSplit is how many keys one split of attention covers. Splits start at multiples of it, so
+// the order of a sum depends only on the row's position. See kernels/cuda/src/attention.h.
 const keysPerSplit = 256
 
-// tensorHeads lists the head widths for which there is half-precision attention on tensor cores.
-// The value says how many tiles of eight columns the kernel for many rows takes at once.
+// tensorHeads lists the head widths for which there is half-precision attention on tensor cores. The
+// value is the number of tiles, of eight queries each, that the kernel for many rows takes at once.
 var tensorHeads = map[int]int{64: 4, 80: 4, 96: 4, 128: 4, 256: 2}
 
 // mostFloatHeadDim is the widest head that attention over a float32 cache supports.
@@ -31,8 +31,8 @@ type cache struct {
 	memory   driver.Pointer // per layer: keys, then values; 0 when closed
 }
 
-// Cache reserves memory for every token of the shape. It stores half precision if the shape asks
-// for F16 and there is a tensor-core kernel for the head's width, else float32.
+// Cache reserves memory for all tokens of the shape. It stores half precision if the shape asks for
+// F16 and there is a tensor-core kernel for the head's width, else float32.
 func (b *Backend) Cache(shape compute.CacheShape) (compute.Cache, error) {
 	require(shape.Layers > 0 && shape.Tokens > 0 && shape.KVHeads > 0 && shape.HeadDim > 0,
 		"a cache without layers, tokens or heads")
@@ -99,7 +99,7 @@ func (b *Backend) CacheBytes(shape compute.CacheShape) int64 {
 	return int64(product)
 }
 
-// paddedDim is the stored length of a key: in half precision, whole chunks of 32 numbers.
+// paddedDim is the stored length of a key. In half precision it is rounded up to a multiple of 32.
 func paddedDim(shape compute.CacheShape) int {
 	if halfCache(shape) {
 		return ceilDivide(shape.HeadDim, 32) * 32
@@ -107,9 +107,9 @@ func paddedDim(shape compute.CacheShape) int {
 	return shape.HeadDim
 }
 
-// attentionBytes is the scratch for the partial results of attention, one per row, head and split.
-// It has room for all rows of a pass if that is at most 64 MiB, else for as many as fit, at least
-// one. It assumes up to 8 query heads per key head.
+// attentionBytes is the size of the scratch for the partial results of attention: one for each row,
+// head and split, with up to 8 query heads per key head. The scratch holds all rows of a pass if they
+// fit into 64 MiB, else as many as fit, at least one.
 func attentionBytes(shape compute.CacheShape, rows int) int64 {
 	const most, sharing = 64 << 20, 8
 	splits := roundUpToPower(ceilDivide(shape.Tokens, keysPerSplit))
@@ -117,10 +117,10 @@ func attentionBytes(shape compute.CacheShape, rows int) int64 {
 	return max(min(int64(rows)*row, most), row)
 }
 
-// ScratchBytes is the scratch that a pass of that many rows, each of at most cols numbers, needs.
+// ScratchBytes is the size of the scratch that a pass needs: rows rows of at most cols numbers.
 func (b *Backend) ScratchBytes(rows, cols int, shape compute.CacheShape) int64 {
 	choosing := int64(rows) * int64(8*ceilDivide(cols, sliceTokens)+4)
-	drawing := weighingBytes(min(rows, compute.MostDrafts+1), cols) // for rows of the target or the draft
+	drawing := weighingBytes(min(rows, compute.MostDrafts+1), cols) // distributions of sampled rounds
 	return roundedBytes(rows, cols) + roundedBytes(min(rows, cuda.MostBeforeEpilogue), cols) + attentionBytes(shape, rows) + choosing + drawing
 }
 

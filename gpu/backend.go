@@ -20,12 +20,12 @@ type Backend struct {
 	tape    *tape
 	spare   chan *tape // tapes that the device's thread has finished
 	scratch scratch
-	rounded rounded        // which rows the activation scratch holds
-	arrived driver.Pointer // mostArrivals counters of blocks, see epilogue.go; 0 between launches
+	rounded rounded        // which rows scratch.rounded holds
+	arrived driver.Pointer // mostArrivals counters of finished blocks (epilogue.go), all 0 between launches
 
 	lost      atomic.Pointer[error] // why the device can no longer be used
 	allocated map[driver.Pointer]int64
-	tables    map[*float32]driver.Pointer // rotary angles, by the address of the host's table
+	tables    map[*float32]driver.Pointer // sines and cosines of RoPE, by the address of the host's table
 
 	// The fields below are used on the device's thread only.
 	failed     error // error of queued work; the next wait returns it
@@ -74,11 +74,11 @@ func newBackend(d device) (*Backend, error) {
 	return b, nil
 }
 
-// promptRows fills a card: with fewer, the products of q, k, v and of the outputs have fewer blocks than
-// most cards have multiprocessors.
+// promptRows is the number of rows of a prompt in one pass. With fewer, the products of q, k, v and of
+// the attention's output have fewer blocks than most cards have multiprocessors.
 const promptRows = 512
 
-// Info describes the device. MemoryBytes is what is free on it now.
+// Info describes the device. MemoryBytes is the memory that is free on it now.
 func (b *Backend) Info() compute.Info {
 	info := compute.Info{
 		Kind: "cuda", Name: b.info.Name, MemoryBytes: b.info.MemoryBytes, PromptRows: promptRows,
@@ -86,7 +86,7 @@ func (b *Backend) Info() compute.Info {
 			b.info.Multiprocessors, b.info.MemoryBytes>>20, b.info.Version/1000, b.info.Version%1000/10,
 			b.info.Library),
 	}
-	// If the device does not answer, MemoryBytes stays at its total memory.
+	// If the device does not answer, MemoryBytes stays the total memory of the device.
 	_ = b.device.Do(func() error {
 		free, _, err := b.device.Memory()
 		if err == nil {
@@ -97,8 +97,8 @@ func (b *Backend) Info() compute.Info {
 	return info
 }
 
-// Close waits for the device and frees everything on it. If the device was lost, there is nothing
-// to free, and Close returns nil.
+// Close waits for the device and frees everything on it. Of a device that was lost it returns nil:
+// there is nothing to free.
 func (b *Backend) Close() error {
 	err := b.device.Do(func() error {
 		errs := []error{b.uploads.free(b.device), b.recordings.free(b.device), b.inputs.free(b.device),

@@ -13,17 +13,16 @@ import (
 // drawing is what a sampled round needs on the device besides its tokens: the settings to draw by,
 // the distribution q of each draft token, and the verdict.
 //
-// All of it lies in device memory and is written by queued work. So two rounds with the same
-// number of draft tokens replay the same graph, whatever their seeds, round numbers and values of
-// filters. Only turning a filter by rank on or off changes the graph (see weigh). Rows are stored
-// unnormalised: a row of weights w stands for the distribution w / Σw. See
-// kernels/cuda/src/softmax.cu.
+// All of it lies in device memory and is written by queued work. So rounds with equally many draft
+// tokens replay the same graph, whatever their seeds, round numbers and values of filters. Only
+// turning top-k or top-p on or off changes the graph (see cuts). Distributions are not normalised:
+// a row of weights w stands for w / Σw. See kernels/cuda/src/softmax.cu.
 type drawing struct {
 	by       compute.Sampling
 	memory   driver.Pointer // n results of 8 bytes, n probabilities of 4 bytes, then the settings
 	settings driver.Pointer // filters of the target, filters of the draft, the round
 	q        weighing       // distributions of the draft tokens: (n−1, by.Vocab)
-	kept     driver.Pointer // (keptRows, by.Vocab) float32: draft scores for the screen; 0 until asked for
+	kept     driver.Pointer // (keptRows, by.Vocab) float32: draft scores for the screen; 0: none wanted yet
 	keptRows int
 }
 
@@ -41,7 +40,7 @@ func (d *drawing) draftFilters() driver.Pointer  { return d.settings + 4*filterW
 func (d *drawing) round() driver.Pointer         { return d.settings + 4*2*filterWords }
 
 // weighing is device memory for unnormalised distributions: rows of weights, and the sum of each
-// slice of a row.
+// slice (sliceTokens numbers) of a row.
 type weighing struct {
 	weights driver.Pointer // (rows, vocab) float32
 	sums    driver.Pointer // (rows, slices) float64
@@ -52,7 +51,7 @@ func (w *weighing) row(i int) (weights, sums driver.Pointer) {
 	return w.weights + driver.Pointer(4*i*w.vocab), w.sums + driver.Pointer(8*i*slicesOf(w.vocab))
 }
 
-// weighingBytes is the memory that these rows take.
+// weighingBytes is the memory that a weighing of so many rows takes.
 func weighingBytes(rows, vocab int) int64 {
 	return int64(rows) * (4*int64(vocab) + 8*int64(slicesOf(vocab)))
 }
@@ -91,7 +90,8 @@ func (d *drawing) free(b *Backend) error {
 	return first(d.q.free(b), b.release(memory), b.release(d.kept))
 }
 
-// Sample queues the settings of a round as one copy from the words of the tape.
+// Sample takes the settings of a round. They become words of the tape, which one copy brings to the
+// device.
 func (t *tokens) Sample(s compute.Sampling) error {
 	b, d := t.owner, &t.drawing
 	require(0 <= s.Drafts && s.Drafts < t.n && s.Drafts <= compute.MostDrafts,
@@ -121,13 +121,13 @@ func (t *tokens) Sample(s compute.Sampling) error {
 	return nil
 }
 
-// leastTemperature is the lowest temperature that the device computes with; lower settings count as
-// this one. That changes no text: already at far higher temperatures only tokens with the best
-// score have any probability left.
+// leastTemperature is the lowest temperature that the device computes with; it replaces lower ones.
+// This changes no text: already at far higher temperatures only tokens with the best score have any
+// probability left.
 const leastTemperature = 1e-30
 
-// filterWordsOf encodes filters as the kernels read them. If the temperature comes last and another
-// filter is on, the filters see the softmax at temperature 1.
+// filterWordsOf encodes filters as the kernels read them. If the temperature is applied last and
+// another filter is on, the filters look at the softmax at temperature 1.
 func filterWordsOf(f compute.Filters) []int32 {
 	temperature := max(float32(f.Temperature), leastTemperature)
 	seen := temperature
@@ -141,13 +141,12 @@ func filterWordsOf(f compute.Filters) []int32 {
 	return append(words, int32(f.TopK))
 }
 
-// cuts reports whether the filters drop tokens by rank (top-k) or by cumulated probability
-// (top-p).
+// cuts reports whether top-k or top-p is on.
 func cuts(f compute.Filters) bool { return f.TopK > 0 || f.TopP < 1 }
 
-// weigh appends the operations that turn scores into weights: for the first m rows, and for the
-// first vocab ids of each. f are the filters, whose words lie at filters. If vocab is less than the
-// width of a row, m must be 1.
+// weigh appends the operations that turn scores into weights, for the first m rows and the first
+// vocab ids of each. f are the filters; their words lie at filters. If vocab is less than the width
+// of a row, m must be 1.
 func (l *logits) weigh(m int, f compute.Filters, filters, weights, sums driver.Pointer, vocab int) error {
 	b := l.owner
 	require(0 < vocab && (vocab == l.x.cols || vocab < l.x.cols && m == 1),
@@ -169,8 +168,8 @@ func (l *logits) weigh(m int, f compute.Filters, filters, weights, sums driver.P
 	return nil
 }
 
-// Draw appends the draw of one draft token to the tape. The weights that it is drawn from stay on
-// the device, because the verdict needs them.
+// Draw appends the draw of draft token at to the tape. Its distribution stays on the device, because
+// the verdict needs it as q.
 func (b *Backend) Draw(x compute.Buffer, tt compute.Tokens, at int) error {
 	t, xb := tt.(*tokens), rowsOf(x, 0, 1)
 	d := &t.drawing
@@ -192,8 +191,8 @@ func (b *Backend) Draw(x compute.Buffer, tt compute.Tokens, at int) error {
 	return nil
 }
 
-// keep appends a copy of row i of the draft's scores to the tape. At row 0 it reserves memory for
-// the whole draft, unless there is enough.
+// keep appends to the tape a copy of the scores that draft token i was drawn from. At i = 0 it
+// reserves memory for the whole draft, unless there is enough.
 func (d *drawing) keep(b *Backend, i int, row driver.Pointer, vocab int) (err error) {
 	if i == 0 && d.keptRows < d.by.Keep {
 		b.flush() // the tape may have steps that write to this memory

@@ -5,18 +5,18 @@ import (
 	"specula/kernels/cuda"
 )
 
-// In decoding, a launch is estimated to cost about as much time as the small work between two products
-// takes (gap and small in gpu/check/model; no GPU was measured). joinEpilogues gives this work to the
-// product before it: the last block of the product does it, or the last of those that compute the same
-// columns (kernels/cuda/src/epilogue.h).
+// In decoding, the small work between two products takes about as long as its launch alone (an estimate:
+// gap and small in gpu/check/model; no GPU was measured). joinEpilogues gives this work to the product
+// before it. The product's last block does it, or the last of those that compute the same columns
+// (kernels/cuda/src/epilogue.h).
 
 // epilogue is what a product does with its result: the last parameters of its kernel.
 type epilogue struct {
 	kind    int
-	arrived driver.Pointer // counters, all 0
+	arrived driver.Pointer // counters of finished blocks, all 0
 	to      driver.Pointer // the operand that is written
 	slabs   int
-	stream  driver.Pointer // of a norm, as are weights, eps and threads
+	stream  driver.Pointer // this and the rest are for a norm: the rows that the product is added to
 	weights driver.Pointer
 	eps     float32
 	threads int
@@ -31,20 +31,19 @@ type productsThen struct {
 func (o productsThen) launch() launch { return o.then(o.after) }
 
 const (
-	// mostNormed bounds the numbers of a norm that one block computes after a product. A launch of its own
-	// has a block for each row. The bound is a guess: above it, that should be faster.
+	// mostNormed is the largest number of numbers that a norm in an epilogue may have, because one block
+	// computes them all. With more, a launch with a block for each row should be faster. It is a guess.
 	mostNormed = 4096
-	// epilogueColumns are the columns of a SwiGLU that are one part of the work.
+	// epilogueColumns is the number of columns of a SwiGLU that one block computes.
 	epilogueColumns = 32
-	// mostArrivals is how many counters of blocks there are.
+	// mostArrivals is the number of counters of finished blocks.
 	mostArrivals = 1 << 13
 )
 
-// epilogueMemory is what epilogues need of device memory.
+// epilogueMemory is the device memory that epilogues use.
 type epilogueMemory struct {
 	arrived driver.Pointer // mostArrivals counters
-	// Operands are in one of two places, because a product must not write what it reads: the scratch of
-	// all operands, and another.
+	// The two places for operands. A product reads one and its epilogue writes the other.
 	usual, other driver.Pointer
 }
 
@@ -52,7 +51,7 @@ func (b *Backend) epilogueMemory() epilogueMemory {
 	return epilogueMemory{b.arrived, b.scratch.rounded.memory, b.scratch.after.memory}
 }
 
-// openArrivals reserves the counters of blocks.
+// openArrivals reserves the counters of finished blocks.
 func (b *Backend) openArrivals() (err error) {
 	const bytes = 4 * mostArrivals
 	if b.arrived, err = b.alloc("counters of blocks", bytes); err != nil {
@@ -65,7 +64,7 @@ func (b *Backend) openArrivals() (err error) {
 // that remain.
 func joinEpilogues(operations []operation, m epilogueMemory) []operation {
 	joined := operations[:0]
-	place := m.usual // where the rows are that stood in the usual place
+	place := m.usual // where the operand lies now that the operations expect at m.usual
 	for _, o := range operations {
 		switch p := o.(type) {
 		case product:
@@ -94,7 +93,7 @@ func joinEpilogues(operations []operation, m epilogueMemory) []operation {
 	return joined
 }
 
-// reading are the same products with activations at place, if they were in the usual one.
+// reading returns the products with their activations at place, if they had them at usual.
 func (o products) reading(usual, place driver.Pointer) products {
 	if place == usual {
 		return o

@@ -24,7 +24,7 @@ func (b *Backend) LayerNorm(dst, x compute.Buffer, m int, w compute.Vector, grou
 	return nil
 }
 
-// Activate applies an activation to x, and multiplies with y unless it is nil.
+// Activate applies an activation to x, and multiplies the result by y unless y is nil.
 func (b *Backend) Activate(x, y compute.Buffer, m int, f compute.Activation) error {
 	xb := rowsOf(x, 0, m)
 	o := activate{x: xb.memory, n: m * xb.cols, by: f}

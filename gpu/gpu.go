@@ -1,9 +1,9 @@
 // Package gpu is the CUDA backend of engine/compute. Only it and gpu/driver know the CUDA driver.
 //
-// Read Backend first: it implements compute.Backend. Its methods compute nothing at once. They
-// append operations to a tape (tape.go): typed values that say what is computed on which memory
+// Read Backend first: it implements compute.Backend. Its methods do not compute. They append
+// operations to a tape (tape.go): typed values that say what is to be computed on which memory
 // (operation.go, operation_heads.go, operation_choice.go). flush joins neighbours that one kernel
-// can do together (join.go), makes a kernel launch of each operation, and gives the whole tape to
+// can do together (join.go), turns each operation into a kernel launch, and gives the whole tape to
 // the device's thread (queue.go): one goroutine locked to an OS thread, because a CUDA context
 // belongs to a thread.
 // When the same tape comes a second time, it is captured as a CUDA graph, which replays all

@@ -2,7 +2,7 @@ package gpu
 
 import "specula/gpu/driver"
 
-// recording is what is known about all tapes with the same steps.
+// recording is what a backend remembers about all tapes with the same steps.
 type recording struct {
 	steps   []step
 	graph   driver.Graph
@@ -13,12 +13,13 @@ type recording struct {
 type recordingState int
 
 const (
-	seen     recordingState = iota // once; most lengths of a prompt's last piece never come again
+	seen     recordingState = iota // came once: not captured, because many never come again
 	captured                       // graph replays the steps
 	refused                        // the driver could not capture the steps; they are launched one by one
 )
 
-// mostRecordings bounds the recordings kept. Above it, the one unused for longest is dropped.
+// mostRecordings is the largest number of recordings that are kept. The one unused for longest gives
+// way to a new one.
 const mostRecordings = 96
 
 // recordings are the tapes that a backend saw lately, by hash, with their graphs if they were captured.

@@ -44,7 +44,7 @@ func (in *inputs) send(d device, s driver.Stream, words []int32) error {
 	}
 	slot := in.next
 	in.next = (slot + 1) % inputSlots
-	if in.used[slot] { // no wait since this slot was used: its copy may still run
+	if in.used[slot] { // the host has not waited since: the slot's last copy may still run
 		if err := d.WaitHost(in.passed[slot]); err != nil {
 			return err
 		}

@@ -2,8 +2,8 @@ package gpu
 
 import "specula/kernels/cuda"
 
-// join replaces neighbouring operations by one where a kernel does all of them and gives the same
-// bits: in decoding, the launches themselves take a good part of the time. It works in place and
+// join replaces neighbouring operations by one if a kernel does all of them with the same bits,
+// because in decoding the launches themselves take a good part of the time. It works in place and
 // returns the operations that remain.
 func join(operations []operation) []operation {
 	joined := operations[:0]
@@ -19,8 +19,8 @@ func join(operations []operation) []operation {
 	return joined
 }
 
-// before returns the operation that stands the given number of places before the last one. ok is
-// false if there is none, or if it is not a T.
+// before returns the operation that stands places places before the last one. ok is false if there
+// is none, or if it is not a T.
 func before[T operation](operations []operation, places int) (o T, ok bool) {
 	if i := len(operations) - 1 - places; i >= 0 {
 		o, ok = operations[i].(T)
@@ -44,8 +44,8 @@ func joinAdd(operations []operation, n norm) []operation {
 // mostHeadDim is the widest head that the kernel of joinHeads takes.
 const mostHeadDim = 256
 
-// joinHeads joins the storing of k and v, which comes last, with the rotations of q and k and the
-// norms before them. After the joined operation k is rotated in the cache only, not in its buffer.
+// joinHeads joins the storing of k and v, which comes last, with the rotations of q and k before it
+// and the norms before these. The joined operation rotates k in the cache only, not in its buffer.
 // This is enough, because a model reads k from the cache.
 func joinHeads(operations []operation, s store) []operation {
 	q, isRotation := before[rotate](operations, 2)
@@ -92,8 +92,8 @@ func joinProducts(operations []operation) []operation {
 	return joined
 }
 
-// joins reports whether one launch can compute p with the others: it reads what they read, and writes
-// elsewhere.
+// joins reports whether one launch can compute p and the others: they read the same activations, and
+// write to different places.
 func (p product) joins(others ...product) bool {
 	for _, o := range others {
 		if p.activations != o.activations || p.rows != o.rows || p.weight.format != o.weight.format ||
@@ -104,7 +104,7 @@ func (p product) joins(others ...product) bool {
 	return true
 }
 
-// isOf reports whether the norm is of each head of what is rotated, in place.
+// isOf reports whether the norm normalises, in place, each head that r rotates.
 func (n norm) isOf(r rotate) bool {
 	return n.x == r.x && n.dst == r.x && n.length == r.headDim && n.groups == r.rows*r.heads
 }

@@ -23,8 +23,8 @@ type kernel struct {
 // freeShared is the shared memory, in bytes, that a launch may ask for without SetDynamicShared.
 const freeShared = 48 << 10
 
-// library finds kernels by name. It compiles a PTX text when the first kernel in it is asked for,
-// or before that when compile is called.
+// library finds kernels by name. It compiles a PTX text when compile is called, or else when a kernel
+// in it is first asked for.
 type library struct {
 	device  device
 	texts   map[string]string // by module name
@@ -45,8 +45,8 @@ func newLibrary(d device, texts map[string]string) *library {
 	return l
 }
 
-// kernel returns a kernel that takes that many arguments and may ask for that much dynamic shared
-// memory, in bytes.
+// kernel returns the kernel called name, whose launches take so many arguments and may have so many
+// bytes of dynamic shared memory.
 func (l *library) kernel(name string, arguments, sharedBytes int) (*kernel, error) {
 	if k := l.kernels[name]; k != nil && k.sharedBytes >= sharedBytes {
 		return k, nil
@@ -54,7 +54,7 @@ func (l *library) kernel(name string, arguments, sharedBytes int) (*kernel, erro
 	return l.prepare(name, arguments, sharedBytes)
 }
 
-// prepare compiles a kernel, unless it is compiled, and asks for its shared memory.
+// prepare compiles a kernel, unless that is done already, and raises its limit of shared memory.
 func (l *library) prepare(name string, arguments, sharedBytes int) (*kernel, error) {
 	k := l.kernels[name]
 	err := l.device.Do(func() (err error) {

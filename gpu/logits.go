@@ -20,7 +20,7 @@ type logits struct {
 	best  driver.Pointer // (MaxRows) int32: the best id of each row
 	cuts  driver.Pointer // (MaxRows) keys of 8 bytes; 0 until a filter needs them
 	p     weighing       // the target's distributions, (MaxRows, vocab); empty until a round is sampled
-	from  int            // host has the rows from here to rows−1
+	from  int            // host has the rows from … rows−1
 	host  []float32      // (MaxRows, vocab)
 }
 
@@ -68,7 +68,7 @@ func (l *logits) choose(m int, ids, feed driver.Pointer) []operation {
 	}
 }
 
-// Argmax chooses on the device. 4 bytes per row come to the host.
+// Argmax chooses the best id of each row on the device. 4 bytes per row come to the host.
 func (l *logits) Argmax(dst []int32) error {
 	require(len(dst) == l.rows, "Argmax to another number of rows")
 	steps, err := l.owner.lower(nil, l.choose(l.rows, l.best, 0)...)
@@ -114,8 +114,8 @@ func (l *logits) Row(i int, dst []float32) error {
 	return nil
 }
 
-// counted runs f on the device's thread. It adds the bytes that f brought to the host, and how
-// often f waited, to the counts of these logits.
+// counted runs f on the device's thread. It counts the bytes that f brought to the host, and the
+// number of its waits, in l.
 func (l *logits) counted(f func() error) error {
 	return l.owner.onDevice(func() error {
 		before := l.owner.device.Traffic()
@@ -129,7 +129,7 @@ func (l *logits) counted(f func() error) error {
 
 func (l *logits) Moved() (bytes int64, syncs int) { return l.movedBytes, l.syncs }
 
-// fetch copies bytes from the device after all queued work, waits, and gives them to read. Call it
+// fetch copies bytes from the device after all queued work, waits, and calls read with them. Call it
 // on the device's thread.
 func (b *Backend) fetch(bytes int, from driver.Pointer, read func(memory []byte)) error {
 	if len(b.arrivals) < bytes {

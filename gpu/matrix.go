@@ -28,8 +28,9 @@ func (w *matrix) Cols() int { return w.cols }
 
 func (w *matrix) factor() cuda.Factor { return w.format.Factor(w.rows, w.cols) }
 
-// formatOf returns the device layout of a weight type, or nil if the GPU does not support the type.
-// A type without a matrix product of its own is converted when it is loaded; see cuda.StoredAs.
+// formatOf returns the device layout for a weight type, or nil if the GPU does not support the type.
+// A type without a matrix product of its own gets the layout of the type that it is converted to; see
+// cuda.StoredAs.
 func formatOf(t compute.DType) *cuda.Format {
 	if f, ok := cuda.PackedFormat(uint32(t)); ok {
 		return f
@@ -107,8 +108,8 @@ func rowBytes(w compute.Weight) (int, error) {
 	return row, nil
 }
 
-// sendRows packs n rows, the first of which is row from, and sends them. One tile may be larger
-// than a piece of the uploader; then it is packed in memory of its own and sent in parts.
+// sendRows packs the rows from … from+n−1 and sends them. If they are larger than a piece of the
+// uploader, as one tile may be, it packs them in separate memory and sends them in parts.
 func (b *Backend) sendRows(m *matrix, w compute.Weight, source []byte, from, n int) error {
 	bytes := m.format.Bytes(n, m.cols)
 	to := m.memory + driver.Pointer(from/tileRows*m.format.Bytes(tileRows, m.cols))
@@ -130,7 +131,7 @@ func (b *Backend) sendRows(m *matrix, w compute.Weight, source []byte, from, n i
 	return nil
 }
 
-// pack lays out n rows of w for the device. The processor's cores share the tiles.
+// pack writes n rows of w to dst in the device's layout. The processor's cores share the tiles.
 func (m *matrix) pack(dst []byte, w compute.Weight, source []byte, n int) error {
 	tiles, rowBytes := cuda.Tiles(n), len(source)/n
 	errs := make([]error, min(runtime.GOMAXPROCS(0), tiles))
@@ -187,8 +188,8 @@ func toFloats(dst []float32, source []byte) {
 	}
 }
 
-// roundedBytes is the most memory that rows of activations take after conversion for a product,
-// over all formats.
+// roundedBytes is the memory that rows of activations take at most after conversion for a product, in
+// whatever format.
 func roundedBytes(rows, cols int) int64 {
 	most := 0
 	for _, f := range cuda.Packed() {
@@ -198,7 +199,7 @@ func roundedBytes(rows, cols int) int64 {
 }
 
 // rounded says which rows the scratch holds in the form that products read. Products that share
-// their input, as those of q, k and v do, then convert it once.
+// their input, as for q, k and v, convert it only once.
 type rounded struct {
 	from *buffer // nil: nothing
 	rows int

@@ -85,7 +85,7 @@ func (b *Backend) Buffer(maxRows, cols int) (compute.Buffer, error) {
 // passes.
 type scratch struct {
 	rounded  area // activations in the form that products read
-	after    area // the same, of few rows, written by a product that reads the others: see epilogue.go
+	after    area // the same for few rows, written by the epilogue of a product that reads rounded
 	attended area // partial results of attention
 	rows     int  // of the largest buffer
 }
@@ -95,7 +95,7 @@ type area struct {
 	bytes  int64
 }
 
-// growScratch makes an area at least that large. It does not keep the content.
+// growScratch makes an area at least bytes large. It does not keep the content.
 func (b *Backend) growScratch(a *area, what string, bytes int64) error {
 	if bytes <= a.bytes {
 		return nil

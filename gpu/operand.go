@@ -4,21 +4,21 @@ import (
 	"specula/gpu/driver"
 )
 
-// Most rows that are computed between two products are read only by the second product, which reads
-// them in the form that its weights' format needs. joinOperands lets the kernel that computes such
-// rows write that form itself. This saves a launch, and writing and reading the rows as float32.
+// Most rows that are computed between two products are read by the second product only, in the form
+// that the format of its weights needs. joinOperands lets the kernel that computes such rows write that
+// form. This saves a launch, and writing and reading the rows as float32.
 
 // operand is the memory to which an operation of this file writes its rows, in the form that the next
 // product reads.
 type operand convert
 
-// shape returns the launch shape of a kernel that writes an operand: for each row it has as many
-// blocks as blocks says, each with as many threads as threads says.
+// shape returns the launch shape of a kernel that writes an operand with so many blocks per row and
+// threads per block.
 func (o operand) shape(blocks, threads int) driver.Shape {
 	return driver.Shape{Grid: [3]int{blocks, o.rows}, Block: [3]int{threads}}
 }
 
-// spread is the shape of a kernel that computes each number for itself.
+// spread is the launch shape of a kernel that computes each number independently of the others.
 func (o operand) spread() driver.Shape {
 	l := o.format.Prepare(o.rows, o.cols)
 	return o.shape(l.GridX, l.Threads)
@@ -43,7 +43,7 @@ func (o normOperand) launch() launch {
 		whole(o.length), real(o.eps), o.to.slabs())
 }
 
-// swiGLUOperand leaves gate as it is.
+// swiGLUOperand is a swiGLU that writes an operand and leaves gate unchanged.
 type swiGLUOperand struct {
 	to operand
 	swiGLU
@@ -104,15 +104,15 @@ func operandOf(o operation, to operand) operation {
 	return nil
 }
 
-// access is what an operation reads and writes of the memory of activations.
+// access says which memory of activations an operation reads and writes.
 type access struct {
 	reads  [3]driver.Pointer // where the rows begin that it reads; 0: none
 	writes driver.Pointer    // where the float32 rows begin that it writes
 	bytes  int               // of what it writes
 }
 
-// accessing is an operation that tells which memory it reads and writes. All operations of a layer
-// do, and no others.
+// accessing is an operation that says which memory it reads and writes. The operations of a layer
+// implement it, and no others.
 type accessing interface{ access() access }
 
 const floatBytes = 4
@@ -142,8 +142,8 @@ func (o combine) access() access {
 	return access{writes: o.dst, bytes: floatBytes * o.rows * o.part.heads * o.part.headDim}
 }
 
-// readLater reports whether an operation may read the float32 rows that c converted, before all of
-// them are written again. A later pass may read them, too.
+// readLater reports whether a later operation may read the float32 rows that c converted, before all
+// of them are written again. At the end of later it says yes: another pass may read them.
 func readLater(later []operation, c convert) bool {
 	bytes := driver.Pointer(floatBytes * c.rows * c.cols)
 	for _, o := range later {

@@ -7,9 +7,9 @@ import (
 	"specula/kernels/ref"
 )
 
-// operation is one step of a pass as plain data: what is computed, and where in device memory.
-// The tape has operations, so that join can tell by their fields which of them one kernel can do
-// together. launch alone knows the kernels, the order of their arguments and their grids.
+// operation is one step of a pass as plain data: what is computed, and where in device memory. By
+// the fields, join finds the operations that one kernel can do together. Only launch knows the
+// kernels, the order of their arguments and their grids.
 type operation interface {
 	launch() launch
 }
@@ -34,14 +34,14 @@ func launchOf(kernel string, shape driver.Shape, arguments ...driver.Argument) l
 // threadsPerBlock is the block size of kernels that need no size of their own.
 const threadsPerBlock = 256
 
-// strided is the shape for n numbers in each of m rows. Kernels launched with it loop in strides,
-// so more than 1024 blocks a row would not keep a GPU busier.
+// strided is the shape for n numbers in each of m rows. Kernels launched with it loop over the numbers
+// in strides of the grid. More than 1024 blocks per row would not make a GPU faster.
 func strided(n, m int) driver.Shape {
 	return driver.Shape{Grid: [3]int{min(ceilDivide(n, threadsPerBlock), 1024), m},
 		Block: [3]int{threadsPerBlock}}
 }
 
-// warpEach is the shape for n pieces of work in each of m rows, a warp for each piece.
+// warpEach is the shape for n pieces of work in each of m rows, with a warp for each piece.
 func warpEach(n, m int) driver.Shape {
 	const warps = 8
 	return driver.Shape{Grid: [3]int{ceilDivide(n, warps), m}, Block: [3]int{32 * warps}}
@@ -85,8 +85,8 @@ type norm struct {
 	eps            float32
 }
 
-// launch packs groups of one warp into blocks; a wider group has a block. The number of threads
-// depends on the group's length alone, never on the number of rows: it decides the order of the sum.
+// launch uses a warp for a short group, with several warps in a block, and a block for a longer one.
+// The number of threads decides the order of the sum, so it depends on the group's length alone.
 func (o norm) launch() launch {
 	if o.warps() {
 		return launchOf("rms_norm_heads", warpEach(o.groups, 0),
@@ -99,14 +99,14 @@ func (o norm) launch() launch {
 // warps reports whether a warp is enough for each group.
 func (o norm) warps() bool { return ref.NormThreads(o.length) == ref.Warp }
 
-// shape has a block for each group.
+// shape is the launch shape with a block for each group.
 func (o norm) shape() driver.Shape {
 	return driver.Shape{Grid: [3]int{o.groups}, Block: [3]int{ref.NormThreads(o.length)}}
 }
 
-// addNorm is an add, and the norm of its sum.
+// addNorm adds y to x and normalises the sum.
 type addNorm struct {
-	y driver.Pointer // is added to the norm's x
+	y driver.Pointer // added to the x of norm
 	norm
 }
 
@@ -135,7 +135,7 @@ func (o swiGLU) launch() launch {
 	return launchOf("swiglu", strided(o.n, 0), address(o.gate), address(o.up), whole(o.n))
 }
 
-// activate replaces n numbers of x by their activation, times those of y if it is not 0.
+// activate replaces n numbers of x by their activation, times the numbers of y if y is not 0.
 type activate struct {
 	x, y driver.Pointer
 	n    int
@@ -175,8 +175,8 @@ func (o capRows) launch() launch {
 	return launchOf("cap_rows", strided(o.n, 0), address(o.x), real(o.limit), whole(o.n))
 }
 
-// layerNorm normalises groups of numbers around their mean. w holds the weights of repeats groups,
-// and begins anew after them.
+// layerNorm normalises groups of numbers around their mean. w holds the weights of repeats groups;
+// later groups use them again from the first on.
 type layerNorm struct {
 	norm
 	repeats int
@@ -232,13 +232,13 @@ type product struct {
 
 func (o product) launch() launch { return products{o}.launch() }
 
-// products multiply the same activations with several matrices of one format, at most
-// cuda.MostJoined.
+// products is one launch that multiplies the same activations with several matrices of one format, at
+// most cuda.MostJoined.
 type products []product
 
 func (o products) launch() launch { return o.then(epilogue{}) }
 
-// then is the launch of the products with an epilogue.
+// then returns the launch of the products followed by an epilogue.
 func (o products) then(e epilogue) launch {
 	var matrices []cuda.Factor
 	var arguments []driver.Argument

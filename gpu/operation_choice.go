@@ -22,8 +22,8 @@ func (o findPeaks) launch() launch {
 		whole(o.vocab))
 }
 
-// chooseBest writes the best id of each row to ids, or −1 for a row whose scores are not finite.
-// If feed is not 0, it also writes there a valid id in every case, for the next pass to read.
+// chooseBest writes the best id of each row to ids, or −1 for a row whose scores are not finite. If
+// feed is not 0, it also writes an id there that the next pass can read: it is valid in every case.
 type chooseBest struct {
 	peaks       driver.Pointer // (rows, slices), as findPeaks leaves them
 	ids, feed   driver.Pointer // (rows) int32
@@ -55,7 +55,7 @@ type scoreRows struct {
 	rows, vocab   int
 }
 
-// cut finds for each row which scores the filters by rank leave.
+// cut finds for each row the lowest score that top-k and top-p leave.
 type cut struct {
 	scoreRows
 	cuts driver.Pointer // (rows) keys of 8 bytes
@@ -70,7 +70,7 @@ func (o cut) launch() launch {
 // weigh turns scores into weights.
 type weigh struct {
 	scoreRows
-	cuts          driver.Pointer // as cut leaves them; 0: no filter by rank
+	cuts          driver.Pointer // the results of cut; 0: neither top-k nor top-p is on
 	weights, sums driver.Pointer // rows of a weighing
 }
 
@@ -97,7 +97,7 @@ func (o draw) launch() launch {
 		whole(draftDraw), whole(o.index), address(o.chosen), address(o.fed), address(o.chance), whole(o.vocab))
 }
 
-// reject judges n draft tokens by chance, and draws the residual or bonus token.
+// reject accepts or rejects n draft tokens by the test u·q < p, and draws the residual or bonus token.
 type reject struct {
 	p, q    weighing       // of the target and of the draft
 	drafts  driver.Pointer // (n) int32

@@ -6,7 +6,8 @@ import (
 	"specula/gpu/driver"
 )
 
-// The operations on heads: from the products of q, k and v to the input of the next product.
+// The operations on heads: all that happens between the products of q, k and v and the output product
+// of attention.
 
 // layerCache says where the keys and values of one layer lie, and in which form.
 type layerCache struct {
@@ -17,7 +18,7 @@ type layerCache struct {
 	paddedDim        int // the stored length of a key
 }
 
-// named adds the form of the cache to the name of a kernel that exists for both forms.
+// named adds the number type of the cache to the name of a kernel that exists for both types.
 func (c *layerCache) named(kernel string) string {
 	if c.half {
 		return kernel + "_half"
@@ -25,7 +26,7 @@ func (c *layerCache) named(kernel string) string {
 	return kernel + "_float"
 }
 
-// angles are what rotations of a pass share.
+// angles holds what all rotations of a pass have in common.
 type angles struct {
 	cos, sin driver.Pointer // (positions, dim/2)
 	position driver.Pointer // int32: the position of the first row
@@ -62,8 +63,8 @@ func (o store) launch() launch {
 		address(o.position), whole(0), whole(c.kvHeads), whole(c.headDim), whole(c.capacity))
 }
 
-// prepareHeads normalises and rotates q in place, and stores v and the normalised and rotated k.
-// It leaves k's own rows as they were.
+// prepareHeads normalises and rotates q in place. It stores v and the normalised and rotated k in the
+// cache, and leaves the buffer of k unchanged.
 type prepareHeads struct {
 	q            rotate
 	qNorm, kNorm driver.Pointer // (headDim); 0: no norm
@@ -79,18 +80,17 @@ func (o prepareHeads) launch() launch {
 		whole(o.q.heads), whole(c.kvHeads), whole(c.headDim), whole(by.dim), flag(by.neoX), whole(c.capacity), real(o.eps))
 }
 
-// attend computes the partial results of attention: for each row and head, one for each split of
-// the keys.
+// attend computes the partial results of attention: one for each row, head and split of the keys.
 type attend struct {
 	part     partial
 	q        driver.Pointer // (rows, heads·headDim)
 	cache    layerCache
 	position driver.Pointer // int32: the position of row 0 of the pass
-	from     int            // which row of the pass the first row is
+	from     int            // the first of the rows, as a row of the pass
 	rows     int
 	scale    float32
 	window   int     // 0: none
-	limit    float32 // of scores; 0: none
+	limit    float32 // soft cap of the scores; 0: none
 }
 
 // partial is the scratch for the partial results of some rows.
@@ -121,7 +121,7 @@ func (o attend) launch() launch {
 		Block: [3]int{keysPerSplit}}, arguments...)
 }
 
-// combine writes the results of attention from the partial ones.
+// combine computes the results of attention from the partial results.
 type combine struct {
 	dst      driver.Pointer // (rows, heads·headDim)
 	part     partial

@@ -25,7 +25,7 @@ func (b *Backend) positionOf(row, position int) driver.Pointer {
 	return b.word(b.tape.positionWord(row, position))
 }
 
-// Embed begins a pass: it hands the tape before it to the device's thread.
+// Embed begins a pass: it hands the tape of the pass before to the device's thread.
 func (b *Backend) Embed(dst compute.Buffer, table compute.Matrix, ids []int32) error {
 	if err := b.usable(); err != nil {
 		return err

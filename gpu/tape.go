@@ -6,8 +6,8 @@ import (
 	"specula/gpu/driver"
 )
 
-// tape is the work of one pass. The transformer's operations write it; the device's thread queues
-// it as a whole. In between, neighbouring operations are joined, and each becomes a step.
+// tape is the work of one pass. The methods of Backend append operations to it. flush joins
+// neighbouring operations and turns each into a step. The device's thread queues all steps at once.
 //
 // What changes from pass to pass, token ids and positions, is not in the steps. Kernels read it as
 // words from device memory. So passes with the same number of rows have the same steps, and a graph
@@ -36,14 +36,14 @@ func (t *tape) reset() {
 
 func (t *tape) append(operations ...operation) { t.operations = append(t.operations, operations...) }
 
-// word appends words and returns the number of the first.
+// word appends words and returns the index of the first.
 func (t *tape) word(values ...int32) int {
 	t.words = append(t.words, values...)
 	return len(t.words) - len(values)
 }
 
-// positionWord returns the number of the word with the position of a row, and appends it if it is
-// new.
+// positionWord returns the index of the word with the position of a row. It appends the word if there
+// is none yet.
 func (t *tape) positionWord(row, at int) int {
 	for _, p := range t.positions {
 		if p.row == row && p.position == at {

@@ -7,8 +7,8 @@ import (
 	"specula/gpu/driver"
 )
 
-// tokens are ids on the device, in two copies. chosen has them as they were chosen or drawn, −1
-// where scores were not finite. fed has them as the next pass reads them, always a valid id. After
+// tokens are ids on the device, in two copies. chosen holds them as they were chosen or drawn: −1 if
+// the scores were not finite. fed holds the ids that the next pass reads, always valid ones. After
 // both copies there is room for a verdict.
 type tokens struct {
 	owner          *Backend
@@ -161,8 +161,8 @@ func (l *logits) AcceptBest(tt compute.Tokens, drafts []int32) (compute.Verdict,
 	return v, nil
 }
 
-// judge runs steps, copies bytes of results from device memory, waits, and gives them to read.
-// passMS is the device's time since Mark in milliseconds; 0 if Mark was not called since the last
+// judge runs steps, copies bytes of results from device memory, waits, and calls read with them.
+// passMS is the device's time since Mark, in milliseconds; 0 if Mark was not called since the last
 // verdict.
 func (l *logits) judge(t *tokens, steps []step, bytes int, from driver.Pointer,
 	read func(memory []byte)) (passMS float64, err error) {

@@ -30,9 +30,9 @@ func (u *uploader) open(d device) (err error) {
 	return nil
 }
 
-// send lets fill write at most pieceBytes bytes, and copies them. It returns while the copy may
-// still be under way. It waits only until one of the two pieces is free: for the copy before the
-// last one.
+// send lets fill write bytes, at most pieceBytes, to a free piece and starts to copy them to the
+// device. If both pieces are in use, it first waits for the older copy. It returns before its own copy
+// is done.
 func (u *uploader) send(b *Backend, to driver.Pointer, bytes int, fill func(to []byte)) error {
 	require(bytes <= pieceBytes, "an upload of more than a piece")
 	if err := b.usable(); err != nil {

@@ -115,8 +115,8 @@ func (d *Device) release() error {
 	return err
 }
 
-// failed turns an error of package cu into an Error, and nil into nil. doing says what was attempted.
-// An error of cu is a number, the driver's code.
+// failed turns an error of package cu, which is the driver's code, into an Error, and nil into nil.
+// doing says what was attempted.
 func failed(doing string, err error) error {
 	if err == nil {
 		return nil
@@ -128,7 +128,7 @@ func failed(doing string, err error) error {
 	return refused(doing, code)
 }
 
-// refused makes an Error of the driver's result; success gives nil.
+// refused turns a result code of the driver into an Error, and success into nil.
 func refused(doing string, code C.CUresult) error {
 	if code == C.CUDA_SUCCESS {
 		return nil

@@ -28,7 +28,7 @@ type Pointer uint64
 // Handles of objects that the driver made. Zero is none.
 type (
 	Stream   uintptr // runs work in the order queued; does not wait for other streams
-	Event    uintptr // a mark in a stream
+	Event    uintptr // a point in the work of a stream
 	Module   uintptr // the kernels compiled from one PTX text
 	Function uintptr // one kernel
 	Launch   uintptr // a kernel with its shape and arguments, ready to run
@@ -41,7 +41,7 @@ type Info struct {
 	Major, Minor    int // compute capability
 	MemoryBytes     int64
 	Multiprocessors int
-	SharedBytes     int    // the most shared memory per block, with SetDynamicShared
+	SharedBytes     int    // the most shared memory that a block may have after SetDynamicShared
 	Version         int    // of CUDA that the driver supports: 1000·major + 10·minor
 	Library         string // the file that the driver was loaded from
 }
@@ -67,7 +67,7 @@ type Resources struct {
 	Registers          int // per thread
 	LocalBytes         int // per thread: spilled registers and arrays
 	StaticSharedBytes  int // per block
-	DynamicSharedBytes int // per block: the most a launch may ask for
+	DynamicSharedBytes int // per block: the most that a launch may ask for
 	MaxThreads         int // per block
 }
 

@@ -6,9 +6,9 @@ import (
 	"specula/engine/compute"
 )
 
-// Error says that the driver refused a call. errors.Is finds compute.ErrDevice in it, also
-// compute.ErrOutOfMemory if memory ran out, or compute.ErrDeviceLost if the device cannot be used
-// again.
+// Error says that the driver refused a call. errors.Is finds compute.ErrDevice in it; also
+// compute.ErrOutOfMemory if memory ran out, and compute.ErrDeviceLost if the device cannot be used
+// any more.
 type Error struct {
 	Doing string // e.g. "allocating 4096 bytes on the device"
 	Code  int    // the driver's code, a CUresult
@@ -43,8 +43,8 @@ func (e *Error) Unwrap() error {
 // Is reports every Error as a compute.ErrDevice.
 func (e *Error) Is(target error) bool { return target == compute.ErrDevice }
 
-// KernelFailed reports whether a kernel caused the error. Such an error is found where the host
-// waits, or at any later call. It stays with the context, and every later call returns it again.
+// KernelFailed reports whether a kernel caused the error. The driver returns such an error from the
+// next wait or any other later call, and then from every call on this context.
 func (e *Error) KernelFailed() bool {
 	switch e.Code {
 	// Illegal address, timeout, assertion, hardware stack, instruction, alignment and others.

@@ -23,8 +23,8 @@ static CUresult destroy_executable(uintptr_t executable) { return cuGraphExecDes
 */
 import "C"
 
-// Capture records into a graph the work that record queues on a stream, and on streams that it
-// joins by events. The work itself does not run.
+// Capture runs record, and makes a graph of the work that it queues on a stream, and on streams that
+// it joins by events. The work itself does not run.
 func (d *Device) Capture(s Stream, record func() error) (Graph, error) {
 	recorded, traffic, err := d.record(s, record)
 	if err != nil {
@@ -38,8 +38,8 @@ func (d *Device) Capture(s Stream, record func() error) (Graph, error) {
 	return Graph{uintptr(executable), traffic}, nil
 }
 
-// Update records again and gives the graph the new arguments. The work must be the same kernels
-// and copies in the same order.
+// Update runs record and gives the graph the new arguments. record must queue the same kernels and
+// copies in the same order as before.
 func (d *Device) Update(g *Graph, s Stream, record func() error) error {
 	recorded, traffic, err := d.record(s, record)
 	if err != nil {

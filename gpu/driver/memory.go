@@ -21,7 +21,7 @@ func (d *Device) Alloc(bytes int64) (Pointer, error) {
 	return Pointer(p), failed(fmt.Sprintf("allocating %d bytes on the device", bytes), err)
 }
 
-// Free frees memory of Alloc, after the work that uses it.
+// Free frees memory of Alloc. It waits for the work that uses it.
 func (d *Device) Free(p Pointer) error {
 	return failed("freeing device memory", cu.MemFree(cu.DevicePtr(p)))
 }
@@ -116,7 +116,7 @@ func (d *Device) UploadAsync(s Stream, to Pointer, from []byte) error {
 	return d.upload(s, to, from)
 }
 
-// DownloadAsync queues a copy to pinned memory. It can be read after a Wait.
+// DownloadAsync queues a copy to pinned memory. The memory can be read after a Wait.
 func (d *Device) DownloadAsync(s Stream, to []byte, from Pointer) error {
 	d.mustBePinned("DownloadAsync", to)
 	return d.download(s, to, from)
@@ -160,7 +160,7 @@ func (d *Device) Fill(s Stream, to Pointer, value byte, bytes int64) error {
 	return failed(fmt.Sprintf("filling %d bytes on the device", bytes), err)
 }
 
-// Traffic is what has crossed since the device was opened.
+// Traffic returns the copies and waits since the device was opened.
 func (d *Device) Traffic() Traffic { return d.traffic }
 
 // count adds traffic to the device's count, or to that of the graph being captured.

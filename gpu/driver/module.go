@@ -7,7 +7,7 @@ package driver
 
 enum { log_bytes = 8192 };
 
-// load_module compiles PTX text; log receives what the compiler says against it.
+// load_module compiles PTX text; log receives the messages of the compiler.
 static CUresult load_module(uintptr_t *module, const char *ptx, char *log) {
     CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
     void *values[] = {log, (void *)(uintptr_t)log_bytes};
@@ -48,7 +48,7 @@ func (d *Device) Load(name, ptx string) (Module, error) {
 	return Module(module), refused(doing, code)
 }
 
-// Unload frees a module, after the work of its kernels.
+// Unload frees a module. Its kernels must have ended.
 func (d *Device) Unload(m Module) error {
 	return refused("unloading kernels", C.unload_module(C.uintptr_t(m)))
 }

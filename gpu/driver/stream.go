@@ -33,7 +33,7 @@ func (d *Device) NewStream() (Stream, error) {
 	return *(*Stream)(unsafe.Pointer(&s)), failed("making a stream", err)
 }
 
-// FreeStream frees a stream, after its work.
+// FreeStream frees a stream, once its work is done.
 func (d *Device) FreeStream(s Stream) error {
 	handle := s.cu()
 	return failed("freeing a stream", handle.Destroy())
@@ -60,7 +60,7 @@ func (d *Device) FreeEvent(e Event) error {
 	return failed("freeing an event", cu.DestroyEvent(&handle))
 }
 
-// Record marks the point that a stream has been queued up to.
+// Record sets an event to the point in a stream after all work queued so far.
 func (d *Device) Record(e Event, s Stream) error {
 	return failed("recording an event", e.cu().Record(s.cu()))
 }

@@ -29,8 +29,8 @@ func StartThread() *Thread {
 }
 
 func (t *Thread) loop() {
-	// Never unlocked: the OS thread then ends with the goroutine, and so does the CUDA context's
-	// hold on it.
+	// Never unlocked, so that the OS thread ends with the goroutine. No other goroutine then gets a
+	// thread with this CUDA context.
 	runtime.LockOSThread()
 	defer close(t.stopped)
 	var panicked any // value of a panic in submitted work; the next Do passes it on
@@ -52,8 +52,8 @@ func attempt(run func()) (panicked any) {
 }
 
 // Do runs f on the thread, after everything submitted, and returns its error. If f panics, Do
-// panics in the caller with the same value. If submitted work panicked, nothing runs on the thread
-// until the next Do: it does not run f either, and panics with that value.
+// panics in the caller with the same value. After a panic in submitted work the thread runs nothing
+// until the next Do, which does not run f and panics with that value.
 func (t *Thread) Do(f func() error) error {
 	var err error
 	done := make(chan any, 1)

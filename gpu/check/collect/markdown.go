@@ -75,7 +75,7 @@ func (r report) markdown() string {
 	return b.String()
 }
 
-// writeBits says which kernels gave the bits of the emulator.
+// writeBits says which kernels gave the same bits as on the emulator.
 func (r report) writeBits(b *strings.Builder) {
 	var different []string
 	for _, name := range slices.Sorted(maps.Keys(r.Bits)) {
@@ -90,7 +90,7 @@ func (r report) writeBits(b *strings.Builder) {
 	}
 }
 
-// writeSpeeds says what speculation would gain, computed from the measured costs.
+// writeSpeeds writes how fast speculation would be, computed from the measured costs.
 func (r report) writeSpeeds(b *strings.Builder) {
 	b.WriteString("\n## Tokens a second of 8B with a draft of 0.6B, by the measured costs\n\n")
 	if len(r.Speeds) == 0 {

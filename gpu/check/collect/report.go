@@ -59,7 +59,7 @@ func (g goal) reached() bool {
 		*g.Measured <= g.Number)
 }
 
-// read collects what the steps left. If a log is missing, its part of the report is empty.
+// read collects the results in a folder. If a log is missing, its part of the report is empty.
 func read(folder, goals string) (report, error) {
 	log := func(name string) string {
 		text, _ := os.ReadFile(filepath.Join(folder, name+".log"))
@@ -102,7 +102,7 @@ func read(folder, goals string) (report, error) {
 	return r, nil
 }
 
-// dropTimes keeps only the counts of a rehearsal, which do not depend on the machine.
+// dropTimes drops the times of a rehearsal and keeps the counts, which do not depend on the machine.
 func (b benchmark) dropTimes() {
 	for unit := range b.Metrics {
 		if unit != "down-bytes" && unit != "waits" {
@@ -176,7 +176,7 @@ func readKernels(text string) []kernel {
 }
 
 func number(digits string) int {
-	n, _ := strconv.Atoi(digits) // the pattern has digits only
+	n, _ := strconv.Atoi(digits) // the regular expression matched digits only
 	return n
 }
 

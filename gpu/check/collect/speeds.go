@@ -19,8 +19,8 @@ type speed struct {
 // mostGamma is one less than the most rows for which a pass was measured.
 const mostGamma = 15
 
-// speeds divides (1 − α^(γ+1)) / (1 − α) tokens by the time of γ draft steps and a pass of γ+1
-// rows. A format with a missing cost is left out.
+// speeds divides the expected tokens of a round, (1 − α^(γ+1)) / (1 − α), by its time: γ draft steps
+// and a pass of γ+1 rows. Formats with a missing cost are left out.
 func speeds(benchmarks []benchmark) (list []speed) {
 	for _, format := range []string{"BF16", "Q8_0", "Q4_K"} {
 		step, ok := metric(benchmarks, "DraftStep/0.6B-"+format, "ms")

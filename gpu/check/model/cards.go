@@ -1,6 +1,6 @@
 package main
 
-// card is what a maker says of a graphics card, and what a kernel gets of it.
+// card holds what the maker says about a graphics card.
 type card struct {
 	name           string
 	target         int     // sm_…
@@ -20,16 +20,16 @@ var cards = []card{
 	{"H200", 90, 132, 1.83, 4800, 989, 1979},
 }
 
-// The assumptions. Nobody has measured them for these kernels; the calibration says how well they
-// fit figures of another program.
+// The assumptions of the estimate. They were not measured with these kernels; calibrate shows how well
+// they fit published figures of llama.cpp.
 const (
-	streamed     = 0.92 // of the bandwidth that reading memory reaches at best
-	latency      = 650  // ns of a read when memory is busy
-	gap          = 1.0  // µs between two dependent kernels of a graph
-	small        = 1.3  // µs of a kernel that does little
-	ramp         = 1.3  // µs for the first and the last blocks of a product
-	slots        = 2.9  // of 4 instructions a clock that a multiprocessor issues, with many warps
+	streamed     = 0.92 // share of the memory's bandwidth that reading reaches at best
+	latency      = 650  // ns until a read arrives when memory is busy
+	gap          = 1.0  // µs between two kernels of a graph that depend on each other
+	small        = 1.3  // µs of a kernel with little work
+	ramp         = 1.3  // µs until a product's first blocks compute, and after most have ended
+	slots        = 2.9  // instructions a clock that a multiprocessor issues with many warps, of at most 4
 	slotsOfTile  = 2.0  // the same with 8 warps
-	mmaOfPeak    = 0.62 // of the tensor cores' rate that these instructions reach on Hopper; elsewhere all
-	launchesPeer = 16   // a layer of llama.cpp
+	mmaOfPeak    = 0.62 // share of the peak rate that mma reaches on Hopper's tensor cores; elsewhere 1
+	launchesPeer = 16   // launches per layer in llama.cpp
 )

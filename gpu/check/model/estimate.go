@@ -14,9 +14,9 @@ import (
 type launch struct {
 	count           int
 	kernel          string
-	epilogue        bool // the last blocks do what would be a small kernel
+	epilogue        bool // the last blocks also do the work of a small kernel
 	blocks, threads int
-	bytes           float64 // of weights, keys and values that all of them read
+	bytes           float64 // bytes of weights, keys and values that all blocks read together
 }
 
 // pass is what one pass launches.
@@ -54,11 +54,11 @@ func readPasses(text string) (all []pass, err error) {
 
 // layout is what the estimate needs to know of a weight format.
 type layout struct {
-	slab   float64 // bytes of 16 rows
-	tiles  float64 // multiplications of tiles for a slab and 8 rows of activations
-	int8   bool    // else half precision
-	groups int     // of 8 rows, that a block of the kernel for many rows takes
-	ops    float64 // of one multiplication of tiles
+	slab   float64 // bytes of 16 rows of weights
+	tiles  float64 // mma instructions for a slab and 8 rows of activations
+	int8   bool    // products of bytes; else of half precision
+	groups int     // groups of 8 rows that a block of the kernel for many rows takes
+	ops    float64 // operations of one mma instruction
 }
 
 // layoutOf describes the format with this name.
@@ -117,7 +117,7 @@ func estimate(p pass, c card, loops map[string]loop) (time float64, launches int
 		launches += l.count
 		time += float64(l.count) * gap
 		if l.epilogue {
-			time += float64(l.count) * small // what is saved is the gap alone
+			time += float64(l.count) * small // an epilogue saves the gap, not the work
 		}
 		switch {
 		case strings.HasPrefix(l.kernel, "matmul_"):
@@ -131,8 +131,8 @@ func estimate(p pass, c card, loops map[string]loop) (time float64, launches int
 	return time, launches
 }
 
-// product is the time of one product, in µs: the longest of reading the weights, issuing the
-// instructions and multiplying, and a ramp.
+// product is the time of one product in µs: the ramp, and the longest of reading the weights, issuing
+// the instructions, and multiplying.
 func product(l launch, rows int, c card, of loop) float64 {
 	name, variant := strings.TrimPrefix(l.kernel, "matmul_"), ""
 	if at := strings.LastIndexByte(name, '_'); at >= 0 {
@@ -160,7 +160,7 @@ func product(l launch, rows int, c card, of loop) float64 {
 	}
 	groups := map[string]float64{"rows8": 1, "rows16": 2, "rows32": 4}[variant]
 	issue := slabs * f.tiles * groups * of.instructions / (min(float64(l.blocks), processors) * slots * c.clock * 1e3)
-	// A warp has a slab on its way.
+	// Each warp has requested one slab from memory and waits for it.
 	resident := math.Floor(65536 / float64(max(1, of.registers)*l.threads))
 	blocks := min(float64(l.blocks), processors*max(1, resident))
 	onTheWay := blocks * float64(l.threads) / 32 * f.slab // bytes

@@ -16,8 +16,7 @@ import (
 type loop struct {
 	kernel string
 	target int // sm_…
-	// For every multiplication of tiles by the tensor cores, so that it does not matter how far the
-	// compiler unrolled.
+	// per mma instruction, so that it does not matter how far the compiler unrolled the loop
 	instructions float64
 	registers    int
 }
@@ -73,7 +72,7 @@ var (
 	branch          = regexp.MustCompile("BRA.*`\\((\\.L_x_\\d+)\\)")
 )
 
-// registersOf reads from what the assembler says how many registers each kernel takes.
+// registersOf finds in the assembler's output how many registers each kernel takes.
 func registersOf(said string) map[string]int {
 	registers, kernel := map[string]int{}, ""
 	for line := range strings.Lines(said) {
@@ -86,8 +85,8 @@ func registersOf(said string) map[string]int {
 	return registers
 }
 
-// hotLoops finds in a disassembly the loop of each kernel that has the most multiplications of tiles;
-// of nested ones the innermost. Kernels without any are left out.
+// hotLoops finds in a disassembly, for each kernel, the loop with the most mma instructions; of nested
+// loops, the innermost. Kernels without mma are left out.
 func hotLoops(disassembly string) (all []loop) {
 	kernel := ""
 	var lines []string // instructions and labels of a kernel

@@ -1,10 +1,10 @@
-// Command model estimates, without a GPU, how fast passes run on cards that exist. It takes the launches
-// of passes that package gpu recorded (passes.txt), has NVIDIA's assembler and disassembler count the
-// instructions and registers of each product, and adds up times by the assumptions in cards.go. What it
+// Command model estimates, without a GPU, how fast passes run on real cards. It reads the launches of
+// passes that package gpu recorded (passes.txt), counts the instructions and registers of each product
+// with NVIDIA's assembler and disassembler, and adds up times by the assumptions in cards.go. What it
 // prints is an estimate, not a measurement.
 //
-// loops.txt holds the counts of today. With -check it only compares with them and fails if a loop has
-// grown by more than 5 %; -update writes them.
+// loops.txt holds the counts of the committed kernels. -check only compares with these counts, and fails
+// if a loop has grown by more than 5 %; -update writes them.
 package main
 
 import (
@@ -96,7 +96,7 @@ func countAll(t tools, folder string) (all []loop, err error) {
 	return all, nil
 }
 
-// table is loops.txt.
+// table returns the text of loops.txt.
 func table(loops []loop) string {
 	var text strings.Builder
 	text.WriteString("# Inner loops of products: target, kernel, instructions for each multiplication of tiles, registers. Made by: gpu/check/model/run -update\n")
@@ -109,7 +109,8 @@ func table(loops []loop) string {
 // mostGrowth is by how many percent a loop may grow.
 const mostGrowth = 5
 
-// grown lists the loops that have more instructions than in a table, or are not in it.
+// grown lists the loops that have more than mostGrowth percent more instructions than in the table
+// known, or are not in it.
 func grown(known string, loops []loop) (list []string) {
 	was := map[string]float64{}
 	for line := range strings.Lines(known) {

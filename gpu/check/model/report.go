@@ -88,8 +88,8 @@ var published = []struct {
 }
 
 // calibrate applies the same assumptions to decoding by llama.cpp, which shows how far they are off.
-// How many instructions its kernels issue is not known; so where that limits them, as on Hopper, the
-// estimate is too fast.
+// The number of instructions of its kernels is not known. Where that limits their speed, as on Hopper,
+// the estimate is too fast.
 func calibrate(w io.Writer) {
 	fmt.Fprintf(w, "\nThe same assumptions for decoding by llama.cpp, with %d launches a layer and no limit by instructions:\n", launchesPeer)
 	for _, f := range published {

@@ -9,21 +9,21 @@ const (
 	// prefetchBytes is how far ahead of its use a panel is prefetched, so that memory is read while
 	// rows are computed.
 	prefetchBytes = 8192
-	// With at most nearRows rows, the processor prefetches most by itself. To prefetch further
-	// ahead than prefetchNearBytes then only disturbs it.
+	// With at most nearRows rows, the processor prefetches most weights by itself. To prefetch
+	// further ahead than prefetchNearBytes would only disturb it.
 	prefetchNearBytes, nearRows = 2560, 2
-	// rowLines is how many cache lines withRows prefetches with each row of activations. These lines
-	// have as many bytes as rowScale records of activations.
+	// rowLines is how many cache lines withRows prefetches for each row of activations: as many
+	// bytes as rowScale records of activations have.
 	rowLines, rowScale = 3, 4
-	// spreadRows is the number of rows over which withRows spreads the prefetching of a tile. It
-	// prefetches before the tile what they leave over.
+	// spreadRows is the number of rows over which withRows spreads the prefetching of a tile. Lines
+	// that exceed spreadRows·rowLines are prefetched before the tile.
 	spreadRows = 4
 )
 
 // ahead512 prefetches a later tile while one is computed, a piece at a time. The processor can have
-// only a certain number of requests under way; a request beyond that delays all that follow.
+// only a certain number of requests under way; one more delays all later ones.
 type ahead512 interface {
-	head()               // called before the head of a super-block, which no tile's request reaches
+	head()               // called before each super-block, whose head belongs to no tile
 	before()             // called when the tile has been read
 	row(px reg.Register) // called for each row of activations, before its products
 	after()              // called after the last row
@@ -36,7 +36,7 @@ type inHalves struct {
 	near     bool         // the weights of the whole model are in the last-level cache
 }
 
-// byNumber returns inHalves with a distance that depends on the number of rows.
+// byNumber returns inHalves with a distance that the kernel chooses by the number of rows.
 func byNumber(p *product512) *inHalves {
 	distance := p.GP64()
 	p.MOVQ(U32(prefetchNearBytes), distance)
@@ -53,10 +53,10 @@ func (h *inHalves) before()          { h.ask(0, h.half()) }
 func (h *inHalves) row(reg.Register) {}
 func (h *inHalves) after()           { h.ask(h.half(), h.p.tileBytes()) }
 
-// ask prefetches weights for several rows into the second-level cache, which can have more requests
-// under way than the first. Weights for one row are used once: PREFETCHNTA keeps them from driving
-// other data out of the caches. Weights that are near come so soon that it pays to prefetch them into
-// the first-level cache.
+// ask prefetches the bytes from … to−1 of a later tile. For several rows, it uses the second-level
+// cache, which can have more requests under way than the first. For one row, weights are used once:
+// PREFETCHNTA keeps them from driving other data out of the caches. Weights in the last-level cache
+// arrive so soon that it pays to prefetch them into the first-level cache.
 func (h *inHalves) ask(from, to int) {
 	for line := from; line < to; line += 64 {
 		switch {
@@ -70,12 +70,12 @@ func (h *inHalves) ask(from, to int) {
 	}
 }
 
-// withRows prefetches a piece with each row. If spreadRows rows are not enough for the whole tile,
-// it prefetches the rest before the tile. With more rows than that, it also prefetches what
-// follows.
+// withRows prefetches rowLines lines with each row. If spreadRows rows are not enough for the whole
+// tile, it prefetches the rest before the tile. With more than spreadRows rows, it prefetches beyond
+// the tile.
 type withRows struct {
 	p    *product512
-	next reg.Register // address that a row prefetches, less rowScale times the address of its record
+	next reg.Register // a row prefetches at next + rowScale times the address of its record
 }
 
 // first returns how many lines are prefetched before the tile.

@@ -9,10 +9,10 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// Neither avo nor Go's assembler supports Intel's AMX, the instructions on tiles. They pass through
-// avo as opaque instructions, so that avo allocates the registers of their addresses. Before
-// printing, spell replaces them by their bytes. Source: Intel 64 and IA-32 Architectures Software
-// Developer's Manual, volume 2, "VEX" and the pages of the instructions.
+// Neither avo nor Go's assembler supports Intel's AMX, the instructions on tiles. avo takes them as
+// instructions unknown to it, and allocates the registers of their addresses. Before printing, spell
+// replaces them by their bytes. Source: Intel 64 and IA-32 Architectures Software Developer's
+// Manual, volume 2, "VEX" and the pages of the instructions.
 
 // tile is one of the eight tile registers.
 type tile uint64
@@ -52,8 +52,8 @@ func loadTile(c *build.Context, m Mem, t tile) { tileInstruction(c, "TILELOADD",
 // storeTile writes the rows of a tile; the index register of m holds the distance between rows.
 func storeTile(c *build.Context, t tile, m Mem) { tileInstruction(c, "TILESTORED", Imm(uint64(t)), m) }
 
-// addTileProduct adds to row i and column j of sum the products of the signed bytes 4k … 4k+3 in
-// row i of a with those of column j in row k of b.
+// addTileProduct adds a product of matrices of signed bytes to sum (int32). Row k of b holds four
+// matrix rows, 4k … 4k+3: sum[i][j] += Σ a[i][4k+n]·b[k][4j+n] over k and n from 0 to 3.
 func addTileProduct(c *build.Context, a, b, sum tile) {
 	tileInstruction(c, "TDPBSSD", Imm(uint64(sum)), Imm(uint64(a)), Imm(uint64(b)))
 }

@@ -11,9 +11,9 @@ import (
 const (
 	keysPerBlock = 16  // keys in a block of the cache; see kernels/cpu
 	keysPerSplit = 256 // distance between the scores of two queries
-	// keysAhead is how many keys ahead values are prefetched. Keys are prefetched ahead by as many
-	// blocks as are computed together. The processor itself prefetches no further than the end of a
-	// page, which holds one block of 16 keys in F16 with a head size of 128.
+	// keysAhead is how many tokens ahead values are prefetched. Keys are prefetched as many blocks
+	// ahead as are computed together. The processor's own prefetching stops at the end of a page,
+	// which holds just one block of 16 keys in F16 with a head size of 128.
 	keysAhead = 32
 
 	blockQ8_0      = 32 // numbers that share a scale
@@ -23,8 +23,8 @@ const (
 
 // attend writes the two products of attention for AVX2 and AVX-512: over a cache in float32, half
 // precision or Q8_0, and for one, two or four queries that see the same keys; for AVX-512 also for
-// eight. A number of the cache is read once for all queries. What is added to each sum, and in
-// which order, does not depend on the number of queries.
+// eight. A number of the cache is read once for all queries. The order of a query's additions does
+// not depend on the number of queries.
 func attend(c *build.Context) {
 	for _, level := range []struct {
 		name      string
@@ -80,7 +80,7 @@ func (a *attention) vecs(n int) []reg.VecVirtual {
 	return v
 }
 
-// function starts a function. Its pointers are loaded to registers that the caller chooses.
+// function starts a function. The caller loads the arguments.
 func (a *attention) function(name, signature, doc string) {
 	a.Function(name + a.suffix)
 	a.Attributes(build.NOSPLIT)
@@ -115,7 +115,7 @@ func (a *attention) read(m Mem, scale, to reg.VecVirtual) {
 	}
 }
 
-// addProduct adds x·y to sum, rounding the product and the sum.
+// addProduct adds x·y to sum, and rounds both the product and the sum.
 func (a *attention) addProduct(x, y, sum reg.VecVirtual) {
 	t := a.vec()
 	a.VMULPS(x, y, t)
@@ -170,8 +170,8 @@ func (a *attention) scores() {
 	a.RET()
 }
 
-// scoring holds the registers of scoreKeys. With eight queries there are none left for dst, headDim
-// and blocks: these arguments stay in memory.
+// scoring holds the registers of scoreKeys. The arguments dst, headDim and blocks stay in memory,
+// because eight queries leave no registers for them.
 type scoring struct {
 	keys, blockBytes reg.Register
 	queries          []reg.Register
@@ -243,8 +243,8 @@ func (a *attention) scoreBlocks(name string, n int, r scoring) {
 	})
 }
 
-// keyScales emits code that acts at each d that is a multiple of 32: it loads the scales of the 32
-// numbers from d on, for the 16 keys at each address, and moves the addresses on to the quants.
+// keyScales emits code for the beginning of each tile, where d is a multiple of 32: it loads the
+// scales of 16 keys at each address, and moves the addresses on to the quants.
 func (a *attention) keyScales(name string, d reg.Register, at []reg.Register, scales []reg.VecVirtual) {
 	copy(scales, a.vecs(len(scales)))
 	a.TESTQ(U32(blockQ8_0-1), d)
@@ -277,7 +277,7 @@ func (a *attention) values() {
 	a.RET()
 }
 
-// quantizedValues computes the values one block of columns after the other. Each block takes
+// quantizedValues writes sumValues for Q8_0, one block of columns after the other. A block takes
 // several steps if its sums need too many registers.
 func (a *attention) quantizedValues() {
 	a.function("sumValues", "func(dst *[%d]*float32, values *%s, weights *float32, keys, headDim int)",
@@ -306,8 +306,8 @@ type weighing struct {
 	strideBytes           reg.Register
 }
 
-// weighing loads the arguments that both kinds of values have. strideBytes begins as the argument
-// stride.
+// weighing loads the arguments that sumValues has for every type. strideBytes begins as the argument
+// named stride; the caller converts it to bytes.
 func (a *attention) weighing(stride string) weighing {
 	r := weighing{
 		dst: a.argument("dst"), done: a.GP64(),
@@ -328,8 +328,8 @@ func (a *attention) eachSum(sums [][]reg.VecVirtual, r weighing, move func(sum r
 	}
 }
 
-// sumColumns computes n registers of columns for every query. at is the offset in bytes of the
-// first number of the first key from values.
+// sumColumns computes n registers of columns for every query. at is the offset in bytes from values
+// to the columns of the first token.
 func (a *attention) sumColumns(name string, n, at int, r weighing) {
 	sums := make([][]reg.VecVirtual, a.queries)
 	for j := range sums {

@@ -11,15 +11,15 @@ import (
 	"specula/kernels/cpu/layout"
 )
 
-// product2 is the state of a kernel that computes a panel in parts of eight lanes each. Constants are
-// in memory, where instructions can read them, because sixteen registers are not enough.
+// product2 is the state of a kernel that computes a panel in parts of eight lanes each. Constants stay
+// in memory, because AVX2 has only sixteen registers.
 type product2 struct {
 	*build.Context
 	format
 	arguments
 	part      int
 	weights   [groups]reg.VecVirtual
-	scale     reg.VecVirtual // float32, of the tile; where tiles have integer scales, of the super-block
+	scale     reg.VecVirtual // float32: of the super-block if tiles have integer scales, else of the tile
 	min       reg.VecVirtual
 	low, high reg.VecVirtual // int32 scales of the tile's halves
 	sums      Mem            // of the current part
@@ -47,7 +47,8 @@ func productAVX2(c *build.Context, f format) {
 	c.RET()
 }
 
-// share returns the offset of the part's lanes among 32 numbers of this size.
+// share returns the offset of the part's lanes among 32 numbers of so many bytes, which begin at
+// offset.
 func (p *product2) share(offset, bytes int) int { return offset + 8*bytes*p.part }
 
 func (p *product2) readScales() {
@@ -68,7 +69,7 @@ func (p *product2) readScales() {
 		p.VCVTPH2PS(at(w, p.share(2*panelRows, 2)), p.min)
 	}
 	switch {
-	case p.nibbles: // the factors of the quants follow when these are unpacked
+	case p.nibbles: // readWeights multiplies the quants by their own factors
 		p.VPMOVZXBD(at(p.w, p.share(0, 1)), p.low)
 		p.VPMOVZXBD(at(p.w, p.share(panelRows, 1)), p.high)
 		p.VPSRLD(Imm(4), p.low, p.low)
@@ -147,8 +148,8 @@ func (p *product2) readWeights() {
 	}
 }
 
-// multiplyByNibbles multiplies the quants by the factors of their halves. The products are at most
-// 3·15, so the low byte of 16 bits leaves the high one alone.
+// multiplyByNibbles multiplies the quants by the factors of their halves, two bytes at a time in 16
+// bits. A product is at most 3·15, so the low byte does not overflow into the high one.
 func (p *product2) multiplyByNibbles() {
 	factors, doubled := p.YMM(), p.YMM()
 	for g, w := range p.weights {
@@ -213,7 +214,7 @@ func (p *product2) row(px, pa reg.Register) {
 	p.VMOVUPS(dot, sums)
 }
 
-// scaled makes integer sums float32(dot)·(by·x's scale).
+// scaled replaces the integer sums dot by float32(dot)·(by·scale of x).
 func (p *product2) scaled(px reg.Register, dot, by reg.VecVirtual) {
 	t := p.YMM()
 	p.VCVTDQ2PS(dot, dot)
@@ -222,7 +223,7 @@ func (p *product2) scaled(px reg.Register, dot, by reg.VecVirtual) {
 	p.VMULPS(t, dot, dot)
 }
 
-// minima is that of product512.
+// minima computes what product512.minima does.
 func (p *product2) minima(px reg.Register, sum reg.VecVirtual) {
 	low := p.YMM()
 	p.VPBROADCASTD(at(px, minusSumAt), sum)
@@ -237,7 +238,7 @@ func (p *product2) signed() bool { return p.bytes() || p.values != nil }
 
 func (p *product2) hasBias() bool { return p.biased && !p.signed() }
 
-// addBias adds minus the bias's share of the products to dot; t is scratch.
+// addBias subtracts the bias's share of the products from dot; t is scratch.
 func (p *product2) addBias(px reg.Register, minusSum int, dot, t reg.VecVirtual) {
 	if !p.hasBias() {
 		return
@@ -248,10 +249,9 @@ func (p *product2) addBias(px reg.Register, minusSum int, dot, t reg.VecVirtual)
 }
 
 // dot multiplies the groups from … to−1. VPMADDUBSW adds two products in 16 bits, which must not
-// saturate. The sums are at most 2·127·15 = 3,810 with four bits, 7,874 with five, and 16,002 with
-// six. So 8, 4 or 2 groups can be added before they are widened to 32 bits. Of signed quants, the
-// magnitude is multiplied with the activation, which takes the quant's sign; with eight bits that is
-// 2·127·128 = 32,512.
+// saturate. Such a sum is at most 2·127·15 = 3,810 with quants of four bits, 7,874 with five, and
+// 16,002 with six. So 8, 4 or 2 groups can be added before they are widened to 32 bits. A signed
+// quant gives its sign to the activation first; with eight bits, a sum is at most 2·127·128 = 32,512.
 func (p *product2) dot(px reg.Register, from, to int, dot reg.VecVirtual) {
 	together := groups
 	for together > 1 && together*2*127*p.largest() > math.MaxInt16 {
@@ -279,7 +279,7 @@ func (p *product2) dot(px reg.Register, from, to int, dot reg.VecVirtual) {
 	}
 }
 
-// pair replaces activations by sums of pairs of products, in 16 bits.
+// pair replaces the activations x by sums of two products x·w each, in 16 bits.
 func (p *product2) pair(x, w reg.VecVirtual) {
 	if p.signed() {
 		magnitude := p.YMM()

@@ -21,26 +21,26 @@ type product512 struct {
 	format
 	arguments
 	mask, upper    reg.VecVirtual // the bits of the two parts of a quant
-	values         reg.VecVirtual // what quants stand for, plus 128, in each 16 bytes
+	values         reg.VecVirtual // the table of 16 values that quants stand for, plus 128, four times
 	head           reg.Register   // address of the super-block's d
 	left           reg.Register   // tiles left
 	ahead          ahead512
-	begun          reg.Register // a mask of all lanes; of none in the first tile, where there are no sums yet
-	out, outStride reg.Register // where the sums go: in the last tile, to the rows of dst
+	begun          reg.Register // a mask: no lanes in the first tile, which has no sums to add to, then all
+	out, outStride reg.Register // where the sums are written: to acc, and in the last tile to dst
 	parts          [parts512]part512
 }
 
 // part512 is a tile's data for 16 lanes.
 type part512 struct {
 	weights   [groups]reg.VecVirtual
-	scale     reg.VecVirtual // float32; where the halves have integer scales, of the super-block
+	scale     reg.VecVirtual // float32: of the super-block if halves have integer scales, else of the tile
 	min       reg.VecVirtual
 	low, high reg.VecVirtual    // int32 factors of the halves' products; with nibbles, see minima
-	factors   [2]reg.VecVirtual // the halves' factors of the quants, needed until these are unpacked
+	factors   [2]reg.VecVirtual // the halves' factors of the quants, which readWeights applies
 }
 
-// productAVX512 generates a kernel for more than one row of activations: with few for leastFewRows
-// to mostFewRows of kernels/cpu, without few for two rows and for more than mostFewRows.
+// productAVX512 generates a kernel for several rows of activations. The one with few is for
+// leastFewRows to mostFewRows of kernels/cpu, the other for all other numbers of rows above one.
 func productAVX512(c *build.Context, f format, few bool) {
 	p := &product512{Context: c, format: f}
 	name := "product" + f.name
@@ -112,8 +112,8 @@ func (p *product512) prepare() {
 	}
 }
 
-// constants loads what unpacking needs. Formats with a table or with nibbles leave no registers for
-// masks.
+// constants loads the constants of unpacking. Formats with a table or with nibbles leave no registers
+// for masks, which then stay in memory.
 func (p *product512) constants() {
 	if p.format.values != nil {
 		p.values = p.ZMM()
@@ -130,7 +130,7 @@ func (p *product512) constants() {
 	}
 }
 
-// and leaves the bits of a mask, which is in a register or else in memory.
+// and writes the masked bits of from to to. The mask is a register or, if that is nil, bits in memory.
 func (p *product512) and(mask reg.VecVirtual, bits uint32, from, to reg.VecVirtual) {
 	if mask == nil {
 		p.VPANDD_BCST(lanes(p.Context, fmt.Sprintf("mask%08x", bits), bits), from, to)
@@ -139,7 +139,7 @@ func (p *product512) and(mask reg.VecVirtual, bits uint32, from, to reg.VecVirtu
 	p.VPANDD(mask, from, to)
 }
 
-// overTiles repeats, for each tile: unpack it, then multiply.
+// overTiles unpacks each tile and then multiplies it.
 func (p *product512) overTiles(multiply func()) {
 	overTiles(p.Context, p.format, p.arguments, func() {
 		p.MOVQ(p.w, p.head)
@@ -155,8 +155,7 @@ func (p *product512) overTiles(multiply func()) {
 	})
 }
 
-// begin starts a function and loads its arguments. The address of the output is loaded later, when
-// it is needed.
+// begin starts a function and loads its arguments. chooseOutput loads the address of the output.
 func (p *product512) begin(name string) arguments {
 	open(p.Context, name, "func(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)",
 		fmt.Sprintf("writes the product of a %s panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. "+
@@ -188,8 +187,8 @@ func every(c *build.Context, v uint32) reg.VecVirtual {
 	return z
 }
 
-// zero clears a register. avo would take it to be in use from the start of the function, because it
-// does not know that this instruction ignores what the register held.
+// zero clears a register by z XOR z. avo thinks that this reads z, and would keep z in use from the
+// start of the function; so the inputs are removed.
 func zero(c *build.Context, z reg.VecVirtual) {
 	i, err := x86.VPXORD(z, z, z)
 	if err != nil {
@@ -199,7 +198,7 @@ func zero(c *build.Context, z reg.VecVirtual) {
 	c.Instruction(i)
 }
 
-// lanes16 is the address of part i among 32 numbers of this size.
+// lanes16 is the address of the 16 numbers of part i; 32 numbers of so many bytes begin at offset.
 func lanes16(base reg.Register, offset, i, bytes int) Mem { return at(base, offset+16*bytes*i) }
 
 // readScales sets scale and min, and the integer scales of the halves.
@@ -245,9 +244,9 @@ func (p *product512) timesByte(z reg.VecVirtual, bytes Mem) {
 	p.VMULPS(t, z, z)
 }
 
-// readNibbles reads the factors of both halves: those of the quants into part.factors, each in both
-// 16-bit numbers of a lane, as unpacking needs them; those of the minimum into part.low and
-// part.high, as minima needs them.
+// readNibbles reads the factors of both halves. It writes those of the quants to part.factors, twice
+// in each lane, as 16-bit numbers for unpacking; and those of the minimum to part.low and part.high,
+// as minima needs them.
 func (p *product512) readNibbles(i int) {
 	part := &p.parts[i]
 	for half, of := range []*reg.VecVirtual{&part.low, &part.high} {
@@ -259,7 +258,7 @@ func (p *product512) readNibbles(i int) {
 		p.VPORD(doubled, both, both)
 		part.factors[half] = both
 	}
-	p.VPSUBW(part.high, part.low, part.low) // of the lower 16 bits; the upper ones stay 0
+	p.VPSUBW(part.high, part.low, part.low) // in 16 bits: the upper 16 bits of a lane stay 0
 }
 
 // readWeights unpacks 16 lanes of the tile: lane r of weights[g] holds columns 4g … 4g+3 of row r
@@ -304,7 +303,7 @@ func (p *product512) readWeights(i int) {
 		if p.format.values != nil {
 			p.VPSHUFB(w, p.values, w)
 		}
-		if p.nibbles { // at most 3·15, so the low byte of 16 bits leaves the high one alone
+		if p.nibbles { // a product is at most 3·15: the low byte of 16 bits does not overflow
 			p.VPMULLW(p.parts[i].factors[g/(groups/2)], w, w)
 		}
 	}
@@ -385,8 +384,8 @@ func (p *product512) minima(px reg.Register, part *part512) reg.VecVirtual {
 }
 
 // dots computes the exact integer products, each in two chains of half the columns. The sums start
-// at minus the share that the bias of the quants will add. With two scales, high has the sums of the
-// upper halves.
+// with minus the share that the bias of the quants will add. With two scales, high has the sums of
+// the tile's second half.
 func (p *product512) dots(px reg.Register) (dots, high [parts512]reg.VecVirtual) {
 	for i := range p.parts {
 		dots[i], high[i] = p.ZMM(), p.ZMM()
@@ -426,7 +425,7 @@ func (p *product512) dots(px reg.Register) (dots, high [parts512]reg.VecVirtual)
 	return dots, high
 }
 
-// bias broadcasts minus a sum of activations, times the bias.
+// bias broadcasts minus a sum of activations times the bias.
 func (p *product512) bias(px reg.Register, minusSum int, to reg.VecVirtual) {
 	if p.biasBits == 0 {
 		p.VPBROADCASTD(at(px, minusSum), to)

@@ -9,8 +9,8 @@ import (
 // chains is the number of independent sums: enough to hide the latency of an instruction.
 const chains = 12
 
-// ceiling writes loops that do only the arithmetic of a product, on registers. No product can be
-// faster.
+// ceiling writes loops with nothing but the arithmetic of a product, on registers. Their speed is an
+// upper bound for every product.
 func ceiling(c *build.Context) {
 	for _, level := range []struct {
 		name string

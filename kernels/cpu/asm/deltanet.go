@@ -8,8 +8,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// The state of a head of a gated delta net is (keyDim, n). A lane is a column of it, which is summed
-// over its rows in ascending order. Columns are taken 32 at a time, and then 8 at a time.
+// The state of a head of a gated delta net is (keyDim, n). A vector lane is a column of the state, and
+// adds up its rows in ascending order. Columns are taken 32 at a time, and the rest 8 at a time.
 
 func deltaNet(c *build.Context) {
 	v := &elements{Context: c, constants: map[string]Mem{}}
@@ -19,7 +19,7 @@ func deltaNet(c *build.Context) {
 	v.deltaStep("Answer", false, true)
 }
 
-// deltaRecall writes what the state recalls for a key.
+// deltaRecall generates the function that computes what the state recalls for a key.
 func (v *elements) deltaRecall() {
 	p, n := v.function("deltaRecall", "is deltaRecallGeneric for keyDim rows of n columns, n a multiple of 8.",
 		"func(recalled, s, key *float32, keyDim, n int, decay float32)", "recalled", "s", "key")
@@ -40,8 +40,8 @@ func (v *elements) deltaRecall() {
 	v.end()
 }
 
-// deltaStep brings a state to the next token, and writes what it answers to a query. There are
-// variants that do only one of these.
+// deltaStep generates the function that updates a state for a token (stores) and computes the state's
+// answer to a query (answers). There are variants for only one of the two.
 func (v *elements) deltaStep(name string, stores, answers bool) {
 	p, n := v.function("deltaStep"+name, "is deltaStepGeneric for keyDim rows of n columns, n a multiple of 8.",
 		"func(dst, out, s, key, change, query *float32, keyDim, n int, decay float32)", "dst", "out", "s", "key", "change", "query")
@@ -84,8 +84,8 @@ func (v *elements) deltaStep(name string, stores, answers bool) {
 	v.end()
 }
 
-// columns calls body for as many registers of columns as fit, until all n columns are done. After
-// each it advances the pointers. stride is the number of bytes of a row.
+// columns loops over n columns, first four registers at a time and then one. body generates the code
+// for so many registers; after it the pointers are advanced. stride is the number of bytes of a row.
 func (v *elements) columns(n reg.Register, pointers []reg.Register, body func(name string, registers int, stride reg.Register)) {
 	stride := v.GP64()
 	v.MOVQ(n, stride)
@@ -96,8 +96,8 @@ func (v *elements) columns(n reg.Register, pointers []reg.Register, body func(na
 	}
 }
 
-// rows calls body for each of keyDim rows, from the rows at from and, if it is not nil, to on. It
-// broadcasts the row's number at each of the pointers factors.
+// rows loops over the keyDim rows that begin at from, and those at to, if to is not nil. For each row
+// it broadcasts the next number at each of the pointers factors.
 func (v *elements) rows(name string, from, to, stride reg.Register, factors []reg.Register, body func(row, dst reg.Register, factors []reg.VecVirtual)) {
 	count := v.Load(v.Param("keyDim"), v.GP64())
 	copied := func(r reg.Register) reg.Register {

@@ -10,8 +10,8 @@ import (
 )
 
 // exponential512 is the function exp of kernels/cpu for sixteen numbers, with its constants in
-// registers. Rounding to an integer and multiplying by a power of two take two steps there and one
-// here; the results have the same bits.
+// registers. AVX-512 has single instructions to round to an integer and to multiply by a power of
+// two, for which exp takes two steps each; the results have the same bits.
 type exponential512 struct {
 	*build.Context
 	log2e, ln2High, ln2Low reg.VecVirtual

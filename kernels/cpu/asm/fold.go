@@ -7,7 +7,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// transposed is the order that transposes a register of four quarters of four numbers.
+// transposed returns the indices that transpose a register of sixteen numbers as a 4 × 4 matrix.
 func transposed(c *build.Context) Mem {
 	order := c.StaticGlobal("transposed")
 	c.DataAttributes(attr.RODATA | attr.NOPTR)
@@ -17,8 +17,8 @@ func transposed(c *build.Context) Mem {
 	return order
 }
 
-// halved adds the upper eight lanes of each sum to the lower ones, and puts two sums into one
-// register. ref.Dot adds by halves, and here each addition folds two registers into one.
+// halved adds the upper eight lanes of each sum to the lower eight, as ref.Dot does. One addition
+// serves two sums, which then share a register.
 func (d *dots) halved() (halves [][]reg.VecVirtual) {
 	for _, sums := range d.sums {
 		var row []reg.VecVirtual
@@ -34,8 +34,8 @@ func (d *dots) halved() (halves [][]reg.VecVirtual) {
 	return halves
 }
 
-// foldHalves folds the lanes of halved sums further and stores the results. First the four sums of
-// a row share a register, then those of four rows.
+// foldHalves adds the remaining lanes of halved sums by halves and stores the results. After the
+// first step the four sums of an activation row share a register, then those of four rows.
 func (d *dots) foldHalves(halves [][]reg.VecVirtual, dst, stride reg.Register) {
 	var quarters []reg.VecVirtual // for row i: lanes 0 … 3 of weight row r are in quarter r
 	for _, half := range halves {

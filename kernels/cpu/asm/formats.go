@@ -9,11 +9,11 @@ import (
 type format struct {
 	panel             layout.Panel
 	name              string
-	super             bool // eight tiles share d, and dmin if any, which come before them
+	super             bool // super-blocks: eight tiles share d, and dmin if any, which lie before them
 	mins              bool // weight = scale·quant + minimum
-	nibbles           bool // columns 0–15 and 16–31 have separate factors of scale and minimum, of four bits
-	halves            bool // columns 0–15 and 16–31 have separate signed factors
-	twoScales         bool // columns 0–15 and 16–31 have separate scales; the second is where minima are
+	nibbles           bool // each half of a tile's columns has factors of scale and minimum, of four bits
+	halves            bool // each half of a tile's columns has a signed factor
+	twoScales         bool // each half has a scale; the second lies where other formats have the minimum
 	oneFactor         bool // a tile has a signed factor
 	exponent          bool // scales are bfloat16
 	unit              float32
@@ -23,7 +23,7 @@ type format struct {
 	biasBits          uint64
 }
 
-// formats are those with products of their own.
+// formats are the quantised formats, but only one of those whose panels look the same.
 var formats = func() (all []format) {
 	for _, f := range table.Quantised() {
 		p := layout.Panel{Format: f}
@@ -34,7 +34,7 @@ var formats = func() (all []format) {
 		one := format{panel: p, name: p.Name, super: p.Super(), mins: p.Mins(), nibbles: nibbles, halves: p.Halves() && !nibbles,
 			twoScales: p.TwoScales(), oneFactor: p.OneFactor(), exponent: p.ScaleKind == table.Exponent, unit: p.UnitOf(),
 			lowBits: p.Low.Bits, highBits: p.High.Bits, values: p.Values, biased: p.Biased(), biasBits: uint64(p.BiasBits())}
-		if one.values != nil { // the dot instruction of AVX-512 wants them without a sign
+		if one.values != nil { // AVX-512 multiplies unsigned bytes: add 128 to the values
 			one.biased, one.biasBits = true, 7
 		}
 		all = append(all, one)
@@ -57,7 +57,7 @@ func (f format) split() bool { return f.halves || f.twoScales }
 func (f format) lowMask() uint32  { return (1<<f.lowBits - 1) * 0x01010101 }
 func (f format) highMask() uint32 { return (1<<f.highBits - 1) << f.lowBits * 0x01010101 }
 
-// largest is the largest magnitude of an unpacked quant, with its factor if it is multiplied already.
+// largest is the largest magnitude of an unpacked quant, times its factor if unpacking applies that.
 func (f format) largest() int {
 	switch {
 	case f.values != nil:

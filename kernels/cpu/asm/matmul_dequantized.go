@@ -11,9 +11,9 @@ import (
 // sumLanes is the number of partial sums of a product; see ref.Dot.
 const sumLanes = 16
 
-// matmulDequantized writes the products with activations that are not quantised, in two steps: some
-// tiles of a panel become float32 numbers, column after column, and then they are multiplied with
-// every row of activations.
+// matmulDequantized writes the products of quantised weights with float32 activations. They take two
+// kernels: one decodes some tiles of a panel to float32, column after column; the other multiplies
+// them with every row of activations.
 func matmulDequantized(c *build.Context) {
 	for _, f := range formats {
 		decodeAVX512(c, f)
@@ -148,7 +148,7 @@ func decodeAVX2(c *build.Context, f format) {
 	})
 }
 
-// decodeMinima is that of product512.
+// decodeMinima returns what product512.decodeMinima does.
 func (p *product2) decodeMinima() (minima [2]reg.VecVirtual) {
 	switch {
 	case p.nibbles:
@@ -168,7 +168,7 @@ func (p *product2) decodeMinima() (minima [2]reg.VecVirtual) {
 	return minima
 }
 
-// decodeColumn is that of product512.
+// decodeColumn does what product512.decodeColumn does.
 func (p *product2) decodeColumn(column int, min reg.VecVirtual) {
 	t := p.YMM()
 	w, shift := p.weights[column/4], uint64(column%4*8)
@@ -225,8 +225,8 @@ func (k *columns) overRows(body func()) {
 	k.RET()
 }
 
-// part adds the products of one register of weight rows to the sums first … first+len(sums)−1. The
-// sums stay in registers; add adds a column's product to one.
+// part adds the products of one register of weight rows to the sums first … first+len(sums)−1, which
+// stay in registers. add generates the addition of a column's product to a sum.
 func (k *columns) part(name string, offset, first int, sums []reg.VecVirtual, add func(w, x Mem, sum reg.VecVirtual)) {
 	at := func(base reg.Register, lane int) Mem { return at(base, 4*panelRows*(first+lane)+offset) }
 	for lane, s := range sums {
@@ -266,7 +266,8 @@ func columnsAVX512(c *build.Context) {
 	})
 }
 
-// columnsAVX2 has registers for half of the sums of eight weight rows.
+// columnsAVX2 computes half of the sums of eight weight rows at a time: there are not enough registers
+// for all.
 func columnsAVX2(c *build.Context) {
 	k := beginColumns(c, "AVX2")
 	sums := make([]reg.VecVirtual, sumLanes/2)

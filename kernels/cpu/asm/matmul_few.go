@@ -8,29 +8,30 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// mostFew is the largest number of activation rows for which weights are multiplied as they are
-// read: the rows of a verification.
+// mostFew is the largest number of activation rows that one kernel multiplies: about the rows of a
+// verification. See kernels/cpu.
 const mostFew = 9
 
-// few is the state of a kernel for several rows of activations. With up to six of them, their sums
+// few is the state of a kernel for several rows of activations. With up to mostDots rows, the sums
 // with four weight rows fit into the registers. With more, the kernel takes two turns of two weight
-// rows, so that weights are still read and converted only once.
+// rows each, so that weights are still read and converted only once.
 type few struct {
 	*dots
-	// together is the number of weight rows per turn; lines is the number of cache lines prefetched
-	// with 16 of their columns
+	// together is the number of weight rows per turn, lines the number of cache lines prefetched for
+	// each 16 columns of a turn.
 	together, lines int
 	waiting         [][]reg.VecVirtual // halved sums of the first turn
 	next, apart     reg.Register       // addresses to prefetch
-	pace, back      reg.Register
-	parked          reg.Register // where sums are kept in memory
-	// prefetch is into the first-level cache for products of many rows, whose weights are in the
-	// second-level cache mostly, else into the second, which can have more requests under way.
+	pace, back      reg.Register       // see prefetch of kernels/cpu
+	parked          reg.Register       // where sums are kept in memory
+	// prefetch writes a prefetch. With many rows, weights are mostly in the second-level cache
+	// already, and it prefetches into the first. Else it prefetches into the second-level cache, which
+	// can have more requests under way.
 	prefetch func(Op)
 }
 
 // dotFew generates the product of four weight rows with m rows of activations, over some of the
-// columns. With many, those are a group of the rows of a prefill.
+// columns. With many, the m rows are one of several groups, as in a prefill.
 func dotFew(c *build.Context, order Mem, n number, m int, many bool) {
 	f := &few{dots: &dots{Context: c, number: n, m: m, parts: 1, register: c.ZMM, transposed: order}, together: floatRows}
 	f.lines = floatRows * 16 * n.bytes / 64
@@ -115,8 +116,8 @@ func (f *few) columns() {
 	f.advance()
 }
 
-// rewind moves back to the first column, and on to the weight rows of the second turn and their
-// sums.
+// rewind moves the pointers back to the first column, and on to the weight rows and sums of the
+// second turn.
 func (f *few) rewind() {
 	cols := f.Load(f.Param("cols"), f.GP64())
 	f.SHLQ(Imm(2), cols)

@@ -44,8 +44,7 @@ func matmulFloat(c *build.Context) {
 	}
 }
 
-// dots is the state of a kernel over m rows of activations. The lanes of a sum fill as many
-// registers as parts says.
+// dots is the state of a kernel over m rows of activations. The lanes of a sum fill parts registers.
 type dots struct {
 	*build.Context
 	number
@@ -56,8 +55,8 @@ type dots struct {
 	transposed Mem // for foldHalves
 }
 
-// dotOne generates the kernel that multiplies four rows of weights with one row of activations. Its
-// speed is that of reading the weights.
+// dotOne generates the kernel that multiplies four rows of weights with one row of activations. It is
+// as fast as the weights can be read.
 func dotOne(c *build.Context, n number, parts int, register func() reg.VecVirtual, level string) {
 	d := &dots{Context: c, number: n, m: 1, parts: parts, register: register}
 	open(c, fmt.Sprintf("dot%sx1%s", n.name, level), "func(dst *float32, w *byte, x *float32, cols int, ahead int, pace int)",
@@ -72,9 +71,8 @@ func dotOne(c *build.Context, n number, parts int, register func() reg.VecVirtua
 	d.takeSums(floatRows)
 	d.clear()
 	c.Label("columns")
-	// Prefetch in the order of memory, which serves this faster than requests for four places in
-	// turn. Prefetch into the second-level cache, which can have more requests under way than the
-	// first.
+	// Prefetch in the order of addresses, which memory serves faster than four places in turn, and
+	// into the second-level cache, which can have more requests under way than the first.
 	for line := 0; line < floatRows*16*n.bytes; line += 64 {
 		c.PREFETCHT1(at(next, line))
 	}
@@ -90,7 +88,7 @@ func dotOne(c *build.Context, n number, parts int, register func() reg.VecVirtua
 	c.RET()
 }
 
-// takeSums reserves registers for the sums with this many weight rows.
+// takeSums reserves registers for the sums with so many weight rows.
 func (d *dots) takeSums(weightRows int) {
 	d.sums = make([][]reg.VecVirtual, d.m)
 	for i := range d.sums {
@@ -119,7 +117,8 @@ func (d *dots) clear() {
 	}
 }
 
-// rowsAt are addresses of rows that are size bytes apart. One pointer serves three rows.
+// rowsAt are the addresses of rows that are size bytes apart. There is a pointer to every third row;
+// x86 addresses reach the two rows after it.
 type rowsAt struct {
 	thirds []reg.Register
 	size   reg.Register
@@ -156,7 +155,7 @@ func (d *dots) advance() {
 	}
 }
 
-// step multiplies part of 16 columns of this many weight rows.
+// step multiplies one part of 16 columns of so many weight rows.
 func (d *dots) step(weightRows, part int) {
 	w := make([]reg.VecVirtual, weightRows)
 	for r := range w {
@@ -166,8 +165,8 @@ func (d *dots) step(weightRows, part int) {
 	d.multiply(w, part)
 }
 
-// multiply adds the products of the weights w, part of 16 columns, with every row of activations.
-// Product and sum are rounded once.
+// multiply adds the products of the weights w, one part of 16 columns, with every row of activations.
+// It rounds once, after the addition.
 func (d *dots) multiply(w []reg.VecVirtual, part int) {
 	for i := range d.m {
 		x := d.register()

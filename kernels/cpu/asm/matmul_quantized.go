@@ -25,9 +25,9 @@ func matmulQuantized(c *build.Context) {
 	askForRows(c)
 }
 
-// askForRows generates a prefetch that runs before a product of many rows. The rows of dst are
-// thousands of bytes apart, which the processor cannot predict. Waiting for each line at the end
-// would take a quarter of the time.
+// askForRows generates a prefetch of the rows of dst, to run before a product of many rows. They are
+// thousands of bytes apart, which the processor cannot predict; without it, waiting for these lines
+// would take a quarter of the product's time.
 func askForRows(c *build.Context) {
 	open(c, "askForRowsAVX2", "func(dst *float32, m int, stride int)", "prefetches 32 numbers each of m rows that are stride bytes apart.")
 	dst, m, stride := c.Load(c.Param("dst"), c.GP64()), c.Load(c.Param("m"), c.GP64()), c.Load(c.Param("stride"), c.GP64())
@@ -142,8 +142,8 @@ func open(c *build.Context, name, signature, doc string) {
 	c.Pragma("noescape")
 }
 
-// lanes returns a constant in memory: eight equal 32-bit lanes, or the eight given. A file has it
-// once.
+// lanes returns a constant in memory: eight 32-bit lanes with the values in turn. A file has each
+// constant once.
 func lanes(c *build.Context, name string, values ...uint32) Mem {
 	return constant(c, name, func() {
 		for lane := range 8 {
@@ -157,7 +157,7 @@ func floats(c *build.Context, name string, value float32) Mem {
 	return lanes(c, name, math.Float32bits(value))
 }
 
-// bytes16 returns a table of 16 bytes in memory, to each of which a number is added.
+// bytes16 returns a table in memory: the 16 values, with plus added to each.
 func bytes16(c *build.Context, name string, values *[16]int8, plus uint8) Mem {
 	return constant(c, name, func() {
 		for _, v := range values {
@@ -166,7 +166,7 @@ func bytes16(c *build.Context, name string, values *[16]int8, plus uint8) Mem {
 	})
 }
 
-// constant returns data in memory; fill appends them if the file does not have them yet.
+// constant returns the constant with this name in memory. fill appends its data if it is new.
 func constant(c *build.Context, name string, fill func()) Mem {
 	file, err := c.Result()
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 const (
 	tileRows    = 16                       // activation rows, at most
 	tileLanes   = 16                       // weight rows
-	together    = 2                        // tiles of a panel that are multiplied before their sums are added
+	together    = 2                        // tiles of a panel in a step, whose sums are added together
 	bytesOfTile = groups * 4 * panelRows   // of signed quants
 	cacheLine   = 64                       // bytes
 	bytesOfSums = tileRows * tileLanes * 4 // of a tile register with int32
@@ -28,26 +28,25 @@ const (
 
 // matmulTiles generates the products on the tile registers of AMX.
 //
-// The 32 columns of a block are the depth of one tile instruction. So its sums are the exact
-// integer dot products that the other levels compute, and each block is scaled and added as there.
-// A tile of a panel is first unpacked to signed bytes, whatever the format.
+// One tile instruction multiplies 32 columns at most: a block. So its sums are the exact integer dot
+// products of a block that the other levels compute, and are scaled and added as there. A tile of a
+// panel is first unpacked to signed bytes, whatever the format.
 //
 // The tile unit works on its own: while it multiplies 16 rows, the vector unit adds the results of
-// the 16 rows before. A tile instruction takes longer than the processor looks ahead, so each comes
-// long before its result is needed. Half of a panel is multiplied, stored one half later, and added
-// another half later. The tile instructions are placed one at a time between the rows that are
-// added.
+// the 16 rows before. The processor does not look far enough ahead to overlap them by itself. So the
+// code multiplies one half of a panel, while it stores the sums of the half before and adds those of
+// the half before that. Single tile instructions stand between the rows that are added.
 func matmulTiles(c *build.Context) {
 	config := tileConfig(c)
 	for _, f := range formats {
-		if !f.split() && !f.nibbles { // here factors or scales change inside the depth of an instruction
+		if !f.split() && !f.nibbles { // else, factors or scales change within the columns of an instruction
 			productTiles(c, f, config)
 		}
 	}
 }
 
-// The tile registers: the sums of each tile, for one half of the panel; the activations of each
-// tile; and the weights of each half and tile, which stay for all rows.
+// The eight tile registers, for the two tiles of a step: the sums of each tile with one half of the
+// panel, the activations of each tile, and the weights of each half and tile, kept for all rows.
 func sumsTile(t int) tile          { return tile(t) }
 func rowsTile(t int) tile          { return tile(together + t) }
 func weightsTile(half, t int) tile { return tile((2+half)*together + t) }
@@ -72,8 +71,8 @@ func tileConfig(c *build.Context) Mem {
 	return m
 }
 
-// tilesProduct is the state of a kernel. "Next" names what is being multiplied, "now" what is being
-// added.
+// tilesProduct is the state of a kernel. In names, next belongs to the rows that are multiplied and
+// now to the rows whose sums are added.
 type tilesProduct struct {
 	*product512
 	rowsLeft          reg.GPVirtual // activation rows that the step has not multiplied yet
@@ -84,8 +83,8 @@ type tilesProduct struct {
 	xNext             reg.GPVirtual // records of the next rows to multiply
 	biases            reg.VecVirtual
 
-	// Values needed only at the start of a step stay in memory: arguments that are counted up or
-	// down, and two other numbers.
+	// Needed only at the start of a step, so kept in memory: arguments that are counted up or down, and
+	// two other numbers.
 	panel, records, left Mem
 	heads, bothSteps     Mem
 }
@@ -263,8 +262,8 @@ func (p *tilesProduct) multiplyRows(half, from, to int) {
 	}
 }
 
-// storeSums writes the last results, for the tiles from … to−1 of a half, to memory for the vector
-// unit.
+// storeSums writes the tile unit's last sums, for the tiles from … to−1 of a half, to memory, where
+// the vector unit reads them.
 func (p *tilesProduct) storeSums(half, from, to int) {
 	distance := p.distance(4 * tileLanes)
 	for t := from; t < to; t++ {
@@ -272,13 +271,12 @@ func (p *tilesProduct) storeSums(half, from, to int) {
 	}
 }
 
-// addAndMultiply is addRows for 16 rows, with the instructions that move and multiply a half of the
-// next rows in between. There are as many tiles as halves, so each half prefetches the records of
-// one tile.
+// addAndMultiply is addRows for 16 rows, with instructions in between that load and multiply the next
+// rows with a half of the panel. Each of the two halves prefetches the records of one of two tiles.
 func (p *tilesProduct) addAndMultiply(half int) {
 	scales, mins := p.scalesAndMins(half)
 	for row := range tileRows {
-		switch row { // a tile register is stored some rows before it is used again
+		switch row { // sums are stored some rows before their tile register is used again
 		case 0:
 			p.loadRows(half)
 		case 2:
@@ -295,8 +293,8 @@ func (p *tilesProduct) addAndMultiply(half int) {
 	}
 }
 
-// askForRecords prefetches a line of the records after the next 16 records, for one tile. Records
-// are spread over so much memory that they are only in the second-level cache.
+// askForRecords prefetches a line of a tile's records, 16 records after the next ones. The records
+// take so much memory that they are only in the second-level cache.
 func (p *tilesProduct) askForRecords(t, distance int) {
 	const bytes = tileRows * recordBytes
 	if distance >= bytes {
@@ -347,8 +345,8 @@ type addresses struct {
 	x, acc, sums reg.GPVirtual
 }
 
-// addRow scales the integer sums of a row, and adds them to its final sums. row is counted from the
-// row whose addresses are from.
+// addRow scales the integer sums of a row, and adds them to its final sums. from holds the addresses
+// of row 0.
 func (p *tilesProduct) addRow(half, row int, from addresses, scales, mins [together]reg.VecVirtual) {
 	total, acc := p.ZMM(), lanes16(from.acc, 4*panelRows*row, half, 4)
 	p.VMOVUPS(acc, total)
@@ -367,7 +365,7 @@ func (p *tilesProduct) addRow(half, row int, from addresses, scales, mins [toget
 	p.VMOVUPS(total, acc)
 }
 
-// next makes the rows that were multiplied those to add, and jumps to the next work.
+// next makes the rows that were multiplied the rows to add, and jumps to the code that continues.
 func (p *tilesProduct) next() {
 	p.CMPQ(p.rowsLeft, Imm(0)) // everything is multiplied and added
 	p.JLE(LabelRef("done"))

@@ -12,16 +12,15 @@ import (
 // can be divided into groups of 5 and 6.
 const leastWide = 5
 
-// wideStep is the size of 16 columns of four converted weight rows. They are next to each other, so
-// that a product reads one stream.
+// wideStep is the size in bytes of 16 columns of four converted weight rows, which lie side by side.
+// So a product reads one stream.
 const wideStep = floatRows * 16 * 4
 
-// wideAhead is how far ahead the stream is prefetched from the second-level cache; near the end of
-// four rows this reaches into the next four.
+// wideAhead is how many bytes ahead the stream is prefetched from the second-level cache. Near the end
+// of four rows, these are bytes of the next four.
 const wideAhead = 8 * wideStep
 
-// widenRow generates the conversion of weights to the form that a product of many rows uses
-// repeatedly.
+// widenRow generates the conversion of a weight row to float32, in the order that dotWide reads.
 func widenRow(c *build.Context, n number) {
 	open(c, "widen"+n.name+"AVX512", "func(dst *float32, src *byte, cols int)", "is for i := range cols { dst[i/16*64 + i%16] = float32(src[i]) }, cols a multiple of 16.")
 	d := &dots{Context: c, number: n}

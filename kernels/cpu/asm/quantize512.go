@@ -123,8 +123,8 @@ func (q *quantize512) largestOfTiles() (v [2 * tilesAtOnce]reg.VecVirtual, large
 	return v, most[0].AsX()
 }
 
-// scales returns the factors that the tiles are multiplied by, and their scales. Both are 0 where
-// the rule gives zeros.
+// scales returns the factors that the tiles are multiplied by (inverse), and their scales. Both are 0
+// for a tile so small that ref.QuantizeRow makes it zeros.
 func (q *quantize512) scales(largest reg.Register) (inverse, scale reg.VecVirtual) {
 	inverse, scale = q.ZMM(), q.XMM()
 	smallest, kept := q.every(math.Float32bits(0x1p-118)), q.K()
@@ -178,7 +178,7 @@ func (q *quantize512) storeQuants(quants [tilesAtOnce / 2]reg.VecVirtual) {
 	})
 }
 
-// storeSums sums the quants and stores the other numbers of the records.
+// storeSums sums the quants and stores the numbers that follow them in the records.
 func (q *quantize512) storeSums(quants [tilesAtOnce / 2]reg.VecVirtual, scale reg.VecVirtual) {
 	var fours [tilesAtOnce / 2]reg.VecVirtual // sums of four quants each
 	for i, x := range quants {

@@ -8,9 +8,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// rmsNorm512 normalises all groups of a row in one call. A sum, a root and two divisions have long
-// latency but little work, so the processor overlaps those of several heads if nothing separates
-// them.
+// rmsNorm512 normalises all groups of a row in one call. The sum, root and two divisions of a group
+// have long latency but little work. In one call, the processor overlaps those of several groups.
 func (v *elements) rmsNorm512() {
 	const name = "rmsNormAVX512"
 	v.Function(name)

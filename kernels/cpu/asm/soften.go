@@ -31,7 +31,7 @@ func (v *elements) soften512() {
 	block := v.ZMM()
 	v.VMOVUPS(Mem{Base: last}, block)
 	v.VMOVAPS(least, unseen, block)
-	v.VMOVUPS(block, Mem{Base: last}) // the whole block: a load soon after a partial store would wait for that store
+	v.VMOVUPS(block, Mem{Base: last}) // the whole block: after a partial store, a load would have to wait
 	shift := v.largest512(row, bytes, least)
 	v.VMOVSS(shift.AsX(), Mem{Base: largests})
 	v.VBROADCASTSS(shift.AsX(), shift)
@@ -81,7 +81,7 @@ func (v *elements) lastBlock(seen, row, last, bytes reg.Register, unseen reg.Reg
 	v.LEAQ(Mem{Base: row, Index: bytes, Scale: 1, Disp: -4 * keysPerBlock}, last)
 }
 
-// largest512 returns the largest number of a row in lane 0, or NaN if there is one.
+// largest512 returns the largest number of a row in lane 0, or NaN if the row has one.
 func (v *elements) largest512(row, bytes reg.Register, least reg.VecVirtual) reg.VecVirtual {
 	largest, nans, nan := v.ZMM(), v.K(), v.K()
 	v.VMOVAPS(least, largest)

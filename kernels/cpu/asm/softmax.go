@@ -8,8 +8,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// softmax writes the float64 steps of a distribution over a vocabulary: weights, and their scaling.
-// Eight partial sums, one per lane of the widest register, fix the order of additions.
+// softmax writes the float64 steps of a softmax over a vocabulary: weights, and their scaling. The
+// order of additions is fixed by eight partial sums, one for each lane of an AVX-512 register.
 func softmax(c *build.Context) {
 	s := &doubles{Context: c, constants: map[string]Mem{}}
 	for _, wide := range []bool{false, true} {

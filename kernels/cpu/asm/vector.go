@@ -10,9 +10,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// vector writes the operations on each number of a row, and sums over a row, with AVX2. Only
-// operations with exponentials also exist for wider registers: only they take a visible part of a
-// pass.
+// vector writes the operations on each number of a row, and sums over a row, with AVX2. Operations
+// with exponentials also exist for AVX-512: the others take too little of a pass to matter.
 func vector(c *build.Context) {
 	v := &elements{Context: c, constants: map[string]Mem{}}
 	v.add()
@@ -71,12 +70,12 @@ func (v *elements) function(name, doc, signature string, pointers ...string) (p 
 	return p, v.Load(v.Param("n"), v.GP64())
 }
 
-// loop repeats body n/step times. After each turn it advances the pointers by this number of bytes.
+// loop repeats body n/step times. After each turn it advances the pointers by bytes.
 func (v *elements) loop(n reg.Register, step, bytes int, pointers []reg.Register, body func()) {
 	v.blocks("next", n, step, bytes, pointers, body)
 }
 
-// blocks is a loop with the given name. Afterwards n is the rest.
+// blocks is loop with labels that begin with name. Afterwards n holds the rest, below step.
 func (v *elements) blocks(name string, n reg.Register, step, bytes int, pointers []reg.Register, body func()) {
 	v.CMPQ(n, U32(uint32(step)))
 	v.JL(LabelRef(name + "Done"))

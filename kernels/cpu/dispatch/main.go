@@ -44,7 +44,7 @@ func write(folder, processor string) error {
 	if err != nil {
 		return err
 	}
-	kinds := map[string][]string{} // by product or decode: such as productAVX2, that of Q4_0 is then productQ4_0AVX2
+	kinds := map[string][]string{} // by product or decode: productAVX2 is the kind of productQ4_0AVX2
 	cases, params := map[string]string{}, map[string]string{}
 	for _, path := range paths {
 		text, err := os.ReadFile(path)

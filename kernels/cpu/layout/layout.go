@@ -1,6 +1,6 @@
-// Package layout says where things lie in the two kinds of memory that the Go code and the assembly
-// of kernels/cpu share: panels of weights and records of activations. The generators of the
-// assembly read it, too.
+// Package layout says where numbers lie in the two structures that the Go code and the assembly of
+// kernels/cpu share: panels of weights and records of activations. The generators of the assembly
+// read it, too.
 package layout
 
 import (
@@ -9,7 +9,7 @@ import (
 	"specula/kernels/format"
 )
 
-// A panel holds 32 weight rows, as kernels/cpu.Panels says.
+// A panel holds 32 weight rows; see kernels/cpu.Panels.
 const (
 	Rows          = 32 // of a panel: the lanes of two AVX-512 registers
 	Columns       = format.Tile
@@ -18,8 +18,8 @@ const (
 	TilesPerSuper = 8
 )
 
-// A record is what one row of activations has for a tile of 32 columns: the quants, and numbers
-// that all weight rows use. These are their offsets.
+// A record describes 32 columns of one row of activations: the quants, and numbers that all weight
+// rows use. The constants are offsets in bytes.
 const (
 	QuantsAt    = 0
 	ScaleAt     = Columns        // float32
@@ -41,8 +41,8 @@ func (p Panel) Biased() bool { return p.Bias != 0 }
 // BiasBits returns b for quants that are stored with a bias of 1<<b, and 0 for those without.
 func (p Panel) BiasBits() int { return max(0, bits.Len(uint(p.Bias))-1) }
 
-// TwoScales reports whether the halves of a tile have scales in half precision: the second lies where
-// other formats have the minimum.
+// TwoScales reports whether each half of a tile has a scale in half precision. The second scale lies
+// where other formats have the minimum.
 func (p Panel) TwoScales() bool { return p.Factors == format.HalfScales }
 
 // HeadBytes returns the size of the half-precision numbers of a tile or super-block.
@@ -64,8 +64,8 @@ func (p Panel) ScaleBytes() int {
 	return p.HeadBytes()
 }
 
-// Twin returns the first format of the table whose panels look like these. Its products multiply these
-// as well.
+// Twin returns the first format of the table whose panels look like the receiver's. The kernels of the
+// twin compute products of both formats.
 func (p Panel) Twin() Panel {
 	for _, f := range format.Quantised() {
 		if other := (Panel{f}); other.look() == p.look() {
@@ -75,7 +75,7 @@ func (p Panel) Twin() Panel {
 	return p
 }
 
-// look is all that a product sees of panels.
+// look returns everything about panels that a product depends on.
 func (p Panel) look() any {
 	return struct {
 		low, high, bias        int
@@ -89,7 +89,7 @@ func (p Panel) look() any {
 		p.Halves(), p.Factors == format.Nibbles}
 }
 
-// HighBytes returns the size of the upper bits of a tile's quants.
+// HighBytes returns the size of the part of a tile that holds the upper bits of the quants.
 func (p Panel) HighBytes() int { return p.High.Bits * VectorBytes }
 
 // TileBytes returns the size of a tile.
@@ -97,9 +97,9 @@ func (p Panel) TileBytes() int {
 	return p.ScaleBytes() + p.HighBytes() + p.Low.Bits*VectorBytes
 }
 
-// Place says where a tile's bit plane keeps one group of four columns. The plane holds so many bits of
-// each quant as the parameter bits says. The result is the number of the vector, and the lowest bit that
-// the group has in each of its bytes.
+// Place says where a tile's bit plane keeps one group of four columns. bits is the number of bits that
+// the plane holds of each quant. The result is the number of the vector, and the group's lowest bit in
+// each byte of that vector.
 func Place(bits, group int) (vector, shift int) {
 	switch bits {
 	case 1:

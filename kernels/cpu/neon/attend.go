@@ -4,7 +4,7 @@ import "fmt"
 
 const (
 	queryBytes    = 8       // of a pointer to a query
-	scoresBytes   = 4 * 256 // from a query's scores to those of the next query
+	scoresBytes   = 4 * 256 // distance between the scores of two queries
 	blockElements = 32      // of Q8_0
 	blockBytes    = 2 + blockElements
 )
@@ -31,8 +31,8 @@ func attend() []*function {
 	return append(list, sumValuesQ8_0())
 }
 
-// attention is what the functions of this file have in common: sixteen sums for each of n queries,
-// and products to add to them. Product and sum are rounded separately.
+// attention is what the functions of this file have in common: sixteen sums for each of n queries.
+// Each product and each sum is rounded.
 type attention struct {
 	*function
 	n       int
@@ -43,7 +43,7 @@ type attention struct {
 	product []v
 }
 
-// forQueries writes body for four, two and one queries; n is in a register.
+// forQueries writes body for four, two and one queries. At run time the register n chooses.
 func (f *function) forQueries(n r, body func(a *attention)) {
 	for _, queries := range []int{4, 2, 1} {
 		f.label(fmt.Sprint("queries", queries))
@@ -64,7 +64,7 @@ func (f *function) forQueries(n r, body func(a *attention)) {
 	}
 }
 
-// named returns a label for this number of queries.
+// named returns a label with the number of queries at its end.
 func (a *attention) named(label string) string { return fmt.Sprint(label, a.n) }
 
 // add adds the products of a row of sixteen numbers and each query's next factor.
@@ -150,8 +150,8 @@ func (a *attention) keysQ8_0(keys, headDim, tiles, left r) {
 	})
 }
 
-// weighed is a function that adds values times weights to the rows of queries. It takes sixteen
-// columns at a time, whose sums stay in registers.
+// weighed is a function that adds weighted values to the rows of queries. It computes sixteen columns
+// at a time, whose sums stay in registers.
 type weighed struct {
 	*attention
 	dst, values, weights, keys r // arguments
@@ -159,7 +159,7 @@ type weighed struct {
 	value, left, row           r // address of a value; number of values left; address in a row of dst
 }
 
-// columns adds sixteen columns of all values. load converts the numbers at an address into a row.
+// columns adds sixteen columns of all values. load reads sixteen numbers at an address into a.row.
 func (w *weighed) columns(label string, load func(value r)) {
 	for j, sums := range w.sums {
 		w.asm("MOVD %d(%v), %v", queryBytes*j, w.dst, w.row)
@@ -215,7 +215,7 @@ func sumValues(c cached) *function {
 	return f
 }
 
-// sumValuesQ8_0 takes the two halves of a block one after the other. For a whole block, the sums of
+// sumValuesQ8_0 computes the two halves of a block one after the other: for a whole block, the sums of
 // four queries would need all registers.
 func sumValuesQ8_0() *function {
 	f := open("sumValuesQ8_0", "dst *queries, values *byte, weights *float32, n int, keys int, headDim int",

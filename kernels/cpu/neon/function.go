@@ -61,7 +61,7 @@ func (f *function) asm(format string, args ...any) {
 
 func (f *function) label(name string) { f.lines = append(f.lines, name+":") }
 
-// r reserves a general register. The last ones belong to the system and to Go.
+// r reserves a general register, up to R17. The system and Go need some of the higher ones.
 func (f *function) r() r {
 	if f.general > 17 {
 		panic(f.name + " has no general register left")
@@ -121,7 +121,7 @@ func (f *function) constant(bits uint32, by r) v {
 	return x
 }
 
-// times repeats body n times. n must be at least 1, and is 0 afterwards.
+// times repeats body n times. The register n must be at least 1, and is 0 afterwards.
 func (f *function) times(label string, n r, body func()) {
 	f.label(label)
 	body()

@@ -39,7 +39,7 @@ var (
 	fadd2 = three("fadd", "2d", 0x4e60d400)
 	fsub2 = three("fsub", "2d", 0x4ee0d400)
 	fmul2 = three("fmul", "2d", 0x6e60dc00)
-	// fcmge2 sets all bits of the numbers in n that are not less than those in m.
+	// fcmge2 sets all bits of d where n ≥ m, and clears them elsewhere.
 	fcmge2 = three("fcmge", "2d", 0x6e60e400)
 	add2   = three("add", "2d", 0x4ee08400)
 
@@ -48,7 +48,7 @@ var (
 	mul = three("mul", "4s", 0x4ea09c00)
 	// mulByte multiplies bytes, and keeps the low eight bits.
 	mulByte = three("mul", "16b", 0x4e209c00)
-	// zip1Byte takes the lower eight bytes of n and m by turns.
+	// zip1Byte takes the lower eight bytes of n and m in turn.
 	zip1Byte = three("zip1", "16b", 0x4e003800)
 	mla      = three("mla", "4s", 0x4ea09400)
 	umax     = three("umax", "4s", 0x6ea06400)
@@ -154,7 +154,7 @@ func shll2Short(d, n v) instruction {
 	return instruction{0x6e613800 | uint32(n)<<5 | uint32(d), fmt.Sprintf("shll2 v%d.4s, v%d.8h, #16", d, n)}
 }
 
-// element encodes an index, whose two bits are at different places of the word.
+// element encodes the index of an element. Its two bits lie at different places of the word.
 func element(i int) uint32 {
 	if i < 0 || i > 3 {
 		panic(fmt.Sprint("element ", i))
@@ -169,7 +169,7 @@ func sdot(d, n, m v, i int) instruction {
 		fmt.Sprintf("sdot v%d.4s, v%d.16b, v%d.4b[%d]", d, n, m, i)}
 }
 
-// fmulElement multiplies by the i-th number of m.
+// fmulElement multiplies all numbers of n by the i-th number of m.
 func fmulElement(d, n, m v, i int) instruction {
 	return instruction{0x4f809000 | element(i) | uint32(m)<<16 | uint32(n)<<5 | uint32(d),
 		fmt.Sprintf("fmul v%d.4s, v%d.4s, v%d.s[%d]", d, n, m, i)}
@@ -196,7 +196,7 @@ func insertGeneral2(d v, n r) instruction {
 	return instruction{0x4e181c00 | uint32(n)<<5 | uint32(d), fmt.Sprintf("mov v%d.d[1], x%d", d, uint32(n))}
 }
 
-// tbl replaces each byte of m, below 16, by that byte of n.
+// tbl uses each byte of m, which is below 16, as an index into the bytes of n.
 func tbl(d, n, m v) instruction {
 	return instruction{0x4e000000 | uint32(m)<<16 | uint32(n)<<5 | uint32(d),
 		fmt.Sprintf("tbl v%d.16b, {v%d.16b}, v%d.16b", d, n, m)}

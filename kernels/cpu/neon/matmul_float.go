@@ -48,8 +48,8 @@ func (f *function) loadNumbers(n number, to []v, from r, offset int) {
 }
 
 // dots is a function that multiplies four weight rows with m rows of activations. With one row it
-// takes all four weight rows at once. With several it takes two weight rows and then the other two,
-// so that each number that was read is used often.
+// takes all four weight rows at once. With several it takes two weight rows and then the other two:
+// the sums of four would not fit into the registers.
 type dots struct {
 	*function
 	number
@@ -110,7 +110,7 @@ func rowsFrom(f *function, rows []r, first, rowBytes r) {
 	}
 }
 
-// columns multiplies sixteen columns, eight at a time. Product and sum are rounded once.
+// columns multiplies sixteen columns, eight at a time. It rounds once, after each addition.
 func (d *dots) columns() {
 	const step = 2 // registers per row
 	xs := make([][]v, d.m)
@@ -139,7 +139,7 @@ func (d *dots) columns() {
 
 // fold adds the lanes of all sums by halves, as ref.Dot does, and stores the results.
 func (d *dots) fold(dst, stride r) {
-	to := d.x[0] // free here: the next pass sets it again
+	to := d.x[0] // no longer in use; the next pass sets it again
 	d.asm("MOVD %v, %v", dst, to)
 	for i := range d.m {
 		for row := range d.sums {

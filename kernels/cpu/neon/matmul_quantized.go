@@ -18,26 +18,27 @@ func matmulQuantized() []*function {
 	return list
 }
 
-// panelProduct is a function that multiplies a panel with rows of activations: four at once as long
-// as there are four, then two, then one. A vector is four weight rows. A tile is computed in parts
-// of a few vectors, as many as there are registers for their sums.
+// panelProduct is a function that multiplies a panel with rows of activations: in passes of four rows
+// as long as there are four, then of two, then of one. A vector has a lane for each of four weight
+// rows. A tile is computed in parts of a few vectors, as many as have registers for their sums.
 type panelProduct struct {
 	*function
 	layout.Panel
 	acc, panel, x, tiles, m, stride r // the arguments
-	// Of a pass: the tile, its records, tiles left, tiles left in the super-block, and the
-	// super-block's d.
+	// In a pass: addresses of the tile and its records, tiles left, tiles left in the super-block, and
+	// the address of the super-block's d.
 	w, px, n, inner, d r
-	// Of a part: its quants, d, integer scales and sums; parts left.
+	// In a part: addresses of its quants, d, integer scales and sums; parts left.
 	pw, pd, ps, pa, parts r
 	scratchNumber         r
 
-	mask, upper, values v // constants: the bits of the two parts of a quant, or the sign; the table
+	mask, upper, values v // constants: masks of a quant's two parts, or of its sign; the table of values
 
-	// Of a pass:
+	// In a pass:
 	rows, width int
 	quants      [][2]v // of each row
-	// integer sums of a row's vectors; if halves are separate, highs are those of columns 16–31
+	// Integer sums of each row's vectors. If the halves of a tile have separate sums, highs are those
+	// of columns 16–31.
 	sums, highs [][]v
 }
 
@@ -94,13 +95,13 @@ func (p *panelProduct) constants() {
 // split reports whether the products of the two halves of a tile are separate sums.
 func (p *panelProduct) split() bool { return p.signedHalves() || p.TwoScales() }
 
-// fourBits reports whether the factors of the halves are nibbles, by which quants are multiplied when
-// they are unpacked.
+// fourBits reports whether the factors of the halves are nibbles. Unpacking multiplies the quants by
+// them.
 func (p *panelProduct) fourBits() bool { return p.Factors == format.Nibbles }
 
 func (p *panelProduct) signedHalves() bool { return p.Halves() && !p.fourBits() }
 
-// pass multiplies the panel with this many rows.
+// pass multiplies the panel with so many rows of activations.
 func (p *panelProduct) pass(rows int) {
 	p.rows, p.width = rows, 4
 	if rows == 1 {
@@ -171,7 +172,7 @@ func (p *panelProduct) tile() {
 	p.asm("ADD %v, %v, %v", p.stride, p.px, p.px)
 }
 
-// begin sets the sums of a part to minus the share that the bias of the quants will add.
+// begin sets the sums of a part to minus what the bias of the quants will add to them.
 func (p *panelProduct) begin() {
 	factors, low, high := p.v(), p.v(), p.v()
 	for i, sums := range p.sums {
@@ -239,7 +240,7 @@ func (p *panelProduct) dotNibbles() {
 	}
 }
 
-// dotPairs is for quants with two lower bits.
+// dotPairs is dots for quants of which a tile keeps the lower two bits in one place, four to a byte.
 func (p *panelProduct) dotPairs() {
 	w, all, bits, moved := p.v(), p.v(), p.v(), p.v()
 	for half := range 2 {
@@ -257,7 +258,7 @@ func (p *panelProduct) dotPairs() {
 	}
 }
 
-// finish adds the upper bits to the quants of a group, replaces them by what they stand for, and
+// finish adds the upper bits to the quants of group g, replaces the quants by what they stand for, and
 // multiplies.
 func (p *panelProduct) finish(w, bits, moved v, g, j int) {
 	if p.High.Bits > 0 {
@@ -276,8 +277,8 @@ func (p *panelProduct) finish(w, bits, moved v, g, j int) {
 	p.multiply(w, g, j)
 }
 
-// addBits adds the upper bits of the quants to the nibbles, shifted to the left by the given number
-// of bits.
+// addBits adds the upper bits of the quants, shifted to the left by the given number of bits, to their
+// lower bits in w.
 func (p *panelProduct) addBits(w, bits, moved v, by int) {
 	from := moved
 	switch {
@@ -328,8 +329,8 @@ func (p *panelProduct) scale() {
 	}
 }
 
-// readScales reads the scales of vector j. With signed halves it multiplies the integer sums by their
-// factors, and adds them.
+// readScales reads the scales of vector j. If the halves have signed factors, it multiplies their
+// integer sums by these and adds the two sums.
 func (p *panelProduct) readScales(j int, d, min, t v) {
 	p.do(ldr8(d, p.pd, 8*j))
 	if p.ScaleKind == format.Exponent {
@@ -346,7 +347,7 @@ func (p *panelProduct) readScales(j int, d, min, t v) {
 	}
 	switch {
 	case p.signedHalves():
-		p.scaleHalves(j, min, t) // there is no minimum in this format
+		p.scaleHalves(j, min, t) // such formats have no minimum, so its register is free
 	case p.OneFactor():
 		p.do(ldr4(t, p.ps, 4*j), sshllByte(t, t, 0), sshllShort(t, t, 0), scvtf(t, t), fmul(d, d, t))
 	case p.Factors == format.SixBits:
@@ -356,7 +357,8 @@ func (p *panelProduct) readScales(j int, d, min, t v) {
 	}
 }
 
-// minima sums the factors of the minimum times minus the activations, over both halves.
+// minima computes minus the sum, over both halves, of the half's factor of the minimum times the sum
+// of its activations.
 func (p *panelProduct) minima(sum, factors, t v, j int) {
 	p.scratch(func() {
 		first, second := p.v(), p.v()
@@ -369,7 +371,7 @@ func (p *panelProduct) minima(sum, factors, t v, j int) {
 	})
 }
 
-// timesByte multiplies by unsigned integer scales.
+// timesByte multiplies x by the unsigned integer scales at an offset; t is scratch.
 func (p *panelProduct) timesByte(x v, offset int, t v) {
 	p.do(ldr4(t, p.ps, offset), ushllByte(t, t, 0), ushllShort(t, t, 0), ucvtf(t, t), fmul(x, x, t))
 }

@@ -2,9 +2,9 @@ package main
 
 import "math"
 
-// quantize writes the rule of ref.QuantizeRow, and the sums that a record has in addition. A tile
-// with a number that is not finite gets the scale NaN, and one that is nearly zero gets the scale
-// 0. The quants of both are 0.
+// quantize writes the function that quantises by the rule of ref.QuantizeRow and adds the sums of a
+// record. A tile with a number that is not finite gets the scale NaN; a tile of numbers near zero gets
+// the scale 0. The quants of both are 0.
 func quantize() []*function {
 	const smallestMagnitude, infinity, nan = 0x1p-118, 0x7f800000, 0x7fc00000
 	f := open("quantize", "records *byte, x *float32, tiles int, stride int",
@@ -54,8 +54,8 @@ func quantize() []*function {
 // compare compares the lower 32 bits of a register, as an unsigned number, with a constant.
 func (f *function) compare(x r, bits uint32) { f.asm("CMPW $0x%08x, %v", bits, x) }
 
-// largestMagnitude sets the first number of to to the largest magnitude. Bit patterns of magnitudes
-// have the order of integers, with NaN above all.
+// largestMagnitude writes the largest magnitude to the first lane of to. It compares bits as integers:
+// they have the order of the magnitudes, with NaN above all.
 func (f *function) largestMagnitude(to v, numbers []v) {
 	t := f.v()
 	f.do(fabs(to, numbers[0]))

@@ -36,7 +36,7 @@ func (f *function) doubleExponential(by r) *doubleExponential {
 	return e
 }
 
-// exp replaces x by eˣ, or by 0 where x is below smallest.
+// exp replaces x by eˣ, or by 0 if x is below smallest.
 func (e *doubleExponential) exp(x v) {
 	e.scratch(func() {
 		shifted, n, r, p := e.v(), e.v(), e.v(), e.v()

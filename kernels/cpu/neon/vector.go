@@ -11,8 +11,8 @@ func vector() []*function {
 	}
 }
 
-// elements repeats body for every count of n numbers; n must be above 0. After each turn it
-// advances the addresses of float32.
+// elements repeats body n/count times; n must be above 0. After each turn it advances the addresses
+// by count float32 numbers.
 func (f *function) elements(n r, count int, addresses []r, body func()) {
 	f.label("next")
 	f.scratch(body)
@@ -112,7 +112,7 @@ func (f *function) storeAll(list []v, to r) {
 	f.asm("RET")
 }
 
-// largest needs no check for NaN: this processor's maximum returns NaN if there is one.
+// largest needs no check for NaN: the maximum of arm64 returns NaN if an operand is NaN.
 func largest() *function {
 	f := open("largest", "lanes *[8]float32, x *float32, n int",
 		"writes the largest of x[i] with equal i%8 to each lane, a NaN when there is one, n a multiple of 8.")
