@@ -52,7 +52,7 @@ func (m *Model) pressed(k tea.KeyPressMsg) tea.Cmd {
 	return m.composeAction(a, k)
 }
 
-// pressedInDialog gives keys to the dialog. It keeps those that close the dialog or suspend the
+// pressedInDialog gives keys to the dialog, except for keys that close the dialog or suspend the
 // program and, in a race, the pace keys.
 func (m *Model) pressedInDialog(k tea.KeyPressMsg) tea.Cmd {
 	filter, ok := m.dialog.(interface{ Filtering() bool })
@@ -134,7 +134,7 @@ func (m *Model) backToComposer() {
 	m.arrange()
 }
 
-// screenAction does the actions that do not depend on the focus. done is false for other actions.
+// screenAction does an action that does not depend on the focus. done is false for other actions.
 func (m *Model) screenAction(a keys.Action) (cmd tea.Cmd, done bool) {
 	switch a {
 	case keys.Help:
@@ -257,7 +257,7 @@ func (m *Model) moveInHistory(a keys.Action) (done bool) {
 	if !move() {
 		return false
 	}
-	m.list = menu{prompt: m.composer.Value(), closed: true} // the arrows stay with the history
+	m.list = menu{prompt: m.composer.Value(), closed: true} // arrows go on through the history, not the list
 	m.arrange()
 	return true
 }
@@ -297,8 +297,8 @@ func (m *Model) takePrompt() tea.Cmd {
 	return nil
 }
 
-// complete fills in the marked way of a command or, in a new chat, an example question. Otherwise it moves
-// the focus to the reply.
+// complete handles tab. It completes a command with the marked choice or, in a new chat, fills in an
+// example question. Otherwise it moves the focus to the reply.
 func (m *Model) complete() tea.Cmd {
 	switch prompt := m.composer.Value(); {
 	case strings.HasPrefix(prompt, "/"):

@@ -16,9 +16,8 @@ import (
 	"specula/ui/theme"
 )
 
-// changeByKey changes the engine's setting that belongs to a key; the change takes effect at the
-// next round. Without an engine it says why nothing changes. done is false for keys that change no
-// such setting.
+// changeByKey changes the engine's setting that belongs to a key, from the next round on. Without an
+// engine it says why nothing changes. done is false for keys that do not change such a setting.
 func (m *Model) changeByKey(a keys.Action) (cmd tea.Cmd, done bool) {
 	c := m.config
 	if m.engine != nil {
@@ -78,9 +77,8 @@ func (m *Model) whyNoEngine() string {
 	return "the models are still being read"
 }
 
-// movedGamma returns γ plus by, at least 0 and at most gamma_max. Unless the rule is fixed, it
-// starts from the γ of the last round, if there was one: the rule may have chosen another γ than
-// the set one.
+// movedGamma returns γ plus by, within 0 and gamma_max. If a rule chooses γ, it adds to the γ of the last
+// round, which may differ from the set one.
 func (m *Model) movedGamma(c config.Config, by int) string {
 	gamma := c.Speculation.Gamma
 	if c.Speculation.Rule != "fixed" && m.state.Last != nil {
@@ -136,7 +134,7 @@ func (m *Model) change(name, value string) tea.Cmd {
 	return m.changed(s, value, m.engine.Change(s.Name, value))
 }
 
-// changed says how a change of a setting went; err is the engine's answer.
+// changed tells the user whether a setting was changed; err is the engine's answer.
 func (m *Model) changed(s config.Setting, value string, err error) tea.Cmd {
 	if err != nil {
 		return m.say(refusalOf(err))
@@ -156,7 +154,7 @@ func (m *Model) changed(s config.Setting, value string, err error) tea.Cmd {
 	return m.say(sanitize.Line(fmt.Sprintf("%s %s%s", s.Slash, m.valueOf(s), when)))
 }
 
-// refusalOf says why a setting was not changed: which values it takes, with the names of the commands.
+// refusalOf says why a setting was not changed, with the names of slash commands in place of settings.
 func refusalOf(err error) string {
 	var refused *config.ValueError
 	if !errors.As(err, &refused) || refused.Why != nil {
@@ -189,8 +187,8 @@ func (m *Model) proposers() []string {
 	return names
 }
 
-// nextProposer returns the proposer after current. After auto comes the one after the proposer that
-// drafts now, so that the key changes something.
+// nextProposer returns the proposer that follows current in the list. For auto it returns the one that
+// follows the proposer that drafts now, so that the key changes something.
 func (m *Model) nextProposer(current string) string {
 	if current == "auto" {
 		if next := after(m.state.Drafter(), m.proposers()...); next != "auto" {
@@ -209,8 +207,8 @@ func (m *Model) refusal(proposer string) string {
 	return why
 }
 
-// valueOf returns a setting's value, including changes that have not taken effect yet, as a person
-// would type it.
+// valueOf returns a setting's value as a person would type it, including changes that have not taken
+// effect yet.
 func (m *Model) valueOf(s config.Setting) string {
 	c := m.config
 	if s.Section() != "ui" && m.engine != nil {

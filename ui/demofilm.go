@@ -14,19 +14,19 @@ import (
 	"specula/ui/sanitize"
 )
 
-// The limits of a film of a demo script. A browser or a player reads it as a whole.
+// The limits of a film of a demo script. It must not be too large for a browser, which reads it whole.
 const (
 	filmFrames     = 20_000
-	filmBytes      = 64 << 20 // of all frames, as a terminal gets them
+	filmBytes      = 64 << 20 // bytes of all frames together, as sent to a terminal
 	filmTime       = 15 * time.Minute
-	filmFrameTime  = time.Second / 30 // of two changes that are closer, only the later one is seen
-	filmKey        = 3 * time.Second  // a film has nobody who presses the key that a script waits for
+	filmFrameTime  = time.Second / 30 // least time between two frames
+	filmKey        = 3 * time.Second  // how long a script waits for a key, which nobody presses in a film
 	filmTooLongFix = "shorten the script, or make the window smaller"
 )
 
 // DemoFilm plays o.Demo with the engine of o.Load, and returns what the screen has shown as a film of
-// w × h cells. The screen's own model draws the frames, with a clock that jumps: waits and paces take
-// no time. At pace full a round takes the time that was measured. The engine is closed at the end.
+// w × h cells. A Model draws the frames, with a clock that jumps: waits and paces take no real time. At
+// pace full, a round takes as long in the film as it took the engine. The engine is closed at the end.
 func DemoFilm(ctx context.Context, o Options, w, h int) (film.Film, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -44,15 +44,15 @@ func DemoFilm(ctx context.Context, o Options, w, h int) (film.Film, error) {
 	return film.Film{Title: sanitize.Line(o.Demo.Name), W: w, H: h, Light: !s.m.dark, Frames: slices.Values(s.frames)}, err
 }
 
-// studio drives a Model that plays a demo script. It pulls the events of replies and races one by one.
+// studio plays a demo script on a Model. It takes the events of replies and races one by one.
 type studio struct {
 	*projector
 	frames []film.Frame
 	bytes  int
-	scene  int // the last one that has a mark
+	scene  int // the last scene that has a mark in the film
 	err    error
 
-	// What is performed now; next is nil if nothing is.
+	// The reply or race that is being shown; next is nil if there is none.
 	ctx  context.Context
 	next func() (event.Event, bool)
 	stop func()
@@ -127,7 +127,7 @@ func (s *studio) waitForStep(e event.Event) {
 // jump lets time pass until the next timer.
 func (s *studio) jump() { s.wait(s.timers[s.nextTimer()].at - s.clock) }
 
-// measured is the time that the engine took for what an event tells.
+// measured returns the time that the engine took for the work that an event reports.
 func measured(e event.Event) time.Duration {
 	if r, is := e.(raced); is {
 		e = r.event

@@ -24,7 +24,7 @@ func (m *Model) export(arg string) tea.Cmd {
 	return m.write(format, path)
 }
 
-// write writes what a format takes of the screen to a new file.
+// write exports the screen in a format to a new file.
 func (m *Model) write(format export.Format, path string) tea.Cmd {
 	source := m.source()
 	return func() tea.Msg {
@@ -49,8 +49,8 @@ func (m *Model) picture() tea.Cmd {
 	return m.write(format, fmt.Sprintf("specula-%s-%d.png", m.options.Now().Format("20060102-150405"), m.pictures))
 }
 
-// create opens a new file that only its owner may read. A name without a folder is one in the working
-// directory. An existing file is an error.
+// create opens a new file that only its owner may read. A relative path begins at m.options.Folder. An
+// existing file is an error.
 func (m *Model) create(path string) (*os.File, error) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(m.options.Folder, path)
@@ -58,8 +58,8 @@ func (m *Model) create(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 }
 
-// source returns what is on the screen in the forms that it can be exported in. It may be used while
-// the screen goes on.
+// source returns the contents of the screen in all forms that can be exported. The result does not change
+// while the screen goes on.
 func (m *Model) source() export.Source {
 	chat := m.snapshot()
 	moving := Film(export.Recording(chat, m.state.Ready), m.config.Clone(), m.size.w, m.size.h)

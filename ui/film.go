@@ -22,14 +22,14 @@ const (
 	filmEnds   = 3 * time.Second        // the finished reply
 )
 
-// Film returns a recording as a film of the screen, w × h cells, at the pace that the settings ask
-// for. The screen's own model draws the frames, with a clock that jumps. Pace step is shown as slow.
+// Film returns a recording as a film of the screen, w × h cells, at the pace of the settings. A Model
+// draws the frames, with a clock that jumps. Pace step is shown as slow.
 func Film(records []trace.Record, c config.Config, w, h int) film.Film {
 	frames := func(yield func(film.Frame) bool) {
 		engine := &filmed{c}
 		p := newProjector(context.Background(), Options{
 			Config: c,
-			// The screen of a chat is shown, not that of a replay.
+			// With Load set, the screen looks like a chat, not like a replay.
 			Load: func(context.Context, func(event.Event)) (Engine, error) { return engine, nil },
 		}, w, h, yield)
 		p.engine, p.m.engine = engine, engine
@@ -79,7 +79,7 @@ func newProjector(ctx context.Context, o Options, w, h int, yield func(film.Fram
 	return p
 }
 
-// play shows what a record shows. It returns false if nobody looks any more.
+// play shows a record. It returns false if no more frames are wanted.
 func (p *projector) play(r trace.Record) bool {
 	mode, rounds := p.m.pacer.Mode()
 	if mode == pace.Full {
@@ -99,7 +99,8 @@ func (p *projector) play(r trace.Record) bool {
 	return true
 }
 
-// apply applies an event as the screen does. It returns the name of a mark if one begins here.
+// apply applies an event as the screen does. It returns the name of a mark of the film that begins here,
+// or "".
 func (p *projector) apply(e event.Event) (mark string) {
 	switch e := e.(type) {
 	case event.Ready:
@@ -144,7 +145,7 @@ func (p *projector) frame(mark string) bool {
 	return !p.ended
 }
 
-// wait lets time pass. Messages that are due come meanwhile.
+// wait lets time pass, and delivers the messages that become due.
 func (p *projector) wait(d time.Duration) {
 	end := p.clock + max(d, 0)
 	for len(p.timers) > 0 {
@@ -182,8 +183,8 @@ func (p *projector) update(msg tea.Msg) {
 // run runs a command at once.
 func (p *projector) run(cmd tea.Cmd) { each(cmd, p.update) }
 
-// each runs a command and those that it holds, in order, and calls tell with each message before the next
-// command runs.
+// each runs a command, or the commands of a batch in order, and calls tell with each message before it
+// runs the next command.
 func each(cmd tea.Cmd, tell func(tea.Msg)) {
 	if cmd == nil {
 		return
@@ -199,8 +200,8 @@ func each(cmd tea.Cmd, tell func(tea.Msg)) {
 	}
 }
 
-// filmed stands for the engine of a recording: it has the settings that the events tell, and writes
-// nothing.
+// filmed takes the place of the engine in a film: it has the settings that the events report, and writes
+// no replies.
 type filmed struct{ config config.Config }
 
 func (f *filmed) follow(e event.Event) {
@@ -210,11 +211,11 @@ func (f *filmed) follow(e event.Event) {
 		c.UI = f.config.UI
 		var values []config.Value
 		for name, value := range e.Config {
-			if _, known := config.Lookup(name); known { // not one of another version
+			if _, known := config.Lookup(name); known { // another version may have had more settings
 				values = append(values, config.Value{Name: name, Text: value})
 			}
 		}
-		_ = c.SetAll(values...) // a value of another version: the film shows the defaults until events tell more
+		_ = c.SetAll(values...) // on an error the film shows the defaults until events report settings
 		f.config = c
 	case event.SettingChanged:
 		_ = f.config.Set(e.Name, e.To)

@@ -6,7 +6,7 @@ import (
 	"specula/engine/config"
 )
 
-// formSet is the engine's answer to a form.
+// formSet is the message that the engine has accepted or refused a form.
 type formSet struct {
 	setting config.Setting
 	value   string
@@ -23,8 +23,8 @@ func (m *Model) setForm(s config.Setting, value string) tea.Cmd {
 	return tea.Batch(m.say("working out the form …"), func() tea.Msg { return formSet{s, value, engine.Change(s.Name, value)} })
 }
 
-// formSet shows whether the engine has taken the form. If it has, formSet sends the prompt that
-// waited for it; if not, that prompt waits no more.
+// formSet shows whether the engine has accepted the form. If it has, formSet sends the prompt that waited
+// for the form; otherwise that prompt stays unsent.
 func (m *Model) formSet(msg formSet) tea.Cmd {
 	m.forming = false
 	said := m.changed(msg.setting, msg.value, msg.err)

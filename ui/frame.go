@@ -43,7 +43,7 @@ func (m *Model) take() tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// apply applies one event to the state, and then does what else it requires.
+// apply applies one event to the state, and then does what the event requires elsewhere (follow).
 func (m *Model) apply(e event.Event) tea.Cmd {
 	switch e := e.(type) {
 	case loaded:
@@ -116,9 +116,9 @@ func (m *Model) aboutModels(e event.Ready) string {
 	return sanitize.Line(strings.Join(said, "; "))
 }
 
-// load opens the engine, on its own goroutine. It holds event.Ready back until Load has returned.
-// After Ready, Load measures for a moment. If the user were invited to write already, the engine
-// could not answer yet, and esc could not stop the measurement.
+// load opens the engine, on its own goroutine. It holds event.Ready back until Load has returned,
+// because Load goes on to measure costs for a moment. Until then the engine cannot answer, so the user
+// should not be invited to write.
 func (m *Model) load() {
 	var last loaded
 	emit := func(e event.Event) {
@@ -159,8 +159,8 @@ func (m *Model) loaded(e loaded) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// applyPace sets the pace to the configured one. Auto means slow with the built-in pair, and full
-// with others: the built-in models are so small that a reply ends before a user has seen a round.
+// applyPace sets the pace to the configured one. Auto means slow with the built-in pair, whose replies
+// would end before a user has seen a round, and full with other models.
 func (m *Model) applyPace() {
 	mode, err := pace.Parse(m.config.UI.Pace)
 	if err != nil { // auto

@@ -8,15 +8,15 @@ import (
 	"specula/ui/pane"
 )
 
-// menu is the list of ways in which the command in the prompt can go on.
+// menu is the state of the list of completions for the command in the prompt.
 type menu struct {
-	prompt string // that the rest is about; another prompt starts again
-	at     int    // the chosen way; -1 for none
+	prompt string // the prompt that the list is for; another prompt starts again
+	at     int    // the marked completion; -1 for none
 	moved  bool   // an arrow has chosen it
 	closed bool   // esc has closed the list, or the prompt was not typed
 }
 
-// ways returns the list for the prompt, and what is known of its command. Both are empty if the list is
+// ways returns the completions for the prompt, and the usage of its command. Both are empty if the list is
 // closed or the prompt is no command.
 func (m *Model) ways() command.Completion {
 	prompt := m.composer.Value()
@@ -36,7 +36,7 @@ func (m *Model) ways() command.Completion {
 	return c
 }
 
-// chosen returns the way that is marked in the list.
+// chosen returns the completion that is marked in the list.
 func (m *Model) chosen() (way command.Way, ok bool) {
 	ways := m.ways().Ways
 	if m.list.at < 0 || m.list.at >= len(ways) {
@@ -45,7 +45,7 @@ func (m *Model) chosen() (way command.Way, ok bool) {
 	return ways[m.list.at], true
 }
 
-// moveInMenu marks another way. done is false without a list.
+// moveInMenu marks another completion. done is false without a list.
 func (m *Model) moveInMenu(a keys.Action) (done bool) {
 	n := len(m.ways().Ways)
 	if n == 0 {
@@ -63,7 +63,7 @@ func (m *Model) moveInMenu(a keys.Action) (done bool) {
 	return true
 }
 
-// fillIn puts the marked way into the prompt; the first one if none is marked.
+// fillIn puts the marked completion into the prompt, or the first one if none is marked.
 func (m *Model) fillIn() {
 	way, ok := m.chosen()
 	if ways := m.ways().Ways; !ok && len(ways) > 0 {
@@ -75,9 +75,9 @@ func (m *Model) fillIn() {
 	}
 }
 
-// enterInMenu takes the marked way: it fills it in and, if nothing is missing, leaves the prompt to be
-// sent. send is false if an argument is missing. A prompt that is a whole command stays as it was typed,
-// unless an arrow has chosen another one.
+// enterInMenu fills in the marked completion. send reports whether the prompt is now a whole command; it
+// is false if an argument is missing. A prompt that was a whole command before stays as it was typed,
+// unless an arrow has marked another one.
 func (m *Model) enterInMenu() (send bool) {
 	prompt := m.composer.Value()
 	way, ok := m.chosen()
@@ -100,7 +100,7 @@ func (m *Model) closeMenu() bool {
 	return true
 }
 
-// menuShare is the part of the rows above the prompt that the list may take.
+// menuShare: the list may take 1/menuShare of the rows above the prompt.
 const menuShare = 2
 
 // drawMenu draws the list; nil if there is nothing to show.

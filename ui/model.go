@@ -49,32 +49,32 @@ type Model struct {
 	composer   *compose.Composer
 	theme      *theme.Theme
 	dark       bool        // the terminal's background
-	mono       bool        // the user asked for no colour
+	mono       bool        // the user wants no colour
 	cells      ansi.Method // how the terminal counts cells, as Bubble Tea's renderer assumes
 
 	focus     keys.Focus   // Compose or Read
 	cursor    state.Ref    // the selected token while focus is Read
-	past      state.Moment // what the screen looks back at; zero: the present
+	past      state.Moment // the moment in the past that the screen shows; zero: the present
 	inspector bool
 	reading   bool
 	tradeoff  bool // the trade-off of draft lengths has room before other pictures
-	empty     bool // arranged for a chat without a message
-	audience  bool // only what an audience needs
+	empty     bool // the window is arranged for a chat without a message
+	audience  bool // show only what an audience needs
 	rejected  transcript.Rejected
 	dialog    dialogBox // covers the screen; nil if none is open
 
 	events    *trace.Recorder // the newest events of the session
 	recording *os.File        // nil while nothing is recorded
 	playedTo  atomic.Int64    // events of a recording that have been shown
-	pictures  int             // of the screen, taken in this session
+	pictures  int             // number of pictures of the screen taken in this session
 
 	chat    chats.Chat // the saved form of the chat on screen; its turns are in state
 	saver   *saver
-	list    menu // of the ways in which a command can go on
+	list    menu // completions of a command
 	editing bool // the next prompt replaces the last exchange
 	forming bool // the engine is compiling a form
-	// waiting is a prompt that was entered before the engine or a form was ready. It is sent then,
-	// unless the user has changed it.
+	// waiting is a prompt that was entered before the engine or a form was ready. When they are ready
+	// it is sent, unless the user has changed it.
 	waiting string
 
 	flash     string
@@ -84,9 +84,9 @@ type Model struct {
 
 	size  struct{ w, h int }
 	rects layout.Rects
-	frame tea.View // the last drawing, until something changes
+	frame tea.View // the last drawing, valid until stale is set
 	stale bool
-	taken time.Time // when the events of the frame to be drawn were taken; zero: it is drawn for another reason
+	taken time.Time // when the events of the next frame were taken; zero: the frame has another reason
 }
 
 // dialogBox is anything that can cover the screen: help, the list of chats, a race.

@@ -14,8 +14,8 @@ func (m *Model) isEmbedded() bool {
 	return m.state.Ready != nil && m.state.Ready.Target.Path == "embedded"
 }
 
-// otherOpening changes between the two ways to begin on the embedded pair: guesses that are refused now
-// and then, or the fastest ones.
+// otherOpening switches between two sets of settings for the embedded pair: one in which drafts are
+// refused now and then, and the fastest one.
 func (m *Model) otherOpening() tea.Cmd {
 	switch {
 	case m.engine == nil:

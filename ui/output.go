@@ -12,9 +12,8 @@ import (
 	"specula/ui/keeper"
 )
 
-// output writes to the terminal. It tells the keeper when the screen is entered and left. giveUp
-// ends writes that block: a terminal that takes no output would otherwise keep the program from
-// ending.
+// output writes to the terminal, and tells the keeper when the screen is entered and left. giveUp ends
+// writes that block, so that a terminal that takes no output cannot keep the program from ending.
 type output struct {
 	io.Writer
 	keeper *keeper.Link

@@ -22,7 +22,7 @@ import (
 
 // Racer is an Engine that can answer a conversation in two lanes.
 type Racer interface {
-	// Race opens both lanes. With after, the second runs after the first; otherwise they take
+	// Race opens both lanes. With after, the second runs when the first has ended; otherwise they take
 	// turns.
 	Race(ctx context.Context, lanes [2]race.Lane, after bool) (race.Race, error)
 }
@@ -50,7 +50,7 @@ type racing struct {
 	lanes    [2]race.Lane
 	after    bool
 	then     func() tea.Cmd    // what to do after the race; may be nil
-	heard    [2][]trace.Record // what each lane told; empty until the race is over
+	heard    [2][]trace.Record // the events of each lane; empty until the race is over
 }
 
 // The events of a race go through the same ring as the engine's, so that they come in order.
@@ -71,7 +71,8 @@ type (
 func (raced) Kind() string    { return "raced" }
 func (raceOver) Kind() string { return "race-over" }
 
-// Parts is how long the event stays, for the pacer: a round of a lane as long as a plain token.
+// Parts tells the pacer how long to show the event: a round of a lane counts as one token, whatever it
+// drafted.
 func (r raced) Parts() int {
 	if _, is := r.event.(event.Round); is {
 		return 1
@@ -92,7 +93,7 @@ func (m *Model) raceLast(text string) tea.Cmd {
 	return m.race(messages, race.Comparable(lanes), false)
 }
 
-// toRace returns the messages up to the last prompt or, in an empty chat, an example.
+// toRace returns the messages to race with: up to the last prompt or, in an empty chat, an example.
 func (m *Model) toRace() []engine.Message {
 	messages := m.conversation()
 	for len(messages) > 0 && messages[len(messages)-1].Role != "user" {
@@ -137,7 +138,7 @@ func (m *Model) race(messages []engine.Message, lanes [2]race.Lane, after bool) 
 	return nil
 }
 
-// raceEvents runs the current race. It yields the events of both lanes, and fills over.
+// raceEvents runs the current race. It yields the events of both lanes, and writes the outcome to over.
 func (m *Model) raceEvents(ctx context.Context, racer Racer, over *raceOver) iter.Seq[event.Event] {
 	messages, lanes, after := m.racing.messages, m.racing.lanes, m.racing.after
 	return func(yield func(event.Event) bool) {

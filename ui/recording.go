@@ -10,10 +10,10 @@ import (
 	"specula/ui/sanitize"
 )
 
-// keptBytes bounds the events that wait for somebody to record them.
+// keptBytes bounds the memory for events of the session that are kept in case /record is used later.
 const keptBytes = 32 << 20
 
-// recordTo begins a recording that has the session so far, too, or ends it. arg is a file or "off".
+// recordTo begins a recording, which includes the session so far, or ends it. arg is a file or "off".
 func (m *Model) recordTo(arg string) tea.Cmd {
 	switch {
 	case m.options.Load == nil:

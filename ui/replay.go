@@ -54,9 +54,9 @@ func (m *Model) startOfReplay() int {
 	return eventAt(o.Replay, float64(o.ReplayAt)/float64(time.Millisecond))
 }
 
-// recording yields recorded events, from the one with the number in played, and counts them there. At
-// full speed it waits between them as long as was recorded, up to longestGap. At another pace only the
-// pacer delays them. A place that was sought stays on screen as long as a phase that was played.
+// recording yields recorded events, beginning with event number played, and counts them in played. At full
+// speed it waits between events as long as was recorded, up to longestGap. At another pace only the pacer
+// delays them. After a jump, the place that was jumped to stays on screen as long as a played phase.
 func recording(ctx context.Context, p *pace.Pacer, records []trace.Record, played *atomic.Int64) iter.Seq[event.Event] {
 	return func(yield func(event.Event) bool) {
 		last := 0.0
@@ -138,12 +138,12 @@ func roundAfter(records []trace.Record, n int) int {
 	return n
 }
 
-// eventAt returns the number of events that a recording has in its first so many milliseconds.
+// eventAt returns the number of events in the first ms milliseconds of a recording.
 func eventAt(records []trace.Record, ms float64) int {
 	return sort.Search(len(records), func(i int) bool { return records[i].AtMS > ms })
 }
 
-// place is where a recording is and how long it takes, for the status line; "" without a recording.
+// place returns the position in a recording and its length, for the status line; "" without a recording.
 func (m *Model) place() string {
 	records, now := m.options.Replay, int(m.playedTo.Load())
 	if len(records) == 0 || now == 0 {

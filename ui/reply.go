@@ -15,7 +15,7 @@ import (
 type reply struct {
 	stop    context.CancelFunc // nil if no reply is being written
 	started bool               // the engine has accepted the prompt
-	prompt  string             // goes back to the composer if the engine refuses it
+	prompt  string             // is put back into the composer if the engine refuses it
 	edited  bool               // the prompt replaced the last exchange
 	then    func() tea.Cmd     // what to do after the reply; may be nil
 }
@@ -48,7 +48,7 @@ func (m *Model) sendAgain(prompt, drafts string) (tea.Cmd, bool) {
 		m.state.RemoveLast()
 	}
 	messages := append(m.conversation(), engine.Message{Role: "user", Content: prompt})
-	// What is collected for the inspector may take a little of the engine's time, not most of it.
+	// Sparing: collecting data for the inspector may take only a little of the engine's time.
 	request := engine.Request{Messages: messages, Inspect: m.config.UI.Inspect, Sparing: true, Drafts: drafts}
 	ctx, cancel := context.WithCancel(m.ctx)
 	m.reply = reply{stop: cancel, prompt: prompt, edited: edited}
@@ -69,9 +69,8 @@ func (m *Model) perform(ctx context.Context, what string, events iter.Seq[event.
 	})
 }
 
-// sameAgain returns the drafts of the last reply if the current settings, including the seed, are
-// those that it was written with. Then writing it again must give the same text. Otherwise it
-// returns "".
+// sameAgain returns the drafts of the last reply if it was written with the current settings, including
+// the seed: then writing it again must give the same text. Otherwise it returns "".
 func (m *Model) sameAgain() string {
 	if len(m.state.Messages) == 0 {
 		return ""

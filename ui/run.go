@@ -18,14 +18,13 @@ import (
 	"specula/ui/stream"
 )
 
-// graceTime is how long each step of ending the program may take before a harder one follows: the
-// screen closes itself, the screen is killed, the terminal takes what is written to it, the engine
-// ends its reply.
+// graceTime is how long each step of ending the program may take before the next, harder step. The steps:
+// the screen closes itself; it is killed; writing to the terminal is given up; the engine ends its reply.
 const graceTime = 2 * time.Second
 
-// stopTime is how long a suspended program waits to be stopped by its own signal. Without a shell
-// that controls jobs, that signal does nothing, and the screen comes back after this time. The time
-// in which the program is stopped does not count.
+// stopTime is how long the program waits for the signal with which it stops itself. Without a shell that
+// controls jobs, the signal does nothing, and the screen comes back after this time. The time in which
+// the program is stopped does not count.
 const stopTime = 100 * time.Millisecond
 
 // Run shows the screen until the user quits, a signal comes or something fails. It restores the
@@ -106,7 +105,7 @@ func programOptions(o Options, out io.Writer, r *rest) []tea.ProgramOption {
 // close ends the reply and the goroutines, takes the last events, saves the chat and closes the
 // engine, in this order. If the goroutines do not end in time, the engine stays open.
 func (m *Model) close(cancel context.CancelFunc) error {
-	m.waiting = "" // so that no reply to it begins now
+	m.waiting = "" // so that the waiting prompt is not sent now
 	m.stop()
 	cancel()
 	defer m.endRecording()

@@ -6,11 +6,11 @@ import (
 	"specula/ui/chats"
 )
 
-// saver writes chats one after another. Saves run in commands, which may overtake each other; saver
-// keeps an older state of a chat from replacing a newer one.
+// saver writes chats one after another. Saves run in commands, which may overtake each other. saver makes
+// sure that an older state of a chat never replaces a newer one.
 type saver struct {
 	store   *chats.Store
-	changes int // of all chats on screen so far; only the model uses it
+	changes int // number of changes of all chats on screen so far; only the model uses it
 
 	mu    sync.Mutex
 	done  int                   // the number of changes that are saved

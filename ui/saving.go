@@ -149,7 +149,7 @@ func (m *Model) openChat(id string) tea.Cmd {
 			if saved != nil {
 				switch told := saved().(type) {
 				case notSaved:
-					return told // the chat on screen stays: it exists nowhere else
+					return told // do not open another chat: the one on screen is not saved anywhere
 				case renamed:
 					note = told.String()
 				}

@@ -31,7 +31,7 @@ type signals struct {
 	incoming chan os.Signal
 	got      chan struct{} // closed when the first signal comes
 	first    atomic.Value  // os.Signal
-	stacks   []byte        // of all goroutines, when SIGQUIT came
+	stacks   []byte        // stacks of all goroutines when SIGQUIT came
 	over     chan struct{} // closed after the screen, when saving begins
 	done     chan struct{}
 
@@ -52,9 +52,9 @@ func watchSignals(o Options, p *tea.Program, out writer, stuck chan<- error) *si
 	return s
 }
 
-// watch waits for a signal and asks the screen to quit. A second signal, or a screen that takes
-// longer than the grace time, kills the screen. The second signal must come the same way as the
-// first, because a signal to the whole job comes twice: directly and from the keeper.
+// watch waits for a signal and asks the screen to quit. It kills the screen after a second signal, or
+// after the grace time. The second signal must come the same way as the first, because a signal to the
+// whole job comes twice: directly and through the keeper.
 func (s *signals) watch() {
 	defer close(s.done)
 	var got os.Signal
@@ -84,10 +84,9 @@ func (s *signals) watch() {
 	s.kill()
 }
 
-// kill ends the screen without waiting for it. If the program still runs after the grace time, because
-// the terminal takes no output, kill gives up writing to the terminal. If it still runs after three
-// grace times, because the screen is stuck or the disk does not answer, Run returns with an error. So
-// a signal always ends the process.
+// kill ends the screen without waiting for it. If the program still runs after the grace time, the terminal
+// may take no output, and kill gives up writing to it. If it still runs after three grace times, the screen
+// is stuck or the disk does not answer, and Run returns with an error. So a signal always ends the process.
 func (s *signals) kill() {
 	s.killed.Do(func() {
 		if !s.jobs.away() { // otherwise the terminal is the shell's, and there is nothing to restore

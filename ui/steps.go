@@ -8,9 +8,9 @@ import (
 	"specula/ui/state"
 )
 
-// Stepping goes through a reply token by token. Forwards it asks the engine for one phase at a time, and
-// then shows the verdicts of the phase one after the other. Backwards, and forwards again, it shows
-// moments of the past, for which the engine is not asked.
+// Stepping goes through a reply token by token. In the present, each step lets the engine do one phase;
+// then its verdicts are shown one after the other. Steps back, and forward again up to the present, only
+// show moments of the past.
 
 // stepping reports whether the reply waits for a key before each phase.
 func (m *Model) stepping() bool {
@@ -63,8 +63,8 @@ func (m *Model) present() {
 	}
 }
 
-// unfold begins to show the verdicts of a round that has just come, one after the other. It does so only
-// in the present of a reply that waits for keys.
+// unfold begins to show the verdicts of a new round one after the other, if the reply waits for keys and
+// the screen shows the present.
 func (m *Model) unfold() {
 	if m.stepping() && m.past == (state.Moment{}) {
 		m.lookAt(m.state.Judging())

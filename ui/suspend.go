@@ -17,12 +17,11 @@ import (
 )
 
 const (
-	// awareTime is how long a program waits for its goroutines before it stops. It is also how long
-	// a continued program waits for its SIGCONT, and the interval at which it checks who has the
-	// terminal.
+	// awareTime is how long the program waits for its goroutines before it stops. After being
+	// continued, it is how long it waits for its SIGCONT, and how often it checks who has the terminal.
 	awareTime = 20 * time.Millisecond
-	// backgroundTime is how long a program that was continued in the background waits for the
-	// terminal or for a signal to end. Then it stops again.
+	// backgroundTime is how long the program, continued in the background, waits for the terminal or
+	// for a signal to end. Then it stops again.
 	backgroundTime = time.Second
 )
 
@@ -51,9 +50,9 @@ func (j *jobs) setAway(away bool) {
 	j.suspended = away
 }
 
-// watchJobs starts a goroutine that handles SIGCONT. After a stop from outside it draws the screen
-// again: such a stop comes without warning, so the program could not restore the terminal, and other
-// programs have used it since. After a stop by suspend it passes the signal on.
+// watchJobs starts a goroutine that handles SIGCONT. After a stop by suspend it passes the signal on.
+// After a stop from outside it takes the terminal again and draws the screen, because other programs have
+// used the terminal meanwhile.
 func (s *signals) watchJobs() {
 	j := &s.jobs
 	j.continues, j.resumed, j.forget = make(chan os.Signal, 1), make(chan struct{}, 1), make(chan chan struct{})
@@ -82,7 +81,7 @@ func (s *signals) watchJobs() {
 	}()
 }
 
-// forgetContinues drops every SIGCONT so far. A SIGCONT from before the stop must not end the stop.
+// forgetContinues drops every SIGCONT so far: one from before a stop must not end it.
 func (s *signals) forgetContinues() {
 	done := make(chan struct{})
 	select {
@@ -100,12 +99,12 @@ func drain[T any](c <-chan T) {
 	}
 }
 
-// suspend returns the command that restores the terminal, stops the process, and takes the terminal
-// again after the process was continued.
+// suspend returns the command that restores the terminal and stops the process. Once continued, it takes
+// the terminal again.
 func (s *signals) suspend() tea.Cmd {
 	exec := tea.Exec(suspended{signals: s}, func(error) tea.Msg {
-		// Bubble Tea has taken the terminal again and saved its modes. If redraw had made it raw
-		// before, Bubble Tea would leave it raw at the end.
+		// Only now may redraw make the terminal raw: Bubble Tea has saved the terminal's modes, which
+		// it restores at the end.
 		s.jobs.setAway(false)
 		return nil
 	})
@@ -115,9 +114,9 @@ func (s *signals) suspend() tea.Cmd {
 	}
 }
 
-// redraw takes a terminal again that was restored while the process was stopped, and draws the
-// screen. It cannot release the terminal first, as suspend does: Bubble Tea's renderer might then
-// stop for ever (see suspended.Run).
+// redraw takes the terminal again, which was restored while the process was stopped, and draws the screen.
+// It does not release the terminal first, as suspend does, because Bubble Tea's renderer might then stop
+// for ever (see suspended.Run).
 func (s *signals) redraw() {
 	if !s.foreground() {
 		return // another SIGCONT comes when the shell gives the terminal
@@ -155,14 +154,14 @@ func (c suspended) Run() error {
 	j := &s.jobs
 	stop := syscall.SIGTSTP
 	if s.options.Keeper != nil {
-		// Do not use SIGTSTP: the keeper passes it on to this process. If the shell has already
-		// continued the job by then, this process would stop again. The keeper ignores SIGTTOU, and
-		// stops when its child has stopped.
+		// Do not use SIGTSTP: the keeper passes it on to this process, which would stop again if the
+		// shell had continued the job by then. The keeper ignores SIGTTOU, and stops when its child
+		// has stopped.
 		stop = syscall.SIGTTOU
 	}
-	// Bubble Tea has told its renderer's goroutine to end. At its end this goroutine stops the
-	// ticker that draws frames. If the process stopped before that, Bubble Tea might start the
-	// ticker again first. The goroutine would then stop the new ticker, and no frame would be drawn.
+	// Bubble Tea has told its renderer's goroutine to end, which then stops the ticker that draws
+	// frames. Wait for that. If it ended only after the process was continued, it would stop the
+	// ticker that Bubble Tea has started anew, and no frame would be drawn.
 	time.Sleep(awareTime)
 	s.forgetContinues()
 	for {

@@ -22,7 +22,7 @@ import (
 // touring is a demo script that is played; nil in Model if none is.
 type touring struct {
 	player *demo.Player
-	tick   int // the newest tick; older ones count no more
+	tick   int // number of the newest tick; older ticks are ignored
 	kept   kept
 }
 
@@ -130,8 +130,8 @@ func (m *Model) afterAll(do func() tea.Cmd) tea.Cmd {
 	return m.afterReply(do)
 }
 
-// restore sets all settings to those that were kept. γ comes before its rule, which it would set to fixed,
-// and the largest γ before and after it, because neither may contradict the other on the way.
+// restore sets all settings to the kept ones. γ comes before its rule, because setting γ makes the rule
+// fixed. gamma_max comes before and after γ, because γ may never be above it on the way.
 func (m *Model) restore(k kept) {
 	names := []string{"speculation.gamma_max", "speculation.gamma", "speculation.gamma_max", "speculation.gamma_rule"}
 	for _, s := range config.Settings() {
@@ -143,7 +143,7 @@ func (m *Model) restore(k kept) {
 		want, err := k.engine.Get(name)
 		now := m.engine.Settings()
 		if is, _ := now.Get(name); err == nil && is != want {
-			_ = m.engine.Change(name, want) // it was in force before; one that cannot be changed now was not changed
+			_ = m.engine.Change(name, want) // cannot fail: the value was in force before
 		}
 	}
 	m.config = k.screen.Clone()
@@ -181,7 +181,7 @@ func (m *Model) act(a demo.Action) tea.Cmd {
 	switch a.Kind {
 	case demo.Scene:
 		m.beginScene()
-	case demo.Say, demo.Wait: // the player's own
+	case demo.Say, demo.Wait: // the player does these itself
 	case demo.Ask:
 		m.dialog = nil
 		cmd, _ := m.send(a.Text)
@@ -210,7 +210,7 @@ func (m *Model) act(a demo.Action) tea.Cmd {
 	return nil
 }
 
-// beginScene begins anew: an empty chat, and the settings that the user had.
+// beginScene begins a scene with an empty chat and the settings that the user had.
 func (m *Model) beginScene() {
 	m.restore(m.tour.kept)
 	m.dialog, m.tradeoff = nil, false
@@ -238,7 +238,7 @@ func (m *Model) scriptPace(a demo.Action) tea.Cmd {
 	return m.setUI("ui.pace", a.Text)
 }
 
-// pressedInTour handles keys while a script plays. Keys of the engine work as ever.
+// pressedInTour handles keys while a script plays. Keys that change the engine's settings work as always.
 func (m *Model) pressedInTour(k tea.KeyPressMsg) tea.Cmd {
 	p, now := m.tour.player, m.options.Now()
 	switch k.String() {

@@ -11,8 +11,8 @@
 //
 // The model is the only tea.Model. It draws with plain values and functions of other packages:
 // state (the reducer), transcript and pane (the panes), layout (rectangles), theme, compose (the
-// prompt), dialog (help, saved chats). Update never waits for the engine and touches only one file:
-// it adds a line to the history of prompts. Commands and guarded goroutines do the rest.
+// prompt), dialog (help, saved chats). Update never waits for the engine, and the only file it touches
+// is the history of prompts. Commands and guarded goroutines do everything that takes time.
 package ui
 
 import (
@@ -58,8 +58,8 @@ type Options struct {
 	Load func(ctx context.Context, emit func(event.Event)) (Engine, error)
 	// Replay is a recording to play instead of an engine.
 	Replay []trace.Record
-	// ReplayAt and ReplayRound say where it begins: after that time, or after the round with this number,
-	// from 1, of its first reply. What was before is shown at once.
+	// ReplayAt and ReplayRound say where the replay begins: after a time, or after a round of its first
+	// reply, counted from 1. Everything before is shown at once.
 	ReplayAt    time.Duration
 	ReplayRound int
 	// Record, if not nil, is called with every event that the engine yields, on the engine's

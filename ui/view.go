@@ -19,8 +19,8 @@ import (
 	"specula/ui/transcript"
 )
 
-// arrange divides the window. Call it after a change of its size, the prompt's height or the
-// inspector. A chat that begins or ends is noticed when it is drawn.
+// arrange divides the window into rectangles. Call it after a change of the window's size, the prompt's
+// height or the inspector. View itself notices that a chat begins or is cleared.
 func (m *Model) arrange() {
 	m.empty = len(m.state.Messages) == 0
 	o := layout.Options{ComposerLines: m.composer.Lines(), Inspector: m.inspector, Empty: m.empty, Audience: m.audience}
@@ -139,9 +139,9 @@ func (m *Model) placeholder(w int) string {
 	return text
 }
 
-// enterModes returns the sequences that set the terminal's modes as the last frame declares them. It
-// is for a terminal that was restored without the renderer knowing. It contains no query: if the
-// program were stopped again at once, the answer would go to the shell.
+// enterModes returns the sequences that set the terminal's modes as the last frame declares them, for a
+// terminal that was restored without the renderer's knowledge. It contains no query: if the program were
+// stopped again at once, the answer would go to the shell.
 func (m *Model) enterModes() string {
 	on := ansi.SetModeAltScreenSaveCursor + ansi.SetModeBracketedPaste +
 		ansi.SetModifyOtherKeys2 + ansi.PushKittyKeyboard(ansi.KittyDisambiguateEscapeCodes)
@@ -155,7 +155,7 @@ func (m *Model) enterModes() string {
 	if v.Cursor == nil {
 		return on + ansi.ResetModeTextCursorEnable
 	}
-	return on + ansi.SetCursorStyle(2*int(v.Cursor.Shape)+2) // the steady one of its shape
+	return on + ansi.SetCursorStyle(2*int(v.Cursor.Shape)+2) // of this shape, not blinking
 }
 
 func (m *Model) terminalCursor() *tea.Cursor {
@@ -192,7 +192,7 @@ func (m *Model) drawStatus(flash bool) string {
 	return pane.Status(m.state, m.theme, m.size.w, o)
 }
 
-// doing names work of which the state does not know; "" if there is none.
+// doing names work that the state does not know of; "" if there is none.
 func (m *Model) doing() string {
 	switch {
 	case m.racing.stop != nil:

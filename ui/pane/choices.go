@@ -19,15 +19,15 @@ type choice struct {
 	q, p share
 }
 
-// share is a probability. Of a token that is not among a model's candidates only a bound is known.
+// share is a probability. For a token that is not among a model's candidates, only a bound is known.
 type share struct {
 	v     float64
 	known bool
-	below bool // known to be at most v, which is that of the last candidate
+	below bool // at most v, the probability of the last candidate
 }
 
-// choicesAt returns at most n tokens of one list for both models: the inspected token t, the drawn one,
-// and the target's likeliest ones. drawn may be nil.
+// choicesAt returns at most n tokens, with the probabilities of both models: the inspected token t, then
+// drawn, if it is not nil, and the target's likeliest tokens.
 func choicesAt(t, drawn *state.Token, n int) []choice {
 	if len(t.Target) == 0 {
 		return nil
@@ -60,7 +60,7 @@ func choicesAt(t, drawn *state.Token, n int) []choice {
 	return list
 }
 
-// know takes over what the event says of the token itself.
+// know takes over p and q from the token, where the candidates did not tell them.
 func (c *choice) know(t *state.Token) {
 	for own, said := range map[*share]*float64{&c.p: t.P, &c.q: t.Q} {
 		if said != nil && !own.known {
@@ -94,13 +94,13 @@ func (s share) words(th *theme.Theme) string {
 	return th.Glyph.None
 }
 
-// left is what the draft has left of the target's probability: max(0, p-q).
+// left is the token's part of the residual: max(0, p−q).
 func (c *choice) left() share {
 	switch {
 	case c.p.known && c.q.known:
 		return share{v: max(0, c.p.v-c.q.v), known: true}
 	case c.p.known && c.q.below && short(c.p.v) == short(max(0, c.p.v-c.q.v)):
-		return share{v: c.p.v, known: true} // the bound does not show in two digits
+		return share{v: c.p.v, known: true} // q is too small to change p in two digits
 	}
 	return share{}
 }
@@ -130,9 +130,8 @@ const (
 	choicesWide = choiceText + 3*(choiceCell+choiceBar) + choiceDrawn
 )
 
-// choiceList draws which tokens both models would have taken at the place of t, in h rows of w cells:
-// what the draft said, what the target wants and, with a residual, what is left of it. drawn is the token
-// that the target drew there, or nil.
+// choiceList draws which tokens both models would have taken in place of t, in h rows of w cells: q, p
+// and, if there is a residual, max(0, p−q) of each. drawn is the token that the target drew there, or nil.
 func choiceList(th *theme.Theme, t, drawn *state.Token, r *state.Round, w, h int) []string {
 	list := choicesAt(t, drawn, h-1)
 	if list == nil || h < 2 || w < choicesThin {
@@ -143,7 +142,7 @@ func choiceList(th *theme.Theme, t, drawn *state.Token, r *state.Round, w, h int
 	if wide {
 		names, cell = [3]string{"draft says", "target says", "is left"}, choiceCell+choiceBar
 	}
-	if greedy(r) { // the plain softmax, of which the target took the best
+	if greedy(r) { // these are probabilities of a softmax, from which the target took the best token
 		names[0], names[1] = "softmax q", "softmax p"
 		if !wide {
 			names[0], names[1] = "q", "p"

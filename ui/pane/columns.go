@@ -16,22 +16,22 @@ const (
 	laneGap    = 2
 	laneColumn = 5 // least width, so that columns move little when verdicts come
 	laneToken  = 14
-	laneRest   = 4 // how many tokens do not fit
+	laneRest   = 4 // room for the number of tokens that do not fit
 )
 
-// laneRow is one row of the columns: its name, and what stands in it for a draft token.
+// laneRow is one row of the columns: its name, and its text for a draft token.
 type laneRow struct {
 	name string
 	cell func(t *state.Token) []piece
 }
 
-// rows returns the rows of the columns, at most n: the tokens, q and p, what the test compares them
-// with, the verdicts. If n is small, q and p share a row, or only tokens and verdicts are left.
+// rows returns the rows of the columns, at most n: the tokens, q, p, the number or token that decides,
+// and the verdicts. If n is small, q and p share a row, or only tokens and verdicts are left.
 func (l *lane) rows(th *theme.Theme, n int) []laneRow {
 	q := func(t *state.Token) *float64 { return t.Q }
 	p := func(t *state.Token) *float64 { return t.P }
 	nameQ, nameP, both := "q draft", "p target", "q p"
-	if greedy(l.round) { // its q and p would all be 0 or 1
+	if greedy(l.round) { // q and p of the test would all be 0 or 1
 		nameQ, nameP, both = "softmax q", "softmax p", "softmax"
 		q = func(t *state.Token) *float64 { return known(shareOf(t.Draft, t.ID)) }
 		p = func(t *state.Token) *float64 { return known(shareOf(t.Target, t.ID)) }
@@ -40,7 +40,7 @@ func (l *lane) rows(th *theme.Theme, n int) []laneRow {
 	decides := l.decides(th)
 	rows := []laneRow{{"draft", func(t *state.Token) []piece { return pieces(th, th.Fate(t.Fate), spelled(th, t.Text, laneToken)) }}}
 	switch {
-	case ofServer(l.round): // it tells no numbers
+	case ofServer(l.round): // a server reports no probabilities
 	case n >= 5:
 		rows = append(rows, append(numbers, decides)...)
 	case n == 4:
@@ -134,7 +134,7 @@ func (l *lane) firstDiscarded() *state.Token {
 	return nil
 }
 
-// after is what follows the columns in the row of verdicts: a bonus token, or that of a plain round.
+// after is what follows the columns in the row of verdicts: a bonus token, or a plain round's token.
 func (l *lane) after(th *theme.Theme) []piece {
 	c := l.commit
 	if c == nil || c.Fate == event.Resampled {
@@ -161,8 +161,8 @@ type laneCells struct {
 	width int
 }
 
-// columns draws the draft tokens side by side, each with its numbers below it, in w cells. Of tokens
-// that do not fit it says how many they are, but the token that is looked at is never left out.
+// columns draws the draft tokens side by side, each with its numbers below it, in w cells. If not all
+// fit, it draws how many are left out. The token that is looked at is never left out.
 func (l *lane) columns(th *theme.Theme, w, h int) []string {
 	rows := l.rows(th, h)
 	out := make([]*paint.Line, len(rows))
@@ -210,7 +210,7 @@ func (l *lane) columns(th *theme.Theme, w, h int) []string {
 	return paint.Strings(out)
 }
 
-// width is how many cells all columns take, with what follows them.
+// width is the number of cells that all columns take, with what follows them (after).
 func (l *lane) width(th *theme.Theme, h int) int {
 	w := laneLabel + widthOf(l.after(th))
 	for _, c := range l.cells(l.rows(th, h)) {
@@ -233,8 +233,8 @@ func (l *lane) cells(rows []laneRow) []laneCells {
 	return all
 }
 
-// span returns which columns to draw in w cells, from and before to: as many as fit, with the one that
-// is looked at. After the last one there must be room for after cells.
+// span returns which columns to draw in w cells: from … to−1, as many as fit, with the one that is looked
+// at. After the last column there must be room for after cells.
 func span(cells []laneCells, looked, w, after int) (from, to int) {
 	fits := func(from, to int) bool {
 		need := 0

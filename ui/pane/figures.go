@@ -72,7 +72,7 @@ func (c *column) settings(int) []string {
 	}
 }
 
-// models draws the models and the device. Rows that are left over go to long names, the device's first.
+// models draws the models and the device. Spare rows are used for long names, the device's first.
 func (c *column) models(rows int) []string {
 	r := c.s.Ready
 	if r == nil {

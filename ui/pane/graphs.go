@@ -11,7 +11,7 @@ import (
 
 // bars is a chart with a bar for each draft length or place in the draft.
 type bars struct {
-	shares []float64 // of the height
+	shares []float64 // height of each bar, as a share of the chart's height
 	styles []theme.Style
 	level  float64 // a line at this share of the height; 0 for none
 	pitch  int     // width of a bar with the gap after it
@@ -20,7 +20,7 @@ type bars struct {
 // The widths of a bar with the gap after it.
 const leastPitch, mostPitch = 4, 9
 
-// pitchFor returns the width that n bars can have, at least least, and how many of them fit.
+// pitchFor returns the width that each of n bars can have, at least least, and how many bars fit.
 func (c *column) pitchFor(n, least int) (pitch, fit int) {
 	room := c.w - axis - 1
 	pitch = min(max(room/max(n, 1), least), mostPitch)
@@ -52,13 +52,13 @@ func (b *bars) draw(c *column, rows int) []string {
 	return lines
 }
 
-// level is a line at a height of a chart.
+// level is a horizontal line in a chart.
 type level struct {
-	row  int // of the line; -1 for none
+	row  int // the row of the line; -1 for none
 	mark string
 }
 
-// levelAt returns the line at a share of rows rows.
+// levelAt returns the line at a share of the height of rows rows.
 func (c *column) levelAt(share float64, rows int) level {
 	if !(share > 0) || share > 1 {
 		return level{row: -1}
@@ -101,11 +101,11 @@ func (b *bars) under(c *column, name string, texts []label) string {
 	return out.String()
 }
 
-// fewTests is how often a place must have been tested before its share is no longer pale.
+// fewTests is the number of tests at a place of the draft from which on its bar is no longer drawn pale.
 const fewTests = 8
 
-// places draws the acceptance of this reply by place in the draft: a bar and a share for each. A share
-// from few tests is paler.
+// places draws the acceptance of this reply by place in the draft: a bar and a percentage for each. Places
+// with few tests are paler.
 func (c *column) places(rows int) []string {
 	t := &c.s.Reply.Totals
 	n := min(len(t.PositionTested), len(t.PositionKept))

@@ -10,23 +10,23 @@ import (
 	"specula/ui/theme"
 )
 
-// head is what the head line says: how much faster speculation is, and both rates.
+// head holds what the head line says: how much faster speculation is, and both rates.
 type head struct {
 	figure string // how much faster, without the sign for an estimate; "" if that is not known
 	words  string // faster or slower, or why the figure is not known
 	style  theme.Style
-	reason string // why it loses; "" if it does not
-	note   string // in place of the speculative rate when there is none
-	// Tokens a second of engine time, without the proposer's reading; 0 if unknown. The plain rate is
-	// what the speed-up makes of the speculative one. Plain rounds are few, and another load of the
-	// machine at their time would contradict the speed-up.
+	reason string // why speculation loses; "" if it does not
+	note   string // stands in place of the speculative rate when there is none
+	// Tokens per second of engine time, without the proposer's reading; 0 if unknown. The plain rate is
+	// the speculative one divided by the speed-up: plain rounds are few, and if the machine was loaded
+	// then, a rate measured from them would contradict the speed-up.
 	speculative, plain float64
 	about              string // marks estimates; "" once measured
 	basis              string // whether the figure was measured, or what it is estimated from
 }
 
-// fewRounds is how many rounds with a draft there must be before a loss is called one: among fewer, a
-// single one that another program has slowed down decides.
+// fewRounds is the least number of rounds with a draft before the head says that speculation loses. With
+// fewer, a single round that another program has slowed down could decide.
 const fewRounds = 16
 
 func headOf(s *state.State, th *theme.Theme) head {
@@ -56,7 +56,7 @@ func headOf(s *state.State, th *theme.Theme) head {
 		switch change, changed := s.Changed(); {
 		case changed:
 			h.style, h.words = th.Label, changedSpeed(times)
-			if change.Rounds > 0 { // too little to take the room of the rates
+			if change.Rounds > 0 { // not important enough to take the place of the rates
 				h.basis = changeWords(th, change)
 			} else {
 				h.reason = changeWords(th, change)
@@ -88,7 +88,7 @@ func changedSpeed(times float64) string {
 	return "faster"
 }
 
-// changeWords says of which settings the figures are, after a change.
+// changeWords says with which settings the figures were measured, after a change of settings.
 func changeWords(th *theme.Theme, c state.Change) string {
 	switch {
 	case c.Rounds > 0:
@@ -103,10 +103,10 @@ func changeWords(th *theme.Theme, c state.Change) string {
 	return "before the change"
 }
 
-// lossWords says why rounds with a draft lose, in at most five words. They would lose even with a free
-// draft if the target keeps too little of it.
+// lossWords says in at most five words why rounds with a draft lose: if they would lose even without the
+// time for drafting, the target keeps too few tokens.
 func lossWords(asked state.Rate, times float64) string {
-	plainMS := asked.MS * times // for the tokens of these rounds
+	plainMS := asked.MS * times // what plain rounds would take for the same tokens
 	if asked.MS-asked.DraftMS > plainMS {
 		return "too few tokens are kept"
 	}
@@ -148,8 +148,8 @@ const (
 )
 
 // Head draws the head of the window: how much faster speculation is, both rates and, with two rows or
-// more, who drafts and who verifies. With three rows the speed-up is in large type and the fates are
-// named in their looks.
+// more, who drafts and who verifies. With three rows or more, the speed-up is in large type, and a legend
+// shows the looks of the fates.
 func Head(s *state.State, th *theme.Theme, w, rows int) []string {
 	h := headOf(s, th)
 	switch {
@@ -162,10 +162,10 @@ func Head(s *state.State, th *theme.Theme, w, rows int) []string {
 	return h.wide(s, th, w, rows)
 }
 
-// wide draws the head in three rows or more. The words stand in the first two of three and in the middle of
-// more; the last row says who drafts and who verifies.
+// wide draws the head in three rows or more. The words stand beside the large figure; the last row says who
+// drafts and who verifies.
 func (h *head) wide(s *state.State, th *theme.Theme, w, rows int) []string {
-	const usual, least = 33, 23 // where the rates begin after the words, and the words at the earliest
+	const usual, least = 33, 23 // the columns at which the rates begin usually, and at the earliest
 	figure, begin := make([]string, rows), 1
 	first, second := joinNonEmpty(" ", h.about+h.figure, h.words), h.reason
 	drawn, top := paint.Large(h.figure), 0
@@ -237,7 +237,7 @@ func (h *head) rate(th *theme.Theme, out *paint.Line, name string, v float64, ab
 	out.Put(style, h.bar(th, v, min(out.Left()-1, headBar)))
 }
 
-// line draws the head on one line. What does not fit is left out, the bars first.
+// line draws the head on one line. It leaves out what does not fit, the bars first.
 func (h *head) line(th *theme.Theme, w int) string {
 	out := paint.NewLine(th, w).Put("", " ").Put(h.style, h.all())
 	if !(h.speculative > 0) || !(h.plain > 0) {
@@ -282,8 +282,8 @@ func rolesWords(s *state.State) string {
 	return s.Ready.Target.Name + " writes alone"
 }
 
-// recentWords gives the tokens of a round and the acceptance in the newest rounds, if it can in w cells;
-// "" before the first.
+// recentWords gives tokens per round and acceptance in the newest rounds, if they fit into w cells; ""
+// before the first round.
 func recentWords(s *state.State, th *theme.Theme, w int) string {
 	recent := s.Recent(recentRounds)
 	perPass, any := recent.TokensPerPass()

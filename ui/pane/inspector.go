@@ -55,7 +55,7 @@ func inColumns(s *state.State, th *theme.Theme, w, h int, t *state.Token, round 
 	return lines
 }
 
-// identity draws which token it is, and its fate.
+// identity draws the token's text, its fate and its place.
 func (c *column) identity(t *state.Token, r *state.Round) []string {
 	out := c.line().Put(c.th.Title, "token ")
 	putToken(c.th, out, c.th.Fate(t.Fate), spelled(c.th, t.Text, c.w/2))
@@ -166,7 +166,7 @@ func (c *column) candidates(t *state.Token, r *state.Round, rows int) []string {
 // plainSoftmax names the probabilities of a model that chose its best token.
 const plainSoftmax = "plain softmax"
 
-// targetsOf says how the target's probabilities were computed.
+// targetsOf says how the target's probabilities in the list of candidates were computed.
 func targetsOf(r *state.Round) string {
 	if r.Temperature == 0 {
 		return plainSoftmax
@@ -192,8 +192,8 @@ func draftsOf(t *state.Token, r *state.Round) string {
 
 func atTemperature(t float64) string { return fmt.Sprintf("temperature %.3g", t) }
 
-// candidate draws entry i of list between two columns: its text, a bar, its probability. The inspected
-// token (id) is in bold.
+// candidate draws entry i of list between the columns from and to: its text, a bar, its probability. The
+// inspected token (id) is in bold.
 func (c *column) candidate(out *paint.Line, from, to int, list []event.Candidate, i int, id int32, bar theme.Style) {
 	out.Pad(from)
 	if i >= len(list) {
@@ -215,7 +215,7 @@ func (c *column) candidate(out *paint.Line, from, to int, list []event.Candidate
 	out.Pad(to-figureWidth+1).Put(style, probability(entry.P))
 }
 
-// projected says which distribution a form gives; see docs/constraints.md.
+// projected says which distribution a reply with a form has; see docs/constraints.md.
 const projected = "masked token by token: the projected distribution, with and without drafts"
 
 // roundLines describes the token's round in at most rows lines. A part that does not fit is left out.

@@ -21,10 +21,10 @@ type LaneOptions struct {
 	Few    bool // only what an audience needs
 }
 
-// Lane draws the round in progress, or the last one: the draft tokens, the numbers of their tests below
-// them, the verdicts. At a moment of the past it draws what was known of a round then. With 3 rows or
-// more, the first is a rule with the round's number and γ. At a refusal, a list at the right says which
-// tokens both models would have taken.
+// Lane draws the round in progress, or the last one: the draft tokens, and below them the numbers of their
+// tests and the verdicts. At a moment of the past it draws what was known of the round then. With 3 rows
+// or more, the first is a rule with the round's number and γ. At a refusal, a list at the right shows
+// which tokens both models would have taken.
 func Lane(s *state.State, th *theme.Theme, w, h int, o LaneOptions) []string {
 	l := laneOf(s, o.At, o.Cursor)
 	l.few = o.Few
@@ -32,7 +32,7 @@ func Lane(s *state.State, th *theme.Theme, w, h int, o LaneOptions) []string {
 	switch {
 	case h < 3:
 		return paint.Block(l.columns(th, w, h), w, h)
-	case body <= laneRows: // the sentence has no row of its own
+	case body <= laneRows: // there is no row for the sentence, so it goes into the heading
 		return paint.Block(append([]string{l.heading(th, w, l.sentence(th)...)}, l.picture(th, w, body)...), w, h)
 	}
 	lines := []string{l.heading(th, w)}
@@ -68,14 +68,14 @@ func (l *lane) picture(th *theme.Theme, w, h int) []string {
 	return lines
 }
 
-// laneCalm is where a list begins in a wide window, whatever the width of the columns, so that it does
-// not move with every round.
+// laneCalm is the column at which the list begins in a wide window. It is fixed, so that the list does not
+// move with every round.
 const laneCalm = 72
 
 // laneLeast is the least room for columns beside a list: three of them.
 const laneLeast = 3 * (laneColumn + laneGap)
 
-// looked is the draft token that the sentence and the list are about: the one that is looked at, or else
+// looked is the draft token that the sentence and the list are about: the one under the cursor, or else
 // the refused one; nil if there is none.
 func (l *lane) looked() *state.Token {
 	if i := l.lookedAt(); i >= 0 {
@@ -104,7 +104,7 @@ type lane struct {
 	round  *state.Round   // nil before the target has judged
 	draft  *state.Pending // nil after it has
 	of     *state.State
-	at     int // index of the draft token that is looked at; -1 for none
+	at     int // index of the draft token under the cursor; -1 for none
 	few    bool
 }
 
@@ -129,9 +129,9 @@ func laneOf(s *state.State, at state.Moment, cursor state.Ref) lane {
 	return lane{of: s, at: -1}
 }
 
-// heading draws the rule above the lane: which round it is and, unless it is the usual one, the rule of
-// acceptance, then words about it, and at the right the first of texts that fits whole. Words that do not
-// fit beside the first text are left out.
+// heading draws the rule above the lane: the number and γ of the round, the rule of acceptance unless it
+// is token, and at the right the first of texts that fits whole. Other words are left out if there is no
+// room for them beside the first text.
 func (l *lane) heading(th *theme.Theme, w int, texts ...string) string {
 	out := paint.NewLine(th, w)
 	text := ""
@@ -184,7 +184,7 @@ func (l *lane) heading(th *theme.Theme, w int, texts ...string) string {
 	return out.Put(th.Rule, repeat(th.Glyph.HRule, out.Left())).String()
 }
 
-// roomy is how many cells the rest of a heading needs at most, so that a longer name of γ fits, too.
+// roomy is the number of free cells above which a heading writes «draft length» before γ.
 const roomy = 80
 
 // putRoundGamma draws the γ of a round, and whether the round is a probe.
@@ -199,7 +199,7 @@ func putRoundGamma(th *theme.Theme, out *paint.Line, gamma int, probe bool) {
 	}
 }
 
-// phase says what is done in the round, or what came of it, with its times at the right.
+// phase says what is being done in the round, or its result, with its times at the right.
 func (l *lane) phase(th *theme.Theme, w int) string {
 	out := paint.NewLine(th, w).Put("", "  ")
 	times := ""
@@ -242,7 +242,7 @@ func (l *lane) why(th *theme.Theme, w int) string {
 		text = joinNonEmpty(": ", l.round.Path, l.round.PathWhy)
 	}
 	gammaWhy := l.round.GammaWhy
-	if l.round.GammaRule == "fixed" && !l.round.Probe { // the heading says as much
+	if l.round.GammaRule == "fixed" && !l.round.Probe { // the heading says this already
 		gammaWhy = ""
 	}
 	for _, why := range []string{l.round.DraftWhy, l.round.ProposerWhy, gammaWhy, l.round.DraftStop} {
@@ -256,7 +256,7 @@ func (l *lane) why(th *theme.Theme, w int) string {
 	return out.Put(th.Label, text).String() + " "
 }
 
-// letters says what the letters before the numbers mean, unless there are none.
+// letters says what the letters q, p and u before the numbers mean; nil if no numbers are drawn.
 func (l *lane) letters(th *theme.Theme) []string {
 	if len(l.tokens) == 0 {
 		return nil

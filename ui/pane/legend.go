@@ -10,8 +10,8 @@ import (
 // use the same words.
 type legendEntry struct {
 	name  string
-	fate  event.Verdict // its look in the chat
-	shade theme.Shade   // its part of a column; Empty if it has none
+	fate  event.Verdict // the fate that has this word; it decides the look in the chat
+	shade theme.Shade   // the look of its part of a column; Empty if it has none
 }
 
 var legend = []legendEntry{
@@ -20,11 +20,11 @@ var legend = []legendEntry{
 	unchecked,
 }
 
-// unchecked is said of a draft that the target has not judged yet.
+// unchecked is the word for a draft that the target has not judged yet.
 var unchecked = legendEntry{"unchecked", "", theme.Empty}
 
-// textLegend returns the words for the looks of the chat that fit into w cells. Discarded tokens are
-// left out: the chat shows them only when asked to.
+// textLegend returns as many words for the looks of the chat as fit into w cells. The word for discarded
+// tokens is left out, because the chat shows these only on request.
 func textLegend(w int) []legendEntry {
 	var list []legendEntry
 	for _, e := range legend {
@@ -57,9 +57,9 @@ func putTextLegend(th *theme.Theme, out *paint.Line, list []legendEntry) {
 	}
 }
 
-// roundsHeading names the picture and the parts of a column, in at most rows rows. Without a head that
-// has a legend, the names have the looks of the chat. signs is what explains the signs above the
-// columns, if there was no room for it.
+// roundsHeading draws the name of the picture and the names of a column's parts, in at most rows rows. If
+// the head has no legend, the names are drawn in the looks of the chat. signs explains the signs above the
+// columns; it is "" if the heading had room for that.
 func (c *column) roundsHeading(rows int) (lines []string, signs string) {
 	out := c.line().Put(c.th.Title, "rounds").Put("", " ")
 	for _, e := range legend {

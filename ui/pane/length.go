@@ -11,7 +11,7 @@ type length struct {
 	probe bool   // this round has another γ, to measure its cost
 }
 
-// lengthNow returns the current γ. A probe has another γ for one round, often 0; it does not change
+// lengthNow returns the current γ. A probe has another γ, often 0, for one round. That does not count as
 // the current γ.
 func lengthNow(s *state.State) length {
 	now := length{gamma: s.Settings.Gamma, rule: s.Settings.GammaRule}
@@ -31,9 +31,8 @@ func lengthNow(s *state.State) length {
 	return now
 }
 
-// tellsLength reports whether the last round determines the current γ. During a reply it does from the
-// first round on. Between replies it does unless γ is fixed or the rule has changed: then the new
-// setting is shown.
+// tellsLength reports whether the current γ is that of the last round, not of the settings. During a reply
+// it is, from the first round on. Between replies it is if the rule chooses γ and has not changed.
 func tellsLength(s *state.State, l *state.Lane) bool {
 	if s.Busy() {
 		return lastReply(s) == s.Reply.Number

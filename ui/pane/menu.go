@@ -17,8 +17,8 @@ const (
 	menuMargin = 3  // for the mark
 )
 
-// Menu draws choices in a window of at most rows lines of w cells that moves with the marked one; at is -1 if
-// none is marked. Without choices, or without room, it returns nil.
+// Menu draws choices in at most rows lines of w cells; they scroll with the marked one. at is its index, or
+// −1 if none is marked. Without choices, or without room, Menu returns nil.
 func Menu(th *theme.Theme, w, rows int, choices []Choice, at int) []string {
 	rows = min(rows, menuRows, len(choices))
 	if rows <= 0 {

@@ -10,7 +10,7 @@ import (
 	"specula/ui/theme"
 )
 
-// The picture of rounds: a column for each round, and below it, at the same place, its time.
+// The picture of rounds has a column for each round. The graph of times below has the same columns.
 
 // axis is the width of the labels left of a picture.
 const axis = 5
@@ -18,13 +18,14 @@ const axis = 5
 // pitches are the possible widths of a column of the picture, including the gap before it, in cells.
 var pitches = []int{6, 4, 3, 2}
 
-// columns is which rounds are shown, and how wide.
+// columns says which rounds are shown, and how wide each column is.
 type columns struct {
 	rounds []state.Sample // the oldest first
 	pitch  int
 }
 
-// columnsIn returns the newest rounds that fit into w cells, as wide as they fit.
+// columnsIn returns as many of the newest rounds as fit into w cells, with the widest columns for which
+// all of them fit.
 func columnsIn(s *state.State, w int) columns {
 	n := len(s.History)
 	pitch := pitches[len(pitches)-1]
@@ -37,8 +38,7 @@ func columnsIn(s *state.State, w int) columns {
 	return columns{rounds: s.History[max(0, n-max(w, 0)/pitch):], pitch: pitch}
 }
 
-// stack returns the parts of a round's column from the bottom up. Each token in a part adds unit to
-// its height.
+// stack returns the parts of a round's column from the bottom up. A token is unit cells high.
 func stack(h *state.Sample, unit float64) []graph.Part {
 	if h.Drafted == 0 {
 		return []graph.Part{{Kind: int(theme.Own), Size: unit}}
@@ -54,8 +54,8 @@ func stack(h *state.Sample, unit float64) []graph.Part {
 	}
 }
 
-// capShade is the shade of the target's own token, which lies on top of a column: in place of the refused
-// one or, if the whole draft was kept, free.
+// capShade is the shade of the target's own token on top of a column: instead of the refused token or, if
+// the whole draft was kept, free.
 func capShade(h *state.Sample) theme.Shade {
 	if h.Tested > h.Accepted {
 		return theme.Instead
@@ -63,7 +63,7 @@ func capShade(h *state.Sample) theme.Shade {
 	return theme.Free
 }
 
-// capSize is 1 if a round with a draft had a token of the target's own; it has none if the reply ends
+// capSize is 1 if the target added a token of its own to a round with a draft, and 0 if the reply ended
 // within the draft.
 func capSize(h *state.Sample) int {
 	if h.Drafted > 0 && h.Tokens > h.Accepted {
@@ -72,8 +72,8 @@ func capSize(h *state.Sample) int {
 	return 0
 }
 
-// rounds draws the picture of rounds in rows rows, the heading among them. With 7 rows or more the last
-// one names settings that changed.
+// rounds draws the picture of rounds in rows rows, including the heading. With 7 rows or more, the last
+// row names settings that changed.
 func (c *column) rounds(rows int) []string {
 	changes := rows >= 7
 	lines, signs := c.roundsHeading(min(2, max(1, rows-5)))
@@ -119,7 +119,8 @@ func (c *column) note(text string, rows int) []string {
 	return lines
 }
 
-// tokensPerCell returns how many tokens a cell shows, 1, 2, 4 or 8, so that all columns fit into rows.
+// tokensPerCell returns how many tokens one cell stands for: the least of 1, 2, 4 and 8 with which all
+// columns fit into rows.
 func tokensPerCell(rounds []state.Sample, rows int) int {
 	highest := 0
 	for i := range rounds {
@@ -141,8 +142,8 @@ func (c *column) between(out *paint.Line, rounds []state.Sample, i int) {
 	out.Put("", " ")
 }
 
-// roundCell draws line y of a column, w cells wide. Above the column a probe has its sign, and a draft
-// that is shorter than allowed a line at the height of γ.
+// roundCell draws line y of a column, w cells wide. Above the column stands the sign of a probe or, if the
+// draft is shorter than γ, a line at the height of γ.
 func (c *column) roundCell(out *paint.Line, h *state.Sample, cells []graph.Cell, y, rows, perCell, w int) {
 	if cells[y].Lower != 0 {
 		c.shade(out, cells[y], w)
@@ -184,8 +185,8 @@ func centred(sign string, w int) string {
 	return paint.Spaces(left) + sign + paint.Spaces(w-1-left)
 }
 
-// changes draws a mark under each round before which a setting changed, names the latest change if there
-// is room, and adds signs, which explains the signs above the columns.
+// changes draws a mark under each round before which a setting changed. It names the latest change if
+// there is room, and adds signs, the explanation of the signs above the columns.
 func (c *column) changes(cols columns, signs string) string {
 	out := paint.NewLine(c.th, c.w)
 	latest := ""

@@ -42,7 +42,8 @@ func putRule(th *theme.Theme, out *paint.Line, rule, gap string) {
 	}
 }
 
-// wordsOf returns the words of the rule that decided in a round. At temperature 0 all rules are the same.
+// wordsOf returns the words of the rule that decided in a round. At temperature 0 all rules decide alike
+// and have the same words.
 func wordsOf(r *state.Round) spec.RuleWords {
 	switch {
 	case r == nil:
@@ -58,7 +59,7 @@ func wordsOf(r *state.Round) spec.RuleWords {
 // greedy reports whether a round took the target's first choices, without a test.
 func greedy(r *state.Round) bool { return r != nil && r.Temperature == 0 }
 
-// greedyWords are those of every rule at temperature 0.
+// greedyWords are the words of every rule at temperature 0.
 var greedyWords = spec.RuleWords{
 	Accepted: "it is the target's first choice.",
 	Rejected: "the target's first choice is another token.",
@@ -108,8 +109,8 @@ func judged(t *state.Token) spec.Judged {
 	return spec.Judged{P: number(t.P), Q: number(t.Q), U: number(t.U), Bound: number(t.Bound)}
 }
 
-// ruleComparison draws how many draft tokens of the round each rule would have kept. Names are short,
-// so that four fit into the side column.
+// ruleComparison draws how many draft tokens of the round each rule would have kept. It shortens names, so
+// that four rules fit into the side column.
 func (c *column) ruleComparison(r *state.Round) []string {
 	if len(r.Rules) == 0 {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"specula/ui/theme"
 )
 
-// sentence says in one line what happens in the round, or which numbers decided about the token that is
-// looked at, or else about the refused one. A shorter sentence for little room may follow it.
+// sentence says in one line what happens in the round, or which numbers decided about looked. After the
+// full sentence, a shorter one for little room may follow in the list.
 func (l *lane) sentence(th *theme.Theme) []string {
 	arrow := " " + th.Glyph.Arrow + " "
 	switch {
@@ -93,7 +93,8 @@ func decision(th *theme.Theme, t *state.Token, r *state.Round, drawn *state.Toke
 	return compared(x, y, format) + verdict
 }
 
-// compared fills format with a, how it lies to b, and b. It takes as many digits as show the difference.
+// compared fills format with a, the word above, below or equal to, and b. It uses as many digits as are
+// needed to show the difference.
 func compared(a, b float64, format string) string {
 	relation := "above"
 	switch {

@@ -7,11 +7,12 @@ import (
 	"specula/ui/state"
 )
 
-// A round of a server's own speculation: what it reports, what is derived from that, and what is unknown.
+// The drawing of a round of a server's own speculation: what the server reports, what is derived from
+// that, and what is unknown.
 
 func ofServer(r *state.Round) bool { return r != nil && r.Server != nil }
 
-// serverWords are the words for tokens of such a round.
+// serverWords are the words for tokens of a server's round.
 var serverWords = spec.RuleWords{
 	Accepted: "the server says that it kept so many of its draft tokens.",
 	Rejected: "the server kept fewer than it drafted, so this one was refused. It does not tell which token it was.",
@@ -19,7 +20,7 @@ var serverWords = spec.RuleWords{
 	Source:   "the server's own token",
 }
 
-// serverSentence says what the server told of a round.
+// serverSentence says what the server reported about a round.
 func serverSentence(r *state.Round) []string {
 	s := r.Server
 	switch {
@@ -39,7 +40,7 @@ func serverSentence(r *state.Round) []string {
 	return []string{short, fmt.Sprintf("%d of %d kept", s.Kept, s.Drafted)}
 }
 
-// serverTest tells apart what is known of a token of such a round.
+// serverTest draws what is reported, derived and unknown about a token of a server's round.
 func (c *column) serverTest(r *state.Round) []string {
 	s := r.Server
 	reported := fmt.Sprintf("drafted %d, kept %d", s.Drafted, s.Kept)

@@ -8,15 +8,15 @@ import (
 	"specula/ui/theme"
 )
 
-// recentRounds is the number of rounds that recent figures are averaged over. With more, they would be
-// slow to show a change of γ or temperature; with fewer, they would jump.
+// recentRounds is the number of rounds over which recent figures are averaged. With more rounds, a change
+// of γ or temperature would show late; with fewer, the figures would jump.
 const recentRounds = 16
 
 // sideSection is one group of the side column.
 type sideSection struct {
 	rank int  // sections with a high rank are left out first
-	rows int  // the least number; later the number given
-	want int  // rows to give before any section grows
+	rows int  // the least number of rows; spread raises it to the number given
+	want int  // number of rows to reach before any section grows
 	grow int  // the most rows to add if rows are left over
 	gap  bool // needs a blank row below
 	draw func(rows int) []string
@@ -107,8 +107,8 @@ func join(left, right []string) []string {
 	return lines
 }
 
-// choose leaves out sections, the highest rank first, until the rest fits into h rows. A section is
-// never kept if one of lower rank is left out, so that the choice changes little with the height.
+// choose leaves out sections, the highest rank first, until the rest fits into h rows. It never leaves out
+// a section before one of higher rank, so that the choice changes little with the height.
 func choose(sections []sideSection, h int) []sideSection {
 	for total(sections)+gaps(sections) > h && len(sections) > 1 {
 		worst := 0
@@ -122,8 +122,8 @@ func choose(sections []sideSection, h int) []sideSection {
 	return sections
 }
 
-// spread gives the rows that are left over to gaps, then to sections that want more, then to the
-// graphs in turn.
+// spread distributes spare rows: to gaps, then to sections below their want, then to sections that can
+// grow, in turn.
 func spread(sections []sideSection, h int) {
 	left := h - total(sections)
 	for i := range sections {
@@ -174,7 +174,7 @@ type column struct {
 	s  *state.State
 	th *theme.Theme
 	w  int
-	// looks says that the names of the parts of a column also explain the looks of the chat.
+	// looks: the heading of rounds draws the names of a column's parts in the looks of the chat.
 	looks bool
 }
 

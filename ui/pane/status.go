@@ -84,7 +84,7 @@ func longestThatFits(w int, texts ...string) string {
 	return ""
 }
 
-// drafterName names whoever drafts: the draft model, or the proposer; "" if nobody does.
+// drafterName names the draft model or the proposer that drafts; "" if nothing drafts.
 func drafterName(s *state.State) string {
 	if s.Ready == nil || speculationOff(s) {
 		return ""
@@ -102,7 +102,7 @@ func drafterName(s *state.State) string {
 	return who
 }
 
-// loading names a model that is being read, and how much of it is; "" once all are.
+// loading names a model that is being read, and how much of it has been read; "" when all are read.
 func loading(s *state.State) string {
 	if s.Ready == nil {
 		for _, l := range s.Loading {

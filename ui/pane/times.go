@@ -11,7 +11,7 @@ import (
 )
 
 // times draws the time of each round under its column in the picture of rounds: the target's pass,
-// drafting, the rest. A line is at the time of a round without a draft. A column that is too high ends
+// drafting, the rest. A line shows the time of a round without a draft. A column that is too high ends
 // with a mark.
 func (c *column) times(rows int) []string {
 	lines := []string{c.timesHeading()}
@@ -70,8 +70,8 @@ func (c *column) timesHeading() string {
 	return out.String()
 }
 
-// plainMS returns how long a round without a draft takes: by the rate that the head line names, so
-// that both tell the same, or by the newest ones if it names none; 0 if unknown.
+// plainMS returns how long a round without a draft takes, from the rate in the head line, so that both
+// agree. If the head has no rate, it uses the newest plain rounds. 0 if unknown.
 func (c *column) plainMS() float64 {
 	plain := headOf(c.s, c.th).plain
 	if !(plain > 0) {
@@ -83,8 +83,8 @@ func (c *column) plainMS() float64 {
 	return 1000 / plain
 }
 
-// timeParts is the time of a round from the bottom up; cells is the height of a millisecond. The
-// proposer's reading is left out, as in the speed-up.
+// timeParts returns the parts of a round's time from the bottom up; cells is the height of a millisecond.
+// The proposer's reading is left out, as in the speed-up.
 func timeParts(h *state.Sample, cells float64) []graph.Part {
 	return []graph.Part{
 		{Kind: int(theme.Checking), Size: cells * h.VerifyMS}, {Kind: int(theme.Drafting), Size: cells * h.DraftMS},
@@ -95,8 +95,8 @@ func timeParts(h *state.Sample, cells float64) []graph.Part {
 // roundMS is the time of a round without the proposer's reading.
 func roundMS(h *state.Sample) float64 { return h.MS - h.ReadMS }
 
-// mostMedians is how many times the median the scale goes up to at most: now and then a machine
-// stalls, and one such round must not flatten all others.
+// mostMedians limits the scale to so many times the median: now and then a machine stalls, and one slow
+// round must not make all other columns flat.
 const mostMedians = 2.5
 
 // highestMS returns the top of the scale of times.

@@ -12,13 +12,13 @@ import (
 	"specula/ui/theme"
 )
 
-// tradeoff draws how fast each draft length is expected to be, by what was measured in this session:
-// a bar for each, a line at the speed without a draft, and in words which one is the best. The last row
-// names other temperatures, if there are any and there is room.
+// tradeoff draws how fast each draft length is expected to be, from measurements of this session: a bar
+// for each length, a line at the speed without a draft, and a sentence about the best length. The last
+// row tells the best length at other temperatures, if it is known and there is room.
 //
-// Speeds are in percent of the best length's, and never in times of the speed without a draft, as in the
-// head line. That figure is of the newest rounds, which kept more or less than is usual: two of them
-// for one length look like a contradiction.
+// Speeds are in percent of the best length's. The head line compares with the speed without a draft, in
+// the newest rounds, which may keep more or less than usual; the same unit here would look like a
+// contradiction.
 func (c *column) tradeoff(rows int) []string {
 	const title = "expected speed by draft length"
 	words := c.tradeoffWords()
@@ -43,7 +43,7 @@ func (c *column) tradeoff(rows int) []string {
 }
 
 // lengthBars makes the bar of each draft length, and the texts under it: its speed in percent of the
-// best, and its length. Marks show which length is in use and which is the best. Pale ones were not timed yet.
+// best, and the length. Marks show which length is in use and which is the best. Pale bars were not timed yet.
 func (c *column) lengthBars() (chart bars, speeds, lengths []label) {
 	n := len(c.s.Lengths)
 	pitch, fit := c.pitchFor(n, leastPitch)

@@ -1,13 +1,13 @@
 package state
 
-// basis is what the figures of speed were measured with.
+// basis is the settings with which figures of speed were measured.
 type basis struct {
 	drafter, rule, acceptance string
 	gamma                     int // only if it is fixed
 	temperature               float64
 }
 
-// basisNow returns what the settings in force would be measured with.
+// basisNow returns the basis of the settings in force.
 func (s *State) basisNow() basis {
 	v := s.Settings
 	b := basis{drafter: s.Drafter(), rule: v.GammaRule, acceptance: v.Acceptance, temperature: v.Temperature}
@@ -17,17 +17,18 @@ func (s *State) basisNow() basis {
 	return b
 }
 
-// Change says that the figures of speed are of other settings than those in force, wholly or in part.
+// Change says that the figures of speed were measured, wholly or in part, with other settings than those
+// in force.
 type Change struct {
-	Proposer    string  // who drafted before; "" if nobody else did
-	Gamma       int     // the fixed γ before; 0 if it is the same, or was not fixed
-	Temperature float64 // before; negative if it is the same
-	Rounds      int     // with a draft since the change; 0: the figures are wholly of the settings before
+	Proposer    string  // the proposer before the change; "" if it is the same
+	Gamma       int     // the fixed γ before the change; 0 if it is the same, or was not fixed
+	Temperature float64 // the temperature before the change; negative if it is the same
+	Rounds      int     // rounds with a draft since; 0: all figures are from before the change
 }
 
-// Changed returns the last change of what the figures of speed depend on; false if all of them are of the
-// settings in force. Each proposer has figures of its own, so after a change of it the old ones are gone
-// with the first round.
+// Changed returns the last change of settings that figures of speed depend on; false if all figures were
+// measured with the settings in force. Figures of one proposer are not mixed with another's: after a change
+// of proposer, the first round replaces them.
 func (s *State) Changed() (c Change, ok bool) {
 	now := s.basisNow()
 	var was basis
@@ -56,6 +57,6 @@ func (s *State) Changed() (c Change, ok bool) {
 	return c, true
 }
 
-// settled is the number of rounds after which those before are no longer named: they weigh
-// rateShare^settled, 0.44 of the whole.
+// settled is the number of rounds after which a change is no longer mentioned. The rounds before it then
+// have rateShare^settled, 0.44, of the weight.
 const settled = 16

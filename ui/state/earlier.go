@@ -16,8 +16,8 @@ type Turn struct {
 	Record Record // the events that the reply was drawn from
 }
 
-// Turns yields all turns of the chat, oldest first, with those of dropped messages. They are saved and
-// given to the model. Only forgotten turns are missing.
+// Turns yields all turns of the chat, oldest first, including those of dropped messages; only forgotten
+// turns are missing. They are what is saved and given to the model.
 func (s *State) Turns() iter.Seq[Turn] {
 	return func(yield func(Turn) bool) {
 		for _, t := range s.earlier {
@@ -39,12 +39,12 @@ func turnOf(m *Message) Turn {
 	return t
 }
 
-// bytes is the size of a turn for earlierLimitBytes: its text, and an estimate for the rest.
+// bytes is the size of a turn that counts for earlierLimitBytes: its text, and an estimate of the rest.
 func (t *Turn) bytes() int { return len(t.Raw) + turnBytes }
 
-// keepTurn keeps the text of a message that is dropped. If the texts kept so take more than
-// earlierLimitBytes, it forgets the oldest exchanges. It forgets whole exchanges, because many chat
-// templates require that a conversation begins with the user.
+// keepTurn keeps the text of a message that is dropped. If all such texts take more than
+// earlierLimitBytes, it forgets the oldest ones, in whole exchanges: many chat templates require that a
+// conversation begins with the user.
 func (s *State) keepTurn(m *Message) {
 	t := turnOf(m)
 	t.Record.Events = nil

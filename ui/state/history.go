@@ -9,7 +9,7 @@ import (
 type Sample struct {
 	Gamma, Drafted, Tested, Accepted int
 	Probe                            bool // γ was chosen to measure its cost
-	Tokens                           int  // committed
+	Tokens                           int  // committed tokens
 	MS, DraftMS, VerifyMS            float64
 	ReadMS                           float64 // part of MS: the proposer read what it had missed
 	Bytes                            int64
@@ -20,7 +20,7 @@ type Sample struct {
 	basis basis
 }
 
-// Window is a sum over rounds, so that figures do not jump.
+// Window is a sum over several rounds: figures of single rounds would jump.
 type Window struct {
 	Rounds, Drafted, Tested, Accepted, Tokens int
 	MS, DraftMS, VerifyMS                     float64
@@ -62,17 +62,17 @@ func (w *Window) TokensPerPass() (float64, bool) {
 	return float64(w.Tokens) / float64(max(w.Rounds, 1)), w.Rounds > 0
 }
 
-// Rate is what rounds took and wrote. Each round weighs rateShare of the one after it, as in the
-// engine's speed-up, so that both tell of the same rounds.
+// Rate is a weighted sum of what rounds took and wrote. Each round has rateShare of the weight of the
+// round after it, as in the engine's speed-up, so that both are about the same rounds.
 type Rate struct {
 	Tokens, MS, DraftMS float64
-	Rounds              int // with a weight that counts
+	Rounds              int // number of rounds in the sum
 }
 
 const rateShare = 0.95
 
-// Rate returns the rate of the newest rounds of this chat that asked the last proposer for a draft, or that
-// asked nobody. The time in which the proposer reads is left out, as in the speed-up.
+// Rate returns the rate of the newest rounds of this chat: if asked, of those that asked the last proposer
+// for a draft, else of those that asked for none. The proposer's reading is left out, as in the speed-up.
 func (s *State) Rate(asked bool) (r Rate) {
 	weight, last := 1.0, ""
 	for i := len(s.History) - 1; i >= 0 && weight > 0.01; i-- {

@@ -6,8 +6,8 @@ const (
 	// HistoryLimit is the least number of rounds that the history keeps.
 	HistoryLimit = 1024
 
-	messageLimit   = 2000   // messages; of older ones only the text is kept
-	detailLimit    = 60_000 // tokens with fate and figures; of older replies only the text is kept
+	messageLimit   = 2000   // messages; older ones keep only their text
+	detailLimit    = 60_000 // tokens with fate and figures; older replies keep only their text
 	candidateLimit = 4_000  // tokens with the candidates of both models
 	noticeLimit    = 50
 	loadingLimit   = 4
@@ -40,8 +40,8 @@ func (s *State) trim() {
 	}
 }
 
-// trimCandidates removes the candidates of all but the newest candidateLimit tokens. It does so once per
-// candidateLimit new tokens, so up to twice as many may have candidates in between.
+// trimCandidates removes the candidates of all but the newest candidateLimit tokens. It runs once per
+// candidateLimit new tokens, so in between up to twice as many tokens have candidates.
 func (s *State) trimCandidates(added int) {
 	if s.inspect += added; s.inspect < candidateLimit {
 		return
@@ -52,7 +52,7 @@ func (s *State) trimCandidates(added int) {
 		m := s.Messages[i]
 		tokens, beyond := m.Tokens, kept >= candidateLimit
 		if beyond && m.bare {
-			return // so are all before it
+			return // all messages before it are bare, too
 		}
 		m.bare = beyond
 		m.record.trimCandidates(candidateLimit - kept)

@@ -21,7 +21,7 @@ type Message struct {
 	Reason string // why the reply ended
 	// Settings are those at the start of the reply, with the seed that was used; safe.
 	Settings event.Settings
-	Failure  string // the error that ended it; "" without one
+	Failure  string // the error that ended the reply; "" if there was none
 	Totals   event.Totals
 	// Speculated says that some round had a draft. Otherwise tokens need no colours.
 	Speculated bool
@@ -40,8 +40,8 @@ type Token struct {
 	Round    int // index into Message.Rounds
 	Position int // in the draft, from 0; -1 for a token that the target drew
 	Stop     bool
-	Untold   bool // of a server's draft, which does not tell what it was
-	Thought  bool // of what the model thinks before it answers
+	Untold   bool // a token that a server drafted and refused without saying which it was
+	Thought  bool // part of what the model thinks before it answers
 	// As in event.Token.
 	P, Q, U, Bound *float64
 	// Log-probabilities under the target's raw scores, if the user asked for them.
@@ -142,9 +142,9 @@ func (s *State) indexOf(id int) int {
 	return -1
 }
 
-// RemoveLast removes the newest exchange, the user's message and the reply, before it is edited or
-// written again. It returns the user's raw text; false if there is none. If the next reply is refused,
-// the exchange comes back.
+// RemoveLast removes the newest exchange, the user's message and the reply, so that it can be edited or
+// written again. It returns the user's raw text; false if there is none. If the next reply is refused, the
+// exchange is restored.
 func (s *State) RemoveLast() (raw string, ok bool) {
 	s.removed = s.cutLast()
 	if len(s.removed) > 0 && s.removed[0].Role == "user" {

@@ -12,19 +12,19 @@ import (
 type Moment struct {
 	Message int // Message.ID
 	Round   int // index into Message.Rounds
-	// Steps counts what is known of the round: first its draft, then a verdict with each step, at last
-	// the token that the target drew.
+	// Steps says how much of the round is known. At 0 it is the draft. Each step adds a verdict, and the
+	// last one adds the token that the target drew.
 	Steps int
 }
 
 // Past is what the screen shows at a Moment.
 type Past struct {
 	Round  Round
-	Draft  []Token // those that are not judged at the Moment have neither a verdict nor p and u
+	Draft  []Token // tokens not judged yet at the Moment have no verdict, p and u
 	Commit *Token  // nil before the target's token is known
-	Last   Ref     // the token that the last step told about; before the first verdict, the first token
-	// Begin, Judged and End are indices into Message.Tokens: of the round's first token, of its first
-	// token without a verdict at the Moment, and of the first token that is not known.
+	Last   Ref     // the token that the last step was about; before the first verdict, the first token
+	// Begin, Judged and End are indices into Message.Tokens: the round's first token, its first token
+	// without a verdict at the Moment, and its first token that is not known yet.
 	Begin, Judged, End int
 
 	tested, steps int // steps: of the whole round
@@ -103,7 +103,7 @@ func (s *State) RoundOf(ref Ref) Moment {
 	return Moment{}
 }
 
-// Has reports whether the token is one of the round that are known.
+// Has reports whether a token belongs to the round and is known at the Moment.
 func (p *Past) Has(ref Ref) bool {
 	return ref.Message == p.Last.Message && ref.Token >= p.Begin && ref.Token < p.End
 }
@@ -173,7 +173,7 @@ func (s *State) Forth(at Moment) Moment {
 	return at
 }
 
-// nextRound returns the first moment of the round after that of at; the zero Moment after the last one.
+// nextRound returns the first moment of the round after at's round; the zero Moment after the last round.
 func (s *State) nextRound(at Moment) Moment {
 	round := at.Round + 1
 	for i := s.indexOf(at.Message); i >= 0 && i < len(s.Messages); i++ {
@@ -192,8 +192,8 @@ func (s *State) nextRound(at Moment) Moment {
 	return Moment{}
 }
 
-// Judging returns the moment of the newest round at which its first draft token is judged; the zero
-// Moment if all of the round is known then, or if it had no draft.
+// Judging returns the moment at which the first draft token of the newest round is judged. It returns the
+// zero Moment if that is all there is to know of the round, or if the round had no draft.
 func (s *State) Judging() Moment {
 	at := s.newest()
 	if p, ok := s.Past(at); !ok || p.tested == 0 || p.steps == 1 {

@@ -16,8 +16,7 @@ type Record struct {
 }
 
 // Again returns what is needed to write a reply again: the settings that differ from their defaults, and
-// what the rounds drafted. It returns false if that is not known, or if settings changed during the
-// reply.
+// what the rounds drafted. ok is false if these are not known, or if settings changed during the reply.
 func (m *Message) Again() (settings map[string]string, drafts string, ok bool) {
 	r := &m.record
 	if r.Started == nil || r.Drafts == "" || slices.ContainsFunc(r.Events, changedWithin) {
@@ -64,7 +63,7 @@ func (r *Record) trimCandidates(room int) {
 	}
 }
 
-// hasCandidates reports whether there is something to remove. Of older rounds it was removed before.
+// hasCandidates reports whether a round still has candidates to remove.
 func hasCandidates(r event.Round) bool {
 	has := func(t *event.Token) bool { return t.Target != nil || t.Draft != nil || t.LogProbs != nil }
 	for i := range r.Draft {

@@ -46,8 +46,8 @@ func (s *State) replay(prompt string, t *Turn) bool {
 	return true
 }
 
-// spelled reports whether the tokens of a reply give its text. Otherwise the screen would not show the
-// text that is copied, saved and given to the model.
+// spelled reports whether the texts of a reply's tokens add up to its text. If not, drawing the tokens
+// would show another text than is copied, saved and given to the model.
 func (t *Turn) spelled() bool {
 	if t.Role != "assistant" || t.Record.Started == nil {
 		return false

@@ -24,8 +24,8 @@ func (s *State) applyReplyStarted(e event.ReplyStarted) {
 	s.begin(m, e)
 }
 
-// applyPrefill shows how far a model has read. When it has read all, a round follows, or another model
-// reads.
+// applyPrefill notes how far a model has read. When it has read everything, a round follows, or another
+// model reads.
 func (s *State) applyPrefill(e event.Prefill) {
 	if e.Done >= e.Total {
 		s.Phase, s.Prefill = Drafting, nil
@@ -77,8 +77,8 @@ func (s *State) applyRound(e event.Round) {
 	s.note(e)
 }
 
-// token returns a safe copy of an event's token. Its text comes from the token's bytes: the text that it
-// completed in the reply may be empty, or longer than the token.
+// token returns a safe copy of an event's token. Its text is made from the token's bytes, not from the text
+// that it completed in the reply, which may be empty or longer than the token.
 func (s *State) token(t *event.Token, round, position int) Token {
 	text := string(t.Raw)
 	switch {
@@ -93,7 +93,7 @@ func (s *State) token(t *event.Token, round, position int) Token {
 	}
 }
 
-// known returns v if it is a verdict, otherwise "". A recording may hold anything.
+// known returns v if it is a verdict, otherwise "": a recording may contain anything.
 func known(v event.Verdict) event.Verdict {
 	switch v {
 	case event.Accepted, event.Rejected, event.Discarded, event.Resampled, event.Bonus, event.Plain:
@@ -105,8 +105,8 @@ func known(v event.Verdict) event.Verdict {
 // stopText is shown for a stop token, which has no text in the reply.
 const stopText = "<end>"
 
-// streamed gives a committed token its text in the reply. There, an escape sequence or a character may
-// span tokens.
+// streamed gives a committed token the text that it completed in the reply, made safe as one stream: an
+// escape sequence or a character may span tokens.
 func (s *State) streamed(t Token, e *event.Token) Token {
 	if t.Committed() {
 		t.Text = s.safe.Write(e.Text)
@@ -150,8 +150,8 @@ func (s *State) applyReplyEnded(e event.ReplyEnded) {
 	s.removed = nil
 }
 
-// ownTotals returns t with the positions that this State has counted. They equal those of t, unless a
-// recording is wrong.
+// ownTotals returns t with the counts per position of this State in place of its own. They are equal,
+// unless a recording is wrong.
 func (s *State) ownTotals(t event.Totals) event.Totals {
 	t.PositionTested, t.PositionKept = s.Reply.Totals.PositionTested, s.Reply.Totals.PositionKept
 	return t

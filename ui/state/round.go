@@ -9,8 +9,8 @@ import (
 type Round struct {
 	Index                                int // within the reply
 	Path, PathWhy                        string
-	Gamma                                int // chosen
-	Drafted                              int // drafted; may be lower than Gamma
+	Gamma                                int // the chosen γ
+	Drafted                              int // number of draft tokens, at most Gamma
 	GammaRule, GammaWhy, GammaOff        string
 	Hindsight                            bool // BestFixedGamma and Regret are known
 	BestFixedGamma                       int
@@ -32,7 +32,7 @@ type Round struct {
 	Syncs                                int
 	TargetLen, DraftLen                  int
 	ExpectedTokens                       float64
-	Server                               *event.ServerRound // of a round of the server's own; else nil
+	Server                               *event.ServerRound // set for a round of a server's own speculation
 	Marks                                []string           // settings that changed just before this round
 }
 

@@ -2,7 +2,7 @@ package state
 
 import "specula/engine/event"
 
-// applyServed adds what a server told of its rounds only when the reply had ended.
+// applyServed adds what a server reported about its rounds at the end of the reply.
 func (s *State) applyServed(m *Message, served []event.ServerRound) {
 	if m == nil || len(served) == 0 {
 		return
@@ -48,7 +48,7 @@ func (s *State) completeRound(m *Message, at int, r *event.Round) {
 // completeTokens puts blanks where refused tokens were, and gives the server's own token its fate.
 func (s *State) completeTokens(m *Message, changed map[int]*event.Round) {
 	tokens := make([]Token, 0, len(m.Tokens))
-	put := 0 // draft tokens of the round so far
+	put := 0 // number of draft tokens of the round so far
 	for i, t := range m.Tokens {
 		if i == 0 || m.Tokens[i-1].Round != t.Round {
 			put = 0

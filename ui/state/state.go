@@ -19,7 +19,7 @@ const (
 	Loading                 // reading models
 	Idle                    // ready for a prompt
 	Prefilling              // reading the prompt
-	Drafting                // a round has begun, without an event about its draft so far
+	Drafting                // a round has begun; its draft is not known yet
 	Verifying               // the draft is known, but not the target's verdict
 )
 
@@ -43,14 +43,13 @@ type State struct {
 	History  []Sample // one per round, oldest first; at most 2×HistoryLimit
 	Sequence int      // rounds seen so far; History ends with round Sequence−1
 
-	Lengths []event.Length // what each draft length is expected to bring, as told last
+	Lengths []event.Length // the speed expected of each draft length, from the last event that told it
 	Warmths []Warmth       // acceptance by temperature, the oldest first
 
 	Notices []Notice // newest last, at most noticeLimit
 	Failure string   // why the last reply failed; "" if it did not
 	// Refused says that the last reply failed before its first token, for instance because the prompt
-	// was too long. Then its exchange was removed from the chat; otherwise every later prompt would
-	// fail too.
+	// was too long. Its exchange was then removed from the chat, so that later prompts do not fail, too.
 	Refused bool
 
 	nextID  int
@@ -74,8 +73,8 @@ type ReplyInfo struct {
 	ContextTokens int // capacity
 	ContextUsed   int // tokens in the target's cache
 	Totals        event.Totals
-	Speedup       float64 // the last one known in this chat; 0 until a round drafted
-	Estimated     bool    // not yet measured against plain rounds of replies
+	Speedup       float64 // the last speed-up known in this chat; 0 until a round drafted
+	Estimated     bool    // Speedup is not yet measured against plain rounds of replies
 	Reason        string  // why it ended; "" while it is written
 }
 

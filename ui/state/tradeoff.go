@@ -7,7 +7,7 @@ import (
 	"specula/engine/event"
 )
 
-// Warmth is what was counted at one temperature with one proposer, in all replies of the chat.
+// Warmth counts acceptance at one temperature with one proposer, over all replies of the chat.
 type Warmth struct {
 	Temperature  float64
 	Proposer     string
@@ -19,7 +19,7 @@ const (
 	lengthLimit = 65 // draft lengths that are shown
 )
 
-// weigh keeps what the trade-off of draft lengths is drawn from.
+// weigh takes the numbers from which the trade-off of draft lengths is drawn.
 func (s *State) weigh(e *event.Round) {
 	if n := min(len(e.Lengths), lengthLimit); n > 0 {
 		s.Lengths = append([]event.Length(nil), e.Lengths[:n]...)
@@ -42,11 +42,12 @@ func (s *State) weigh(e *event.Round) {
 	w.Tested, w.Kept = e.CountPositions(w.Tested, w.Kept)
 }
 
-// fewestTests is how many first draft tokens must have been tested before a temperature is told.
+// fewestTests is how many first draft tokens must have been tested before a temperature is mentioned.
 const fewestTests = 24
 
-// Best returns the draft length that would be fastest at this temperature, and how much faster than
-// without a draft: by its own acceptance and the costs of now. ok is false if too little is known.
+// Best returns the draft length that would be fastest at this temperature, and how many times faster than
+// no draft it would be, from the acceptance counted here and current costs. ok is false if too little is
+// known.
 func (w *Warmth) Best(costs []event.Length) (gamma int, times float64, ok bool) {
 	if len(w.Tested) == 0 || w.Tested[0] < fewestTests || len(costs) == 0 {
 		return 0, 0, false
