@@ -25,7 +25,7 @@ import (
 	"strings"
 )
 
-// What a card and its driver must offer for the PTX, as its headers say.
+// What the PTX needs of a card and its driver, as its headers say.
 const (
 	NeedsCapability = 80    // compute capability: 10·major + minor
 	NeedsCUDA       = 11040 // CUDA that the driver supports: 1000·major + 10·minor; PTX 7.4 came with 11.4

@@ -22,10 +22,10 @@ type Format struct {
 	file        *format.Format // in which the weights come
 	code        uint8          // what a quant is changed by, as a mask of bits, before it is packed
 	mostRanges  int
-	groupHeader int // bytes that 8 rows of activations have before their slabs
-	groupSlab   int // bytes of 8 rows of activations per slab of weights
+	groupHeader int // bytes before the slabs of a group of 8 rows of activations
+	groupSlab   int // bytes of a group of 8 rows of activations for a slab of weights
 	blockGroups int // groups of 8 rows per block, in the kernel for many rows
-	stages      int // stages/pieces is how many slabs that kernel holds in shared memory
+	stages      int // stages/pieces is how many slabs the kernel for many rows holds in shared memory
 	pieces      int // see stages
 	pack        func(f *Format, slab []byte, rows *[tileRows][]byte)
 }
@@ -33,8 +33,9 @@ type Format struct {
 const (
 	tileRows  = 16
 	groupRows = 8
-	// smallMatrix is the largest number of tiles for which a matrix is spread over twice as many
-	// warps, to occupy a large GPU. An H200 has 132 multiprocessors.
+	// smallMatrix is the largest number of tiles for which a matrix may have up to mostRanges ranges.
+	// More ranges keep more warps of a large GPU busy: an H200 has 132 multiprocessors. Larger
+	// matrices have 8 ranges at most.
 	smallMatrix = 132
 )
 
@@ -43,7 +44,7 @@ func ceil(a, b int) int { return (a + b - 1) / b }
 // Slabs is the number of slabs of cols columns.
 func (f *Format) Slabs(cols int) int { return ceil(cols, f.Columns) }
 
-// Tiles is the number of tiles of that many rows.
+// Tiles is the number of tiles that rows rows take.
 func Tiles(rows int) int { return ceil(rows, tileRows) }
 
 // Bytes is the size of a matrix on the device.
@@ -51,8 +52,8 @@ func (f *Format) Bytes(rows, cols int) int { return Tiles(rows) * f.Slabs(cols) 
 
 // ActivationBytes is the size of m rows of activations in the form that the products read. It
 // counts whole groups of 8 rows: a product reads 1, 2, or a multiple of 4 groups. Bytes of missing
-// rows may have any value. The bytes from row 32, 64, … on are those that the remaining rows would
-// have alone.
+// rows may have any value. Rows 32 and on lie in memory as if they were the first rows, so a product
+// may begin at any multiple of 32.
 func (f *Format) ActivationBytes(m, cols int) int {
 	groups := ceil(m, groupRows)
 	if groups > 2 {
@@ -62,7 +63,7 @@ func (f *Format) ActivationBytes(m, cols int) int {
 }
 
 // Ranges is the number of ranges that the columns of a matrix are split into. It decides the bits of
-// the product. So it depends on the matrix alone, not on the number of rows of activations and not on
+// the product, so it depends on the matrix alone: not on the number of rows of activations, nor on
 // the GPU.
 func (f *Format) Ranges(tiles, cols int) int {
 	most := f.mostRanges
@@ -110,33 +111,33 @@ type Launch struct {
 	SharedBytes int
 }
 
-// Factor is a matrix of a product: its rows, and the ranges that its columns are split into.
+// Factor is the size of a matrix in a product: its rows, and the number of ranges of its columns.
 type Factor struct{ Rows, Ranges int }
 
-// Factor is that of a matrix, with the ranges that it always has.
+// Factor returns the Factor of a matrix of this format.
 func (f *Format) Factor(rows, cols int) Factor { return Factor{rows, f.Ranges(Tiles(rows), cols)} }
 
-// MostJoined is how many matrices one launch can multiply with the same activations. Each gets the
-// bits that it gets alone.
+// MostJoined is how many matrices one launch can multiply with the same activations. Each product has
+// the same bits as in a launch of its own.
 const MostJoined = 3
 
-// MostBeforeEpilogue is how many rows of activations a product has at most that can have an epilogue.
+// MostBeforeEpilogue is the largest number of rows of activations in a product with an epilogue.
 const MostBeforeEpilogue = 32
 
-// The kinds of epilogues: none, SwiGLU of the first two results, and the sum with the residual stream
-// and its norm. The last two write the operand of the next product.
+// The kinds of epilogues. SwiGLUEpilogue computes the SwiGLU of the first two results. NormEpilogue adds
+// the result to the residual stream and normalises the sum. Both write the operand of the next product.
 const (
 	NoEpilogue = iota
 	SwiGLUEpilogue
 	NormEpilogue
 )
 
-// Product is the launch of the products of m rows of activations with up to MostJoined matrices of
-// as many columns. Its arguments are, for each matrix,
+// Product is the launch that multiplies m rows of activations with up to MostJoined matrices of equal
+// width. Its arguments are, for each matrix,
 //
-//	y (m, n) pointer, n int32, that is its rows, weights pointer, ranges int32
+//	y (m, n) pointer, n int32 (the rows of the matrix), weights pointer, ranges int32
 //
-// all 0 where there are fewer matrices; then activations pointer, m int32, and slabs int32, which is
+// or zeros in place of missing matrices; then activations pointer, m int32, and slabs int32, which is
 // Slabs(cols). If m is at most MostBeforeEpilogue, an epilogue follows (kernels/cuda/src/epilogue.h):
 //
 //	kind int32, arrived pointer, operand pointer, its slabs int32, stream pointer, norm pointer, eps
@@ -175,8 +176,8 @@ func (f *Format) Prepare(m, cols int) Launch {
 // ActivationSlabs is the number of slabs of 128 columns of activations.
 func (f *Format) ActivationSlabs(cols int) int { return f.Slabs(cols) * f.Columns / 128 }
 
-// Operand is the end of the names of kernels that write rows in the form that Prepare gives them; ""
-// if there are none.
+// Operand is the suffix of the kernels that write their result as an operand: in the form that the
+// products of this format read. It is "" if there are no such kernels.
 func (f *Format) Operand() string {
 	switch f.Activations {
 	case "quantise_rows":

@@ -9,10 +9,10 @@ import (
 )
 
 // StoredAs returns the type in which the GPU keeps weights of a type that has no kernels of its own,
-// and whether all weights keep their values. BF16 keeps formats whose scale is a power of two or has
-// eight bits. Q8_0 keeps the other formats with one scale per 32 weights, and Q6_K those with a
-// factor per 16 weights and quants from −32 to 31, both if the format has no minimum. All others
-// are rounded to half precision.
+// and whether all weights keep their values. BF16 holds formats whose scale is a power of two or has
+// eight bits. Of the other formats without a minimum, Q8_0 holds those with one scale per 32 weights,
+// and Q6_K those with a factor per 16 weights and quants from −32 to 31. The rest is rounded to half
+// precision.
 func StoredAs(number uint32) (as *Format, exact bool) {
 	f := format.Find(number)
 	switch {
@@ -41,8 +41,8 @@ func sixBits(f *format.Format) bool {
 	return true
 }
 
-// Recode returns the weights of whole blocks as blocks of the type that StoredAs gives, for a type
-// that changes no weight.
+// Recode converts whole blocks of weights to blocks of the type that StoredAs returns. It is for types
+// for which StoredAs says exact.
 func Recode(number uint32, blocks []byte) []byte {
 	f := format.Find(number)
 	switch as, _ := StoredAs(number); as {
@@ -75,7 +75,7 @@ func toQ8_0(f *format.Format, blocks []byte) []byte {
 	return out
 }
 
-// toQ6_K puts quants where the row of Q6_K in the table of formats says.
+// toQ6_K converts blocks to Q6_K. The table of formats says where a block of Q6_K has its quants.
 func toQ6_K(f *format.Format, blocks []byte) []byte {
 	as := format.Find(format.Q6_K)
 	out := make([]byte, len(blocks)/f.BlockBytes*as.BlockBytes)
@@ -99,7 +99,7 @@ func toQ6_K(f *format.Format, blocks []byte) []byte {
 	return out
 }
 
-// eachTile reads the blocks, tile after tile.
+// eachTile calls visit with the contents of every tile of the blocks, in order.
 func eachTile(f *format.Format, blocks []byte, visit func(tile int, s *format.Share)) {
 	var s format.Share
 	tiles := f.BlockElements / format.Tile

@@ -5,8 +5,8 @@ import "math"
 // NoToken is the next token of a row whose scores were not finite.
 const NoToken = -1
 
-// Greedy decodes the words of accept_greedy: the draft's ids, how many of them were accepted, and
-// next, the token that follows: NoToken if the target's row was not finite.
+// Greedy decodes the words of accept_greedy: the draft's ids, the number of accepted ones, and the
+// token that follows them (next), which is NoToken if the target's row was not finite.
 func Greedy(words []uint32) (draft []int32, accepted int, next int32) {
 	n := len(words) - 1
 	draft = make([]int32, n)
@@ -23,9 +23,9 @@ type Judged struct {
 	P, Q float32
 }
 
-// Rejection decodes the words of reject: how many draft tokens were accepted, the token that
-// follows (NoToken if the target's row was not finite), p of that token, and the draft tokens. A
-// draft ends, without a rejection, before a token with Q 0.
+// Rejection decodes the words of reject: the number of accepted draft tokens, the token that follows
+// (NoToken if the target's row was not finite) with its p, and the draft tokens. A token with Q 0
+// counts as the end of the draft, not as rejected.
 func Rejection(words []uint64, drafts int) (accepted int, next int32, p float32, judged []Judged) {
 	judged = make([]Judged, drafts)
 	for i := range judged {
@@ -42,5 +42,5 @@ func id24(word uint64) int32 {
 	return NoToken
 }
 
-// longFloat widens 20 bits to a float ≥ 0: 8 bits of exponent, 12 of fraction.
+// longFloat converts 20 bits, 8 of exponent and 12 of fraction, to a float32 ≥ 0.
 func longFloat(short uint64) float32 { return math.Float32frombits(uint32(short&0xfffff) << 11) }

@@ -6,8 +6,8 @@ import (
 	"math/bits"
 )
 
-// codebooks are the grids of the IQ formats, one after the other: those of IQ1, IQ2_XXS, IQ2_XS,
-// IQ2_S, IQ3_XXS and IQ3_S. A point is 16 bits: eight numbers of two bits, or four numbers of four.
+// codebooks holds the grids of IQ1, IQ2_XXS, IQ2_XS, IQ2_S, IQ3_XXS and IQ3_S, one after the other. A
+// grid is a list of points. A point has 16 bits: eight numbers of two bits, or four numbers of four.
 // testdata/codebooks.py makes the file.
 //
 //go:embed codebooks.bin
@@ -26,8 +26,9 @@ const (
 
 func point(i int) uint16 { return uint16(codebooks[2*i]) | uint16(codebooks[2*i+1])<<8 }
 
-// What the quants of these formats stand for: the magnitudes of a grid, and the same negated. In the
-// IQ1 formats, the points are −1, 0 and 1, and ⅛ is added or subtracted; here all of it eightfold.
+// What the quants of these formats stand for: the magnitudes of a grid, then their negatives. In the
+// IQ1 formats, the numbers of a point are −1, 0 and 1, and ⅛ is added or subtracted; the table has
+// eight times the result.
 var (
 	valuesIQ2    = [16]int8{8, 25, 43, 0, -8, -25, -43}
 	valuesIQ3XXS = [16]int8{4, 12, 20, 28, 36, 44, 52, 62, -4, -12, -20, -28, -36, -44, -52, -62}
@@ -35,8 +36,8 @@ var (
 	valuesIQ1    = [16]int8{-7, 1, 9, 0, -9, -1, 7}
 )
 
-// put8 writes eight quants: the numbers of a point of two bits each, with bit 2 where upper has the
-// bit of the number.
+// put8 writes eight quants: the numbers of a point, two bits each, and bit k of upper as bit 2 of
+// quant k.
 func (s *Share) put8(eighth int, point uint16, upper uint8) {
 	quants := s.Quants[8*eighth:][:8]
 	for k := range quants {
@@ -44,8 +45,8 @@ func (s *Share) put8(eighth int, point uint16, upper uint8) {
 	}
 }
 
-// put4 writes four quants: the numbers of a point of four bits each, with bit 3 where upper has the
-// bit of the number.
+// put4 writes four quants: the numbers of a point, four bits each, and bit k of upper as bit 3 of
+// quant k.
 func (s *Share) put4(quarter int, point uint16, upper uint8) {
 	quants := s.Quants[4*quarter:][:4]
 	for k := range quants {
@@ -53,16 +54,17 @@ func (s *Share) put4(quarter int, point uint16, upper uint8) {
 	}
 }
 
-// signs8 returns the signs of eight numbers from seven bits: the number of negative ones is even.
+// signs8 returns the signs of eight numbers from seven stored bits. The eighth bit follows, because the
+// number of negative ones is even.
 func signs8(seven uint32) uint8 {
 	low := uint8(seven & 127)
 	return low | uint8(bits.OnesCount8(low)&1)<<7
 }
 
-// odd returns the factor that IQ1, IQ2 and IQ3 store as i: 2·i + 1.
+// odd returns the factor 2·i + 1, which IQ1, IQ2 and IQ3 store as i.
 func odd(i uint8) uint8 { return 2*i + 1 }
 
-// unpackIQ2XXS: for each tile four indices of a byte, then 28 bits of signs and four of the factor.
+// unpackIQ2XXS: a tile has four indices of a byte each, then 28 bits of signs and four of the factor.
 func unpackIQ2XXS(s *Share, block []byte, tile int) {
 	le := binary.LittleEndian
 	indices, rest := block[2+8*tile:], le.Uint32(block[2+8*tile+4:])
@@ -72,7 +74,7 @@ func unpackIQ2XXS(s *Share, block []byte, tile int) {
 	s.Scale, s.Factors[0] = le.Uint16(block), odd(uint8(rest>>28))
 }
 
-// unpackIQ2XS: for each eight weights nine bits of an index and seven of signs; for each 16 a factor.
+// unpackIQ2XS: eight weights have nine bits of an index and seven of signs; 16 weights have a factor.
 func unpackIQ2XS(s *Share, block []byte, tile int) {
 	le := binary.LittleEndian
 	for i := range 4 {
@@ -85,8 +87,8 @@ func unpackIQ2XS(s *Share, block []byte, tile int) {
 // oddNibbles returns the two factors in a byte.
 func oddNibbles(b byte) [2]uint8 { return [2]uint8{odd(b & 15), odd(b >> 4)} }
 
-// unpackIQ2S: for each eight weights the low byte of an index, a byte of signs, and two upper bits of
-// the index; for each 16 a factor.
+// unpackIQ2S: eight weights have the low byte of an index, a byte of signs, and two upper bits of the
+// index; 16 weights have a factor.
 func unpackIQ2S(s *Share, block []byte, tile int) {
 	low, signs, high := block[2+4*tile:], block[34+4*tile:], int(block[66+tile])
 	for i := range 4 {
@@ -95,8 +97,8 @@ func unpackIQ2S(s *Share, block []byte, tile int) {
 	s.Scale, s.Factors = binary.LittleEndian.Uint16(block), oddNibbles(block[74+tile])
 }
 
-// unpackIQ3XXS: for each four weights an index of a byte; for each tile 28 bits of signs and four of
-// the factor.
+// unpackIQ3XXS: four weights have an index of one byte; a tile has 28 bits of signs and four of the
+// factor.
 func unpackIQ3XXS(s *Share, block []byte, tile int) {
 	le := binary.LittleEndian
 	indices, rest := block[2+8*tile:], le.Uint32(block[66+4*tile:])
@@ -106,8 +108,8 @@ func unpackIQ3XXS(s *Share, block []byte, tile int) {
 	s.Scale, s.Factors[0] = le.Uint16(block), odd(uint8(rest>>28))
 }
 
-// unpackIQ3S: for each four weights the low byte of an index, its upper bit, and four bits of signs;
-// for each tile a factor.
+// unpackIQ3S: four weights have the low byte of an index, its upper bit, and four bits of signs; a tile
+// has a factor.
 func unpackIQ3S(s *Share, block []byte, tile int) {
 	low, high, signs := block[2+8*tile:], int(block[66+tile]), block[74+4*tile:]
 	for i := range 8 {
@@ -116,8 +118,8 @@ func unpackIQ3S(s *Share, block []byte, tile int) {
 	s.Scale, s.Factors[0] = binary.LittleEndian.Uint16(block), odd(block[106+tile/2]>>(tile%2*4)&15)
 }
 
-// unpackIQ1S: for each eight weights the low byte of an index; for each tile twelve upper bits of the
-// indices, three of the factor, and one that says whether ⅛ is subtracted.
+// unpackIQ1S: eight weights have the low byte of an index; a tile has twelve upper bits of its four
+// indices, three bits of the factor, and one bit that says whether ⅛ is subtracted or added.
 func unpackIQ1S(s *Share, block []byte, tile int) {
 	le := binary.LittleEndian
 	low, rest := block[2+4*tile:], int(le.Uint16(block[34+2*tile:]))
@@ -127,9 +129,9 @@ func unpackIQ1S(s *Share, block []byte, tile int) {
 	s.Scale, s.Factors[0] = le.Uint16(block), odd(uint8(rest>>12&7))
 }
 
-// unpackIQ1M: for each eight weights the low byte of an index, its three upper bits, and one that says
-// whether ⅛ is subtracted; for each 16 three bits of the factor. The scale fills the upper nibbles of
-// the factors' 16-bit numbers.
+// unpackIQ1M: eight weights have the low byte of an index, its three upper bits, and one bit that says
+// whether ⅛ is subtracted or added; 16 weights have three bits of the factor. The scale lies in the
+// upper nibbles of the 16-bit numbers that hold the factors.
 func unpackIQ1M(s *Share, block []byte, tile int) {
 	le := binary.LittleEndian
 	for i := range 4 {

@@ -2,9 +2,9 @@ package format
 
 import "encoding/binary"
 
-// unpackTQ10 reads digits of base three. A byte has five, the first highest: b/256 is a fraction whose
-// digits they are. The first 32 bytes have weights 0 to 159, byte m digit n being weight 32·n + m; the
-// next 16 bytes in the same way weights 160 to 239; and the last four, with four digits, 240 to 255.
+// unpackTQ10 reads digits of base three. A byte b has five: those of the fraction b/256 after the point.
+// The first 32 bytes hold weights 0 to 159: digit n of byte m is weight 32·n + m. In the same way the
+// next 16 bytes hold weights 160 to 239, and the last four, with four digits each, weights 240 to 255.
 func unpackTQ10(s *Share, block []byte, tile int) {
 	for k := range s.Quants {
 		weight := tile*Tile + k
@@ -26,7 +26,8 @@ func unpackTQ10(s *Share, block []byte, tile int) {
 	s.Scale, s.Factors[0] = binary.LittleEndian.Uint16(block[52:]), 1
 }
 
-// unpackTQ20 reads two bits a weight, which need no factors; but a super-block has them.
+// unpackTQ20 reads two bits per weight. The format has no factors; a super-block needs them, so they
+// are 1.
 func unpackTQ20(s *Share, block []byte, tile int) {
 	for k := range s.Quants {
 		s.Quants[k] = block[tile/4*32+k] >> (tile % 4 * 2) & 3
@@ -34,7 +35,7 @@ func unpackTQ20(s *Share, block []byte, tile int) {
 	s.Scale, s.Factors[0] = binary.LittleEndian.Uint16(block[64:]), 1
 }
 
-// unpackQ10 reads one bit a weight: 0 stands for −1, 1 for 1. In memory a weight takes two bits.
+// unpackQ10 reads one bit per weight: 0 stands for −1, 1 for 1. In a panel a weight takes two bits.
 func unpackQ10(s *Share, block []byte, tile int) {
 	for k := range s.Quants {
 		s.Quants[k] = block[2+4*tile+k/8] >> (k % 8) & 1 * 2
@@ -42,7 +43,7 @@ func unpackQ10(s *Share, block []byte, tile int) {
 	s.Scale = binary.LittleEndian.Uint16(block)
 }
 
-// unpackQ20 reads two bits a weight; four neighbours share a byte.
+// unpackQ20 reads two bits per weight; four neighbours share a byte.
 func unpackQ20(s *Share, block []byte, tile int) {
 	for k := range s.Quants {
 		s.Quants[k] = block[2+8*tile+k/4] >> (k % 4 * 2) & 3

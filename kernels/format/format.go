@@ -34,30 +34,29 @@ type Quants struct {
 	Low, High Plane     // the lower and upper bits of the quants; no High if Low has all of them
 	Bias      int       // 0 in formats with minima or Values
 	Signed    bool      // quants are stored in two's complement; inverting their highest bit adds the bias
-	Values    *[16]int8 // what the quants stand for; nil: for themselves, less the bias
+	Values    *[16]int8 // what the quants stand for; nil: a quant stands for itself minus the bias
 	ScaleKind ScaleKind // how the scale is stored
 	Scale     int       // its offset
 	Unit      float32   // a power of two by which the scale is multiplied; 0 stands for 1
 	Min       int       // offset of the minimum, in half precision; 0: no minima
 	Factors   Factors
 	FactorsAt int // their offset
-	// unpack reads a share of a block that the fields above do not describe: one whose quants are
-	// points of a codebook, or are stored as digits of another base. Low and High then say only how
-	// many bits a quant takes in memory.
+	// unpack reads one tile of blocks that the fields above cannot describe: their quants are points of
+	// a codebook, or digits of another base. Low and High then only say how many bits a quant takes in
+	// panels.
 	unpack func(s *Share, block []byte, tile int)
 	// Deviation is the standard deviation of the weights in a block of random bytes whose scale is
 	// 1 and whose minimum makes their mean 0. The random weights need it.
 	Deviation float64
 }
 
-// Plane says where some bits of each quant lie in a block: Bits of them, from byte At on. Run
-// neighbouring quants lie in Run neighbouring bytes, in their lowest bits. The next Run quants lie
-// in the next bits of the same bytes, until these are full. The low bits of Q4_K, {16, 4, 32}:
+// Plane says where some bits of each quant lie in a block: Bits bits per quant, from byte At on. The
+// first Run quants lie in the lowest bits of Run neighbouring bytes. The next Run quants lie in the
+// next bits of the same bytes, until these are full. Example: the low bits of Q4_K are {16, 4, 32}:
 // quants 0 to 31 are the low nibbles of bytes 16 to 47, quants 32 to 63 the high nibbles.
 type Plane struct{ At, Bits, Run int }
 
-// Find returns where the plane's bits of a quant lie: in byte at of the block, from bit shift of
-// that byte on.
+// Find returns where the plane keeps its bits of a quant: in byte at of the block, from bit shift on.
 func (p Plane) Find(quant int) (at, shift int) {
 	// without divisions, which are slow
 	run, size := bits.TrailingZeros(uint(p.Run)), bits.TrailingZeros(uint(p.Bits))
@@ -66,9 +65,8 @@ func (p Plane) Find(quant int) (at, shift int) {
 	return p.At + quant>>group<<run + quant&(p.Run-1), quant & (1<<group - 1) >> run << size
 }
 
-// add adds the plane's bits of a tile to its quants; the plane's lowest bit becomes bit number
-// first of a quant. It takes eight quants at a time: they lie in eight bytes, or are the bits of
-// one byte.
+// add adds the plane's bits to the quants of a tile; the plane's lowest bit becomes bit number first
+// of a quant. It handles eight quants at a time, which lie in eight bytes or are the bits of one byte.
 func (p *Plane) add(quants *[Tile]uint8, block []byte, tile, first int) {
 	const each = 0x0101010101010101
 	le := binary.LittleEndian
@@ -116,7 +114,7 @@ func Loadable() []*Format {
 	return all
 }
 
-// CanLoad reports whether this is one of Loadable.
+// CanLoad reports whether the type with this number is one of Loadable.
 func CanLoad(number uint32) bool {
 	return slices.ContainsFunc(loadable, func(f Format) bool { return f.Type == number })
 }

@@ -5,14 +5,14 @@ import (
 	"sort"
 )
 
-// Share is what a block holds for one of its tiles.
+// Share is the part of a block that describes one of its tiles.
 type Share struct {
-	Quants [Tile]uint8 // with the bias, or as indices of Values
+	Quants [Tile]uint8 // before the bias is subtracted, or indices of Values
 	// Scale has the bits of the scale, in half precision or as ScaleKind says. Min has the bits of
 	// the minimum, in half precision; with HalfScales, it has the bits of the second scale.
 	Scale, Min uint16
-	// Factors are the integers by which the scale is multiplied, and minus the minimum. What they are
-	// depends on the kind: see Factors.
+	// Factors holds the integers by which the scale and the minimum are multiplied. The constants of
+	// the type Factors say what each of the two bytes means.
 	Factors [2]uint8
 }
 
@@ -23,10 +23,10 @@ type ScaleKind int
 const (
 	// Half is half precision.
 	Half ScaleKind = iota
-	// Exponent is a byte e for 2^(e−128). Share has it in bfloat16, the upper half of a float32.
+	// Exponent is a byte e that stands for 2^(e−128). A Share has this scale in bfloat16.
 	Exponent
-	// Spread is half precision, stored in four parts: a block has four 16-bit numbers, and the upper
-	// four bits of each hold four bits of the scale, the lowest first. Share has the scale whole.
+	// Spread is half precision in four parts, the lowest four bits first: they are the upper four bits
+	// of four 16-bit numbers of the block. A Share has the whole scale.
 	Spread
 )
 
@@ -36,31 +36,31 @@ type Factors int
 
 // The kinds of factors.
 const (
-	// NoFactors is for a block whose tiles all have its scale.
+	// NoFactors: all tiles of a block have the block's scale.
 	NoFactors Factors = iota
-	// SixBits are an unsigned factor of the scale, and one of minus the minimum, for each of eight
-	// tiles, in 12 bytes. UnpackSixBits reads them.
+	// SixBits: each of eight tiles has an unsigned factor of the scale and one of minus the minimum, in
+	// 12 bytes together. UnpackSixBits reads them.
 	SixBits
-	// SignedBytes are a signed byte for each 16 weights.
+	// SignedBytes: 16 weights have a signed byte.
 	SignedBytes
-	// SignedSixBits are six bits for each 16 weights, from which 32 is subtracted, in 12 bytes: the
-	// low four bits of number i are nibble i/8 of byte i%8, its upper two are bits 2·(i/4) of byte
-	// 8 + i%4. A share has them as SignedBytes.
+	// SignedSixBits: 16 weights have six bits, from which 32 is subtracted, in 12 bytes together. The
+	// low four bits of factor i are nibble i/8 of byte i%8; its upper two bits lie in byte 8 + i%4 from
+	// bit 2·(i/4) on. A Share has them like SignedBytes.
 	SignedSixBits
-	// Nibbles are a byte for each 16 weights: an unsigned factor of the scale in its low four bits,
-	// one of minus the minimum in its high four. A share has the two bytes.
+	// Nibbles: 16 weights have a byte, with an unsigned factor of the scale in its low four bits and
+	// one of minus the minimum in its high four. A Share has the two bytes of its tile.
 	Nibbles
-	// TileSixBits are six bits for each tile, from which 32 is subtracted: the upper two bits in two
-	// bytes, then the lower four in four bytes. A share has a signed byte.
+	// TileSixBits: each tile has six bits, from which 32 is subtracted. A block has the upper two bits
+	// of all tiles in two bytes, then the lower four in four bytes. A Share has a signed byte.
 	TileSixBits
-	// TileBytes are a signed byte for each tile.
+	// TileBytes: each tile has a signed byte.
 	TileBytes
-	// HalfScales are a scale of its own for each 16 weights, in a byte: four bits of an exponent and
-	// three of a fraction (E4M3), times ½. A share has the two scales of the tile in half precision.
+	// HalfScales: 16 weights have a scale of their own in a byte, with four bits of exponent and three
+	// of fraction (E4M3), times ½. A Share has the two scales of its tile in half precision.
 	HalfScales
 )
 
-// Read writes the tile's part of a block to s.
+// Read reads a tile's part of a block into s.
 func (q *Quants) Read(s *Share, block []byte, tile int) {
 	if q.unpack != nil {
 		q.unpack(s, block, tile)
@@ -105,10 +105,9 @@ func (q *Quants) readFactors(s *Share, p []byte, tile int) {
 	}
 }
 
-// UnpackSixBits reads the two factors of a tile from the 12 bytes p. Those of the first four tiles
-// are the low 6 bits of one byte each, in the first eight bytes. Those of the other tiles have
-// their low 4 bits in a nibble of the last four bytes, and their upper 2 bits in the upper 2 bits
-// of one of the first eight bytes.
+// UnpackSixBits reads the two factors of a tile from the 12 bytes p. A factor of the first four tiles
+// is the low 6 bits of one of the first eight bytes. A factor of the other tiles has its low 4 bits in
+// a nibble of the last four bytes, and its upper 2 bits in the upper 2 bits of one of the first eight.
 func UnpackSixBits(p []byte, tile int) (scale, min byte) {
 	if tile < 4 {
 		return p[tile] & 63, p[tile+4] & 63
@@ -124,8 +123,8 @@ func bfloat16OfExponent(e byte) uint16 {
 	return uint16(e-1) << 7
 }
 
-// halfOfE4M3 returns half the number e in half precision. The sign is ignored. 0x7f stands for
-// nothing and counts as 0, as in ggml.
+// halfOfE4M3 returns half the number e in half precision. The sign is ignored. 0x7f (NaN in E4M3)
+// counts as 0, as in ggml.
 func halfOfE4M3(e byte) uint16 {
 	exponent, fraction := uint16(e>>3&15), uint16(e&7)
 	switch {
@@ -155,7 +154,7 @@ func (q *Quants) Halves() bool {
 // OneFactor reports whether a tile has one factor, a signed byte.
 func (q *Quants) OneFactor() bool { return q.Factors == TileSixBits || q.Factors == TileBytes }
 
-// UnitOf returns Unit, or 1 if the scale is what the block says.
+// UnitOf returns the factor of the scale: Unit, or 1 if Unit is 0.
 func (q *Quants) UnitOf() float32 {
 	if q.Unit == 0 {
 		return 1
@@ -171,8 +170,8 @@ func (q *Quants) Value(quant uint8) int32 {
 	return int32(quant) - int32(q.Bias)
 }
 
-// SetScales sets the scale and the minimum of a block, given in half precision. Where a block stores
-// less of a scale, what does not fit is cut off. It is for makers of random blocks.
+// SetScales sets the scale and the minimum of a block, given in half precision. If a format stores fewer
+// bits of a scale, the others are cut off. It is for makers of random blocks.
 func (q *Quants) SetScales(block []byte, scale, min uint16) {
 	switch {
 	case q.ScaleKind == Exponent:

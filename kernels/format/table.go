@@ -1,6 +1,6 @@
 package format
 
-// The numbers of types that code treats in a way of its own.
+// The numbers of types that have code of their own.
 const (
 	F32  = 0
 	F16  = 1
@@ -10,8 +10,8 @@ const (
 	BF16 = 30
 )
 
-// valuesIQ4 are what the quants of the IQ4 formats stand for, and valuesFP4 those of the FP4 formats:
-// twice the numbers of four bits with two of an exponent (E2M1).
+// valuesIQ4 are the numbers that quants of the IQ4 formats stand for. valuesFP4 are those of the FP4
+// formats: twice the floating-point numbers with a sign, two bits of exponent and one of fraction (E2M1).
 var (
 	valuesIQ4 = [16]int8{-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113}
 	valuesFP4 = [16]int8{0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12}

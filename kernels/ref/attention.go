@@ -28,10 +28,10 @@ type Attend struct {
 	Position, Heads, KVHeads int
 	KeyDim, ValueDim         int // numbers of a head
 	Scale                    float64
-	Window                   int     // number of keys that a row sees, its own last; 0: all
+	Window                   int     // number of keys that a row sees, its own included; 0: all up to its own
 	Limit                    float64 // a score s becomes Limit·tanh(s/Limit); 0: it stays s
-	// Sinks has for each head the score of one more key, whose value is 0; nil: none. Source: the
-	// model card of gpt-oss, 2025.
+	// Sinks has a score for each head: that of one more key, whose value is 0. nil: no such key.
+	// Source: the model card of gpt-oss, 2025.
 	Sinks []float32
 }
 

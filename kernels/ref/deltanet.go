@@ -2,15 +2,15 @@ package ref
 
 import "math"
 
-// DeltaNet writes to dst (n, heads·valueDim) what a gated delta net makes of n tokens, from the
-// first on.
+// DeltaNet writes the output of a gated delta net for the first n tokens of a sequence to dst (n,
+// heads·valueDim).
 //
 // x is (n, 2·keyHeads·keyDim + heads·valueDim): queries, keys and values of all heads. Each column
-// of it passes a causal convolution with its own weights, conv (kernel, columns), and then SiLU.
-// Head h reads the query and key of key head h mod keyHeads, or if the heads of a key head are
-// grouped side by side, of ⌊h·keyHeads/heads⌋. Both are normalised to length 1, and
-// the query is divided by √keyDim. Head h has a state S, (keyDim, valueDim), at first 0. For each
-// token, with decay g = exp(rate·softplus(alpha+shift)) and strength b = σ(beta):
+// of x passes a causal convolution with its own weights, conv (kernel, columns), and then SiLU. Head h
+// reads the query and key of key head ⌊h·keyHeads/heads⌋ if grouped, else of h mod keyHeads. Both are
+// normalised to length 1, and the query is divided by √keyDim. Head h has a state S, (keyDim,
+// valueDim), which begins as 0. For each token, with decay g = exp(rate·softplus(alpha+shift)) and
+// strength b = σ(beta):
 //
 //	S = g·S;  S = S + k ⊗ b·(v − Sᵀk);  dst = Sᵀq
 //

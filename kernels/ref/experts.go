@@ -28,7 +28,7 @@ func Route(scores, bias []float32, r Router) (chosen []int, shares []float64) {
 	}
 	rank := func(e int) float64 {
 		if bias == nil {
-			return float64(scores[e]) // shares grow with the scores, but may be rounded to equal ones
+			return float64(scores[e]) // same order as the shares, which may be equal after rounding
 		}
 		return all[e] + float64(bias[e])
 	}
@@ -66,8 +66,8 @@ func MatMulExperts(dst, x []float32, m, rows, cols int, chosen [][]int,
 	}
 }
 
-// Mix writes to dst the sum of the rows of x (used, cols), each times its share. To the bit: the
-// products are rounded, and added by rank, the best expert first.
+// Mix writes the sum of the rows of x (used, cols), each times its share, to dst. To the bit: each
+// product is rounded, and they are added by rank, the best expert first.
 func Mix(dst, x, shares []float32) {
 	for c := range dst {
 		sum := x[c] * shares[0]

@@ -10,7 +10,7 @@ import (
 // blocks; the tests compare the weights with another implementation, gguf-py.
 type Format struct{ *format.Format }
 
-// The formats that code names.
+// The formats that have code of their own.
 var (
 	Q8_0 = Format{format.Find(format.Q8_0)}
 	Q4_K = Format{format.Find(format.Q4_K)}
@@ -32,8 +32,8 @@ func FormatOf(number uint32) (f Format, ok bool) {
 	return Format{found}, found != nil && found.Quants != nil
 }
 
-// part is the share of 32 weights in a block. Weight k is scales[k/16] · quants[k] + mins[k/16]·min;
-// where each 16 weights, or all of them, have an integer factor, quants or scales include it.
+// part is 32 weights of a block. Weight k is scales[k/16]·quants[k] + mins[k/16]·min. Integer factors
+// are included in scales or quants.
 type part struct {
 	quants [Block]int32
 	scales [2]float32
@@ -81,8 +81,8 @@ func (f Format) unpack(block []byte, number int) part {
 
 func widen(bits uint16) float32 { return half(byte(bits), byte(bits>>8)) }
 
-// Dequantize decodes blocks: scale·quant, plus the minimum where the format has minima. Each
-// operation is rounded to float32.
+// Dequantize decodes blocks: scale·quant, plus the minimum if the format has minima. Each operation is
+// rounded to float32.
 func (f Format) Dequantize(dst []float32, src []byte) {
 	parts := f.BlockElements / Block
 	for i := range len(dst) / Block {

@@ -2,8 +2,7 @@ package ref
 
 import "math"
 
-// KeysPerSplit is the number of keys in a split of attention. Splits start at fixed absolute
-// positions.
+// KeysPerSplit is the number of keys in a split of attention. Splits start at multiples of it.
 const KeysPerSplit = 256
 
 // Split is the result of a query over one split of the keys: the largest score, Σ p with p =

@@ -3,9 +3,9 @@ package ref
 import "slices"
 
 // CutRow returns the smallest key (KeyOf) that top-k and then top-p keep in a row. It returns 0 if
-// neither filter is on, and for a row that Argmax refuses. Masses are weights in units of 2^-40.
-// TopP keeps the fewest tokens that reach that share of the mass of all k. Tokens so light that a
-// whole row of them fits into the rest of the mass are skipped.
+// neither filter is on, and for a row that Argmax refuses. Masses are weights in units of 2^-40. TopP
+// keeps, of the k best tokens, the fewest whose mass reaches the share TopP. It ignores tokens so light
+// that a whole row of them weighs no more than the mass to drop.
 func CutRow(scores []float32, f Filters) uint64 {
 	best, ok := Argmax(scores)
 	if !ok {

@@ -21,7 +21,7 @@ func slice[T any](row []T, s int) []T { return row[s*SliceTokens : min((s+1)*Sli
 type Round struct {
 	Seed         [2]uint32 // low word first
 	Reply, Round uint32
-	Certain      uint32 // bit i: draft token i was not drawn, so q is 1
+	Certain      uint32 // bit i: draft token i was chosen, not drawn, so its q is 1
 	Drafts       int32
 }
 
@@ -99,9 +99,9 @@ func pickLane(weights [lanes]float64, target float64) (lane int, rest float64) {
 	return last, target - before(last)
 }
 
-// pick walks to a lane, and then to one of the up to 32 weights that the lane added; n ≤ 1024. It
-// returns the index of that weight, and target minus the weights that the walk has passed. The
-// index is −1 if no weight is above 0.
+// pick finds a lane, and then one of the up to 32 weights that the lane added; n ≤ 1024. It returns the
+// index of that weight, and target minus the sum of all weights before it. The index is −1 if no weight
+// is above 0.
 func pick(n int, weight func(int) float64, target float64) (j int, rest float64) {
 	lane, target := pickLane(laneSums(n, weight), target)
 	if lane < 0 {

@@ -112,9 +112,9 @@ func RoundHalf(v float32) float32 {
 	return float32(f)
 }
 
-// MatMulQuantizedRanges is MatMulQuantized with the blocks divided into ranges, at multiples of
-// slabColumns columns. Each range is summed from zero, and the sums of the ranges are added in
-// ascending order. With one range both functions give the same.
+// MatMulQuantizedRanges is MatMulQuantized with the blocks divided into ranges, which begin at multiples
+// of slabColumns columns. Each range is summed from zero, and the sums of the ranges are added in
+// ascending order. With one range the bits are those of MatMulQuantized.
 func MatMulQuantizedRanges(dst, x []float32, m int, f Format, w []byte, rows, cols, slabColumns, ranges int) {
 	rowBytes := cols / f.BlockElements * f.BlockBytes
 	slabs := (cols + slabColumns - 1) / slabColumns

@@ -28,9 +28,9 @@ func Peaks(scores []float32) []uint64 {
 	return peaks
 }
 
-// Filters define a distribution. Temperature is above 0. FilterTemperature is the one that TopP and
-// MinP see: the same, or 1 if the temperature is applied last. TopK 0, TopP 1 and MinP 0 mean off.
-// The struct has the layout that the GPU kernels read.
+// Filters define a distribution. Temperature is above 0. FilterTemperature is the temperature of the
+// softmax that TopP and MinP look at: Temperature, or 1 if that is applied last. TopK 0, TopP 1 and MinP
+// 0 mean off. The struct has the layout that the GPU kernels read.
 type Filters struct {
 	Temperature, FilterTemperature float32
 	TopP, MinP                     float32

@@ -8,7 +8,7 @@ import (
 // Block is the number of weights that share a scale. It is the same for activations.
 const Block = 32
 
-// SmallestMagnitude is a limit: a block of activations whose largest magnitude is below it is
+// SmallestMagnitude is the limit below which a block of activations, by its largest magnitude, is
 // quantised to zeros. Below 127·2⁻¹²⁶ ≈ 2⁻¹¹⁹ the scale would not be a normal float32.
 const SmallestMagnitude = 0x1p-118
 
@@ -21,7 +21,7 @@ func QuantizeRow(quants []int8, scales []float32, x []float32) {
 		block := x[b*Block : (b+1)*Block]
 		largest := 0.0
 		for _, v := range block {
-			largest = math.Max(largest, math.Abs(float64(v))) // NaN wins
+			largest = math.Max(largest, math.Abs(float64(v))) // NaN if a number is NaN
 		}
 		scale, inverse := float32(largest)/127, 127/float32(largest)
 		switch {
@@ -41,8 +41,8 @@ func QuantizeRow(quants []int8, scales []float32, x []float32) {
 }
 
 // QuantizeQ8_0 packs x, a multiple of 32 numbers, into blocks of Q8_0: the scale of QuantizeRow,
-// rounded to half precision, and then its quants. Q8_0.Dequantize unpacks them. A block whose
-// largest magnitude is at most 127·2⁻²⁵ is unpacked to zeros, because its scale is rounded to 0.
+// rounded to half precision, and then the quants. Q8_0.Dequantize unpacks them. A block whose largest
+// magnitude is at most 127·2⁻²⁵ becomes zeros, because its scale is rounded to 0.
 func QuantizeQ8_0(dst []byte, x []float32) {
 	quants, scales := make([]int8, len(x)), make([]float32, len(x)/Block)
 	QuantizeRow(quants, scales, x)

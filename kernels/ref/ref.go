@@ -1,4 +1,4 @@
-// Package ref defines every kernel and is the oracle of every test. It is naive Go without
+// Package ref defines what every kernel computes; tests compare kernels with it. It is naive Go without
 // optimisations.
 //
 // There are two kinds of functions. Those that return or fill float64 define what an operation

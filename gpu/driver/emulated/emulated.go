@@ -43,7 +43,7 @@ func build(variant, out string, settings []string) (string, error) {
 	return filepath.Join(out, "libcuda.so.1"), nil
 }
 
-// Folder finds the emulator's sources, from the working directory upwards.
+// Folder returns the folder of the emulator's sources. It searches from the working directory upwards.
 func Folder() (string, error) {
 	at, err := os.Getwd()
 	if err != nil {
@@ -60,9 +60,9 @@ func Folder() (string, error) {
 	}
 }
 
-// Use makes the tests of this process reach the emulated driver, unless SPECULA_LIBCUDA already
-// names a driver. On a machine with a GPU, set SPECULA_LIBCUDA=libcuda.so.1. Use skips the test if
-// there is no C++ compiler.
+// Use lets the tests of this process use the emulated driver, unless SPECULA_LIBCUDA already names a
+// driver. To test on a real GPU, set SPECULA_LIBCUDA=libcuda.so.1. Use skips the test if there is no
+// C++ compiler.
 func Use(t testing.TB) {
 	t.Helper()
 	if os.Getenv("SPECULA_LIBCUDA") != "" {
@@ -81,5 +81,5 @@ func Use(t testing.TB) {
 	}
 }
 
-// Emulated reports whether the tests run on the emulated driver, in which errors can be provoked.
+// Emulated reports whether the tests run on the emulated driver, which can fail on request.
 func Emulated() bool { return filepath.IsAbs(os.Getenv("SPECULA_LIBCUDA")) }

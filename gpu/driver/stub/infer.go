@@ -21,7 +21,7 @@ type function struct {
 	parameters []string
 }
 
-// uses is what a package takes from cuda.h.
+// uses lists what a package uses of cuda.h.
 type uses struct {
 	functions []function
 	types     []string
@@ -34,7 +34,7 @@ var (
 	ownFunction    = regexp.MustCompile(`\b(cu[A-Z]\w*)\(`)
 )
 
-// infer reads the Go files of a folder and collects what they take from C.
+// infer reads the Go files of a folder and collects what they use of cuda.h.
 func infer(folder string) (uses, error) {
 	files, err := parseFolder(folder)
 	if err != nil {
@@ -133,7 +133,7 @@ func fromC(n ast.Node) (string, bool) {
 	return s.Sel.Name, ok && x.Name == "C"
 }
 
-// spell writes a Go type the way C spells the type it stands for; "" if it stands for none.
+// spell returns the C type that a Go type stands for, or "" if it stands for none.
 func spell(t ast.Expr) string {
 	switch t := t.(type) {
 	case *ast.StarExpr:

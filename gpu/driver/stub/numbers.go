@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// numbering gives every constant that cu names its value, as NVIDIA documents it. The prefix is
-// put before each name. A name without a number is one more than the name before it.
+// numbering lists the constants that cu uses, with the values that NVIDIA documents. The prefix is put
+// before each name. A name without a value has the value of the name before it plus one.
 var numbering = []struct{ prefix, names string }{
 	{"CUDA_", "SUCCESS=0"},
 	{"CUDA_ERROR_", `INVALID_VALUE=1 OUT_OF_MEMORY NOT_INITIALIZED DEINITIALIZED PROFILER_DISABLED PROFILER_NOT_INITIALIZED

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// declarations are the declarations of a package that the type of an argument can depend on.
+// declarations holds the declarations of a package from which types of arguments are inferred.
 type declarations struct {
 	fields  map[string]map[string]ast.Expr // type → field → its type
 	results map[string][]ast.Expr          // function, or type.method → types of its results

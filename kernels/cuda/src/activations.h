@@ -5,7 +5,7 @@
 // row and are never stored. Columns after the last, up to the end of the slab, are zeros.
 //
 // The kernels round_… and quantise_rows convert float32 rows to this layout. Kernels whose result is
-// only an operand of a product write this layout directly.
+// read by a product only write this layout directly (operand.h).
 #pragma once
 #include "gpu.h"
 

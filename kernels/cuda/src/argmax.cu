@@ -28,8 +28,8 @@ extern "C" __global__ void __launch_bounds__(256) peak_rows(const float *scores,
 EXPORT(peak_rows)
 
 // argmax_rows writes the best id of every row to ids; −1 for a row with NaN or +Inf, or without a
-// finite score. feed, which may be null, gets the same for the next step to embed, but 0 instead of
-// −1, because it must be a token. One warp per row.
+// finite score. It also writes the id to feed, unless that is null: the next step embeds it, so it is
+// 0 instead of −1 there. One warp per row.
 extern "C" __global__ void __launch_bounds__(32) argmax_rows(const u64 *peaks, int *ids, int *feed, int vocab) {
     int slices = slices_of(vocab), row = blockIdx.x;
     u64 key = row_peak(peaks + (size_t)row * slices, slices);
@@ -40,9 +40,9 @@ extern "C" __global__ void __launch_bounds__(32) argmax_rows(const u64 *peaks, i
 }
 EXPORT(argmax_rows)
 
-// accept_greedy verifies a draft at temperature 0 with the best ids of its drafts+1 rows: tokens
-// are accepted up to the first that is not the best. results (drafts+1) gets the draft's ids and
-// then, in one word, the next token (24 bits; all ones if its row was not finite) and the number of
+// accept_greedy verifies a draft at temperature 0 with the best ids of its drafts+1 rows: it accepts
+// all tokens before the first that is not the best. results (drafts+1) gets the draft's ids and then,
+// in one word, the next token (24 bits; all ones if its row was not finite) and the number of
 // accepted tokens. One thread.
 extern "C" __global__ void __launch_bounds__(32) accept_greedy(const int *ids, const int *best, unsigned *results, int drafts) {
     if (threadIdx.x != 0) return;

@@ -8,13 +8,13 @@
 // keys. Queries and weights are rounded to half precision, sums are float32. Σ p adds the rounded
 // weights, because these are the weights that the values are multiplied with.
 //
-// Keys that a column does not see have the weight 0, and 0 times a number is 0. So other rows do
-// not change a row. An exception is an infinite or NaN value, which reaches every row of its pass;
-// but such a pass has failed anyway.
+// Keys that a column does not see have the weight 0, and 0 times a finite number is 0. So other rows
+// do not change a row. An infinite or NaN value reaches every row of its pass, but such a pass has
+// failed anyway.
 //
-// A lane reads 16 bytes at once: of a chunk of 32 numbers, lane t of four takes numbers 8t … 8t+7. Both
-// operands of a product are read that way, so inner index i of product j of the chunk is number
-// 8·(i%8/2) + 4j + 2·(i/8) + i%2.
+// A lane reads 16 bytes at once: of a chunk of 32 numbers, lane t of four reads numbers 8t … 8t+7. A
+// chunk takes two products, j = 0 and 1. Both operands are read in this order, so index i of the sum in
+// product j is number 8·(i%8/2) + 4j + 2·(i/8) + i%2 of the chunk.
 #include "attention.h"
 
 constexpr int threads = 256, warps = threads / warp_size;
@@ -30,8 +30,8 @@ INLINE uint4 load_vector(const half_bits *p) { return *(const uint4 *)p; }
 // word returns word i of v; i is known at compile time.
 INLINE unsigned word(const uint4 &v, int i) { return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w; }
 
-// multiply_chunk adds the product of 16 rows (low: row g, high: row g+8 of a lane's 16 bytes) and
-// eight columns over a chunk.
+// multiply_chunk adds the product of 16 rows and eight columns over a chunk. low has a lane's 16 bytes
+// of row g, high those of row g+8.
 INLINE void multiply_chunk(float (&sum)[4], const uint4 &low, const uint4 &high, const uint4 &column) {
     UNROLL for (int j = 0; j < 2; j++) {
         unsigned a[4] = {word(low, 2 * j), word(high, 2 * j), word(low, 2 * j + 1), word(high, 2 * j + 1)};
@@ -72,9 +72,9 @@ INLINE void score_keys(float *score, const half_bits *query, const half_bits *ke
     }
 }
 
-// weigh_keys turns the scores of a column into weights of half precision in the same place, one
-// warp per column. A lane adds its keys, every 32nd, in ascending order; then butterflies add the
-// lanes. Keys that the column does not see get exactly 0.
+// weigh_keys replaces the scores of a column by weights in half precision, one warp per column. A lane
+// adds every 32nd key in ascending order; then butterflies add the lanes. Keys that the column does not
+// see get exactly 0.
 template <int columns> INLINE void weigh_keys(float *score, float *values, float *stats, int splits, const Columns &s) {
     constexpr int each = keys_per_split / warp_size;
     for (int c = warp_id(); c < columns; c += warps) {

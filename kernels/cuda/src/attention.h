@@ -9,10 +9,9 @@
 // head h is row c / sharing, head h·sharing + c mod sharing, with sharing = heads / kv_heads
 // (grouped-query attention).
 //
-// A window, unless it is 0, is the number of keys that a query sees, its own last. Splits stay
-// where they are: a query leaves out those before its window, and in its first split gives the keys
-// before the window the weight 0. A cap, unless it is 0, bounds the scores: s becomes
-// cap·tanh(s/cap).
+// A window, unless it is 0, is the number of keys that a query sees, its own included. It does not move
+// the splits: a query skips splits before its window, and in its first split gives keys before the
+// window the weight 0. A cap, unless it is 0, bounds the scores: s becomes cap·tanh(s/cap).
 //
 // Graphs: *length, in device memory, is the number of tokens in the cache before a pass. Row 0 of the
 // pass is at position *length + ahead. Nothing else depends on the length. Grids are made for the
@@ -27,7 +26,7 @@ constexpr int keys_per_split = 256;
 // zeros at the end.
 constexpr int padded_dim(int head_dim) { return (head_dim + 31) / 32 * 32; }
 
-// Query says which row and head a column is, and how many keys it sees.
+// Query says which row and head a column stands for, and how many keys it sees.
 struct Query {
     int row, head;
     int seen;  // keys 0 … seen−1
@@ -55,7 +54,7 @@ struct Columns {
     int kv_head, sharing, heads;
     int first, end;      // columns of the block, and of the pass
     int first_position;  // of row 0
-    int start, keys;     // of the split: position of its first key; number of keys that the block's last column sees
+    int start, keys;     // the position of the split's first key; how many of its keys the last column sees
     int window;
     INLINE_MEMBER Query query(int column) const { return query_of(first + column, kv_head, sharing, first_position); }
     INLINE_MEMBER bool exists(int column) const { return first + column < end; }

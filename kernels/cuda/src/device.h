@@ -63,7 +63,7 @@ INLINE unsigned atomicAdd(unsigned *p, unsigned v) { return (unsigned)__nvvm_ato
 INLINE unsigned long long atomicAdd(unsigned long long *p, unsigned long long v) {
     return (unsigned long long)__nvvm_atom_add_gen_ll((long long *)p, (long long)v);
 }
-INLINE unsigned atomicInc(unsigned *p, unsigned most) { return __nvvm_atom_inc_gen_ui(p, most); }  // 0 after most
+INLINE unsigned atomicInc(unsigned *p, unsigned most) { return __nvvm_atom_inc_gen_ui(p, most); }  // most becomes 0
 INLINE unsigned long long atomicMax(unsigned long long *p, unsigned long long v) { return __nvvm_atom_max_gen_ull(p, v); }
 INLINE float bits_float(unsigned u) { float f; __builtin_memcpy(&f, &u, 4); return f; }
 INLINE unsigned float_bits(float f) { unsigned u; __builtin_memcpy(&u, &f, 4); return u; }
@@ -91,7 +91,7 @@ INLINE uint4 load_cached(const void *p) {
     four v = __nvvm_ldg_ui4((const four *)p);
     return uint4{v.x, v.y, v.z, v.w};
 }
-// load_once reads 16 bytes that are read only once, such as weights. They are not kept in the
+// load_once reads 16 bytes that are read only once, such as weights, and does not keep them in the
 // first-level cache.
 INLINE uint4 load_once(const void *p) {
     uint4 v;

@@ -34,7 +34,7 @@ enum class Collective { sync, shuffle_xor, shuffle_up, shuffle_down, shuffle, ba
 
 void barrier(const char *at);
 void fence();
-void atomic(void *address);  // is about to be changed
+void atomic(void *address);  // call it before an atomic change at address
 uint64_t collective(Collective what, uint32_t mask, uint64_t value, int argument, const char *at);
 void *static_shared(const void *key, size_t bytes, size_t align);
 void *dynamic_shared();
@@ -168,7 +168,7 @@ INLINE unsigned permute_bytes(unsigned low, unsigned high, unsigned selector) {
 #define UNROLL
 #define INLINE_MEMBER inline
 #define UNROLL_BY(n)
-// The key of a shared array is the place where it is declared.
+// The address of a static variable identifies each declaration of a shared array.
 #define SHARED(type, name, dims)            \
     typedef type name##_array dims;         \
     static const char name##_key = 0;       \

@@ -1,6 +1,6 @@
-// What the last blocks of a product do with its result, so that this needs no launch of its own. Blocks
-// count their arrivals; the one that comes last does what a separate kernel would do, with the same bits.
-// It never waits for another block, so no two blocks must run at the same time.
+// An epilogue is work on the result of a product that the product's last blocks do, so that it needs no
+// launch of its own. Each finished block raises a counter; the last one does what a separate kernel would
+// do, with the same bits. No block waits for another, so blocks need not run at the same time.
 #pragma once
 #include "operand.h"
 
@@ -8,23 +8,24 @@ enum : int { no_epilogue, swiglu_epilogue, norm_epilogue };
 
 struct Epilogue {
     int kind;
-    // swiglu_epilogue: one for each 32 columns; norm_epilogue: one. They are 0 before and after a launch.
+    // Counters of finished blocks, 0 before and after a launch: one for each 32 columns of a
+    // swiglu_epilogue, one for a norm_epilogue.
     unsigned *arrived;
     unsigned char *to;  // the operand that is written
     int slabs;          // of the operand
-    float *stream;      // (m, n), to which the result is added; this and the rest: norm_epilogue
+    float *stream;      // (m, n), to which the result is added; this and the rest are for norm_epilogue
     const float *weights;
     float eps;
-    int threads;  // whose order of the sum it has, see norm.cu
+    int threads;  // the sum has the order of rms_norm with so many threads, see norm.cu
 };
 
-// last_to_arrive reports to all threads of a block whether the block is the last of some to come. Then
-// it sees everything that the others wrote before they came. before is shared memory.
+// last_to_arrive tells all threads of a block whether it is the last of so many blocks to call this with
+// the same counter. The last one sees everything that the others wrote before. before is shared memory.
 INLINE bool last_to_arrive(unsigned *arrived, int blocks, float *before) {
     __syncthreads();  // all of the block has written
     if (threadIdx.x == 0) {
         __threadfence();
-        unsigned others = atomicInc(arrived, (unsigned)blocks - 1);  // the last makes it 0 again
+        unsigned others = atomicInc(arrived, (unsigned)blocks - 1);  // the last block resets it to 0
         __threadfence();
         *before = bits_float(others);
     }
@@ -32,8 +33,8 @@ INLINE bool last_to_arrive(unsigned *arrived, int blocks, float *before) {
     return float_bits(*before) + 1 == (unsigned)blocks;
 }
 
-// OperandOf is the operand in the form of activations. Half precision has none: its rows are scaled as a
-// whole.
+// OperandOf is the operand for a form of activations. Half precision has none, because a row is scaled as
+// a whole, by its largest number.
 template <class Activations> struct OperandOf;
 template <> struct OperandOf<FloatActivations<false>> : Bfloat16Operand {};
 template <> struct OperandOf<IntegerActivations> : IntegerOperand {};
@@ -41,8 +42,8 @@ template <> struct OperandOf<FloatActivations<true>> {
     template <class Value> INLINE_MEMBER void write_part(unsigned char *, int, int, int, int, int, const Value &) {}
 };
 
-// swiglu_after writes silu(gate)·up as an operand, after tile number `tile` of gate or up (m, n). The last
-// of the blocks with the same 32 columns of both writes these.
+// swiglu_after writes silu(gate)·up as an operand. A block calls it after tile number `tile` of gate or up
+// (m, n). Of the blocks that compute the same 32 columns of gate and up, the last writes these columns.
 template <class Operand> INLINE void swiglu_after(const Epilogue &e, const float *gate, const float *up, int m, int n, int tile, float *shared) {
     int tiles = tiles_of(n), first = tile / 2 * 2, own = first + 2 <= tiles ? 2 : 1;
     if (!last_to_arrive(e.arrived + tile / 2, 2 * own, shared)) return;
@@ -51,8 +52,8 @@ template <class Operand> INLINE void swiglu_after(const Epilogue &e, const float
         [=](int row, int k) { return k < n ? swiglu_of(gate[(size_t)row * n + k], up[(size_t)row * n + k]) : 0.0f; });
 }
 
-// norm_after adds y (m, n) to the stream, and writes the norm of the sum as an operand: add_rms_norm_*. The
-// last block of the launch does so for all rows. shared has room for one float and one for each warp.
+// norm_after adds y (m, n) to the stream and writes the norm of the sum as an operand, as add_rms_norm_*
+// does. The last block of the launch does all rows. shared holds a float, and one more for each warp.
 template <class Operand> INLINE void norm_after(const Epilogue &e, const float *y, int m, int n, float *shared) {
     constexpr int ahead = 4;  // numbers that a thread loads before it uses them
     float *sums = shared + 1;
@@ -84,6 +85,6 @@ template <class Operand> INLINE void norm_after(const Epilogue &e, const float *
         float factor = inverse_root(total, n, e.eps);
         Operand().write_part(e.to, row, 1, 0, e.slabs * slab_columns, e.slabs,
             [=](int, int k) { return k < n ? x[k] * factor * e.weights[k] : 0.0f; });
-        __syncthreads();  // the sums are read, before those of the next row
+        __syncthreads();  // all have read the sums, before the next row overwrites them
     }
 }

@@ -1,5 +1,5 @@
-// The filters of a distribution. They are in device memory, so that one captured graph serves every
-// request.
+// The filters of a distribution. They are in device memory, not arguments, so that one captured graph
+// serves every request.
 #pragma once
 
 struct Filters {

@@ -2,9 +2,9 @@
 // and by g++ with -DEMULATE to fibers on the processor, for tests. The differences are in device.h
 // and emulate.h. The rest is the same source for both, so that they agree bit for bit.
 //
-// Rules that keep it so: no libm; no fused multiply-add unless written as fma_rn; no atomics on floats;
-// shared memory through SHARED and DYNAMIC_SHARED; inline assembly in device.h alone; EXPORT for every
-// kernel.
+// Rules that keep the bits equal: no libm; no fused multiply-add unless written as fma_rn; no atomics on
+// floats; shared memory through SHARED and DYNAMIC_SHARED; inline assembly in device.h alone; EXPORT for
+// every kernel.
 #pragma once
 
 #if defined(EMULATE)
@@ -36,8 +36,8 @@ INLINE bfloat16_bits to_bfloat16(float f) {
 
 INLINE float infinity() { return bits_float(0x7f800000u); }
 
-// exp_rn returns e^x = 2^n · e^r with |r| ≤ ln2/2. e^r is a polynomial in explicit fused steps, so that
-// every implementation rounds alike. The relative error is below 1e-6 for normal results.
+// exp_rn returns e^x = 2^n · e^r with |r| ≤ ln2/2. e^r is a polynomial with every fused step written out,
+// so that GPU and emulator round alike. The relative error is below 1e-6 for normal results.
 INLINE float exp_rn(float x) {
     if (!(x < 88.72284f)) return x == x ? infinity() : x;
     if (x < -103.97208f) return 0.0f;
@@ -58,7 +58,7 @@ INLINE float exp_rn(float x) {
 // tanh_rn is 1 − 2/(e^2x + 1), with an absolute error below 1e-6.
 INLINE float tanh_rn(float x) { return 1.0f - divide_rn(2.0f, exp_rn(2.0f * x) + 1.0f); }
 
-// warp_sum adds over a warp in the order of butterflies; every lane gets the sum.
+// warp_sum adds over a warp by butterflies (lane distances 16, 8, … 1); every lane gets the sum.
 INLINE float warp_sum(float v) {
     for (int o = warp_size / 2; o > 0; o /= 2) v += __shfl_xor_sync(full_warp, v, o);
     return v;

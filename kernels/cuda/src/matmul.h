@@ -17,8 +17,8 @@
 #pragma once
 #include "epilogue.h"
 
-// Matrices with the same x are joined in one launch. Each has weights, ranges and a result of its own,
-// so its bits are those that it has alone. n is 0 for an unused output.
+// One launch can multiply several matrices with the same x. Each Output has weights, ranges and a result
+// of its own, so its bits are those of a launch of its own. n is 0 for an unused Output.
 struct Output {
     float *y;  // (m, n)
     int n;
@@ -33,8 +33,8 @@ struct Product {
     Epilogue after;  // of multiply_rows
 };
 
-// output_of returns the output of a block that has so many tiles, and makes block relative to the
-// first one of that output.
+// output_of returns the Output of block number `block`, if a block has `tiles` tiles. It changes block to
+// its number within that Output.
 template <int tiles> INLINE Output output_of(const Product &p, int &block) {
     Output output = p.outputs[0];
     for (int i = 1; i < 3; i++) {
@@ -86,8 +86,8 @@ template <class Format> INLINE size_t group_bytes(const Product &p) {
     return Format::Activations::header_bytes + (size_t)p.slabs * activation_bytes<Format>();
 }
 
-// finish turns a complete sum into a result. Activations in half precision were scaled by a power of
-// two.
+// finish turns a complete sum into a result: it undoes the scaling of activations in half precision by a
+// power of two.
 template <class Format> INLINE float finish(const Product &p, float sum, int row) {
     if (Format::Activations::header_bytes == 0) return sum;
     const float *factors = (const float *)(p.x + row / group_rows * group_bytes<Format>(p));
@@ -146,10 +146,10 @@ template <class Format, int groups> INLINE void multiply_rows(const Product &p) 
     if (p.after.kind == norm_epilogue) norm_after<Operand>(p.after, output.y, p.m, output.n, partial);
 }
 
-// multiply_tile: block (i, j) computes rows 8·block_groups·i … of x with the j'th eight tiles of w, all
-// of one output. Each of its eight warps has 2 tiles of w and half of the groups. A stage of shared memory holds a slab of all of
-// them, or a piece of it. While one stage is multiplied, the next ones are copied. All stages fit into
-// the 99 KiB that a block may use on every GPU.
+// multiply_tile: block (i, j) multiplies the rows of x from 8·block_groups·i on with the j'th eight tiles
+// of w, all of one Output. Each of its eight warps has 2 tiles of w and half of the groups of x. A stage
+// of shared memory holds a slab of all these tiles and groups, or a piece of it. While one stage is
+// multiplied, the next ones are copied. All stages fit into 99 KiB, which a block may use on every GPU.
 constexpr int block_tiles = 8, warp_tiles = 2;
 
 template <class Format> struct Tile {
@@ -159,8 +159,8 @@ template <class Format> struct Tile {
     static_assert(Format::stages * stage_bytes <= 99 << 10, "the stages do not fit");
 };
 
-// copy_pieces begins to copy count pieces of the given bytes, which are stride apart. In place of
-// pieces after the last, it copies the last one; their results are not stored.
+// copy_pieces begins to copy count pieces of so many bytes, stride bytes apart. For pieces that do not
+// exist it copies the last one; their results are not stored.
 template <int bytes, int count> INLINE void copy_pieces(unsigned char *to, const unsigned char *from, size_t stride, int last) {
     for (int i = threadIdx.x; i < bytes / 16 * count; i += 256) {
         int piece = i / (bytes / 16), offset = i % (bytes / 16) * 16;
@@ -249,8 +249,8 @@ template <class Format> INLINE void multiply_tile(const Product &p) {
 }
 
 // MATMUL exports the products of a format: for up to 8, 16 and 32 rows, with a block per tile; and for
-// any number of rows, with ⌈m/(8·block_groups)⌉ × ⌈tiles/8⌉ blocks of 256 threads, where the tiles of
-// each output begin a block. The kernels for few rows take an epilogue after the others' parameters.
+// any number of rows, with ⌈m/(8·block_groups)⌉ × ⌈tiles/8⌉ blocks of 256 threads, where each Output
+// begins with a new block. The kernels for few rows have the parameters of an epilogue in addition.
 #define MATMUL_OUTPUT(i) float *y##i, int n##i, const unsigned char *weights##i, int ranges##i
 #define MATMUL_PARAMETERS MATMUL_OUTPUT(0), MATMUL_OUTPUT(1), MATMUL_OUTPUT(2), const unsigned char *x, int m, int slabs
 #define MATMUL_AFTER int kind, unsigned *arrived, unsigned char *to, int to_slabs, float *stream, const float *norm, float eps, int threads

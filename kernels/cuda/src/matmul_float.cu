@@ -50,21 +50,21 @@ INLINE void round_rows(unsigned char *to, const float *x, int k, int slabs) {
             2 * pair < k ? row[2 * pair] : 0.0f, 2 * pair + 1 < k ? row[2 * pair + 1] : 0.0f);
 }
 
-// scale_and_round_rows scales each row of x (m, k) by a power of two to a largest magnitude of 2¹⁴
-// to 2¹⁵, so that half precision neither overflows nor loses small rows, and rounds it. A row whose
-// largest magnitude is below 2⁻¹³³, or with NaN or infinity, is not scaled. The power is at most
-// 2¹²⁶. Grid (1, m).
+// scale_and_round_rows scales each row of x (m, k) by a power of two, at most 2¹²⁶, and rounds it to half
+// precision. The largest magnitude becomes 2¹⁴ to 2¹⁵, so that half precision neither overflows nor loses
+// small rows. A row whose largest magnitude is below 2⁻¹³³, or with NaN or infinity, is not scaled. Grid
+// (1, m).
 INLINE void scale_and_round_rows(unsigned char *to, const float *x, int k, int slabs) {
     SHARED(float, peaks, [warp_size]);
     using Activations = FloatActivations<true>;
     const int row = blockIdx.y;
     x += (size_t)row * k;
-    unsigned largest = 0;  // the bits of magnitudes have their order, with NaN above all
+    unsigned largest = 0;  // as bits, which compare like the magnitudes; NaN is above all
     for (int i = threadIdx.x; i < k; i += blockDim.x) {
         unsigned magnitude = float_bits(x[i]) & 0x7fffffffu;
         largest = magnitude > largest ? magnitude : largest;
     }
-    // In two halves of the bits, which floats hold exactly.
+    // block_max compares floats, which hold the upper 16 bits exactly; they give the exponent.
     unsigned upper = (unsigned)block_max((float)(largest >> 16), peaks);
     int shift = upper == 0 || upper >= 0x7f80u ? 0 : 14 + 127 - (int)(upper >> 7);
     shift = shift > 126 ? 126 : shift;

@@ -10,8 +10,8 @@ using Q4_K = Scaled<Quants<256, 4, 0, false>, Factors>;
 //           the top bits of a byte belong to the first block
 //   scales: rows 0 … 15: 16 signed bytes, one per 16 columns, each + 128
 //   d:      for g = 0 … 7: of row g, of row g+8, half precision
-// With its top bit inverted, a quant is a signed 6-bit number: the quant minus 32. As the top bits of a
-// signed byte it is four times as large. The scale is divided by 4, which is exact.
+// With its top bit inverted, a quant is a signed 6-bit number: the quant minus 32. It is used as the top
+// bits of a signed byte, which is four times the number. So the scale is divided by 4, which is exact.
 struct Q6_K : IntegerFormat {
     static constexpr int columns = 256, slab_bytes = 2048 + 1024 + 256 + 32, parts = 4, most_ranges = 8, resident = 2, resident_tiles = 1, stages = 2;
     struct Part { uint4 low; };
@@ -52,7 +52,7 @@ struct Q6_K : IntegerFormat {
             mma_int8_half(d, first, b[0], zero);
             mma_int8_half(e, second, b[1], zero);
             UNROLL for (int i = 0; i < 4; i++) {
-                // Integers below 2²⁴: exact, fused or not.
+                // All numbers are integers below 2²⁴, so the result is exact, fused or not.
                 float product = fma_rn(integer_float(e[i]), f.scale[block][1][i / 2], integer_float(d[i]) * f.scale[block][0][i / 2]);
                 sum[i] += product * (f.d[i / 2] * scale_of(x, block, i));
             }

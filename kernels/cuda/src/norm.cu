@@ -20,8 +20,8 @@ extern "C" __global__ void rms_norm(float *dst, const float *x, const float *w, 
 }
 EXPORT(rms_norm)
 
-// add_rms_norm first adds y to x: the output of a block to the residual stream, before the norm of the
-// next block.
+// add_rms_norm first adds y, such as the output of attention, to x, the residual stream. Then it does
+// rms_norm on x.
 extern "C" __global__ void add_rms_norm(float *dst, float *x, const float *y, const float *w, int n, float eps) {
     SHARED(float, sums, [most_warps]);
     dst += (size_t)blockIdx.x * n;
@@ -68,8 +68,8 @@ extern "C" __global__ void layer_norm(float *dst, const float *x, const float *w
 }
 EXPORT(layer_norm)
 
-// rms_norm_* and add_rms_norm_* write the normalised row blockIdx.y as the operand of a product,
-// and with y also the sum to x. Grid (1, rows).
+// rms_norm_* and add_rms_norm_* write the normalised row blockIdx.y as the operand of a product. With y,
+// they also write the sum to x. Grid (1, rows).
 template <class Operand>
 INLINE void norm_operand(unsigned char *to, float *x, const float *y, const float *w, int n, float eps, int slabs, float *sums) {
     x += (size_t)blockIdx.y * n;

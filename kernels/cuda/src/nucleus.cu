@@ -12,8 +12,8 @@ struct Tokens {
     INLINE_MEMBER u64 key(int j) const { return key_of(scores[j], j); }
 };
 
-// Mass computes a weight in units of 2^-40. Integer sums do not depend on the order in which
-// threads add. Weights up to negligible become 0.
+// Mass computes a weight as an integer in units of 2^-40, because integer sums do not depend on the
+// order in which threads add. Weights up to negligible become 0.
 struct Mass {
     float peak, temperature;
     u64 negligible;
@@ -37,11 +37,11 @@ INLINE u64 total_mass(const Tokens &tokens, const Mass &mass, u64 floor, u64 *to
     return *total;
 }
 
-// cut_rows writes to cuts (rows) the smallest key that top-k and then top-p keep, for any k and
-// without sorting: of the k best tokens, the fewest that reach the share top_p of their mass. It
-// skips tokens that are so light that all of them together cannot be more than the mass to drop.
-// softmax_rows applies min-p. A row that is not finite gets 0, and so does every row if neither
-// filter is on. One block per row; peaks (rows, slices) is as peak_rows writes it.
+// cut_rows writes to cuts (rows) the smallest key that top-k and then top-p keep, for any k and without
+// sorting. Top-p keeps, of the k best tokens, the fewest that reach the share top_p of their mass. It
+// ignores tokens so light that vocab of them weigh no more than the mass to drop. softmax_rows applies
+// min-p. A row that is not finite gets 0, and so does every row if neither filter is on. One block per
+// row; peaks (rows, slices) is as peak_rows writes it.
 extern "C" __global__ void __launch_bounds__(1024) cut_rows(const float *scores, const u64 *peaks, const Filters *filters, u64 *cuts, int vocab) {
     SHARED(u64, amounts, [most_bins]);
     SHARED(unsigned, bins, [most_bins]);

@@ -1,5 +1,5 @@
-// Converting rows to the operand of a product. Kernels whose result is only read by a product write the
-// operand directly; that saves writing the row as float32, and a launch.
+// Converts rows to the operand of a product: the layout of activations.h. Kernels whose result only a
+// product reads write the operand directly; that saves a launch, and writing the row as float32.
 #pragma once
 #include "activations.h"
 
@@ -12,7 +12,7 @@ template <bool is_half> INLINE void round_pair(unsigned char *to, float a, float
 // quantise_four quantises columns 4·four … 4·four+3 of a row by the rule of ref.QuantizeRow. Whole
 // warps call it with ascending four; eight threads have a block of 32 columns.
 INLINE void quantise_four(unsigned char *to, const float (&values)[4], int row, int four, int slabs) {
-    unsigned largest = 0;  // the bits of magnitudes have their order, with NaN above all
+    unsigned largest = 0;  // as bits, which compare like the magnitudes; NaN is above all
     UNROLL for (int i = 0; i < 4; i++) {
         unsigned magnitude = float_bits(values[i]) & 0x7fffffffu;
         largest = magnitude > largest ? magnitude : largest;
@@ -80,7 +80,7 @@ struct IntegerOperand {
     template <class Value> INLINE_MEMBER void write_part(unsigned char *to, int first, int rows, int from, int end, int slabs, const Value &value) {
         const int fours = (end - from) / 4, all = rows * fours;
         for (int i = threadIdx.x; i < (all + warp_size - 1) / warp_size * warp_size; i += blockDim.x) {
-            bool exists = i < all;  // whole warps quantise
+            bool exists = i < all;  // threads without work call quantise_four too, which needs whole warps
             int row = first + (exists ? i / fours : 0), four = exists ? from / 4 + i % fours : slabs * (slab_columns / 4);
             float values[4];
             UNROLL for (int j = 0; j < 4; j++) values[j] = exists ? value(row, 4 * four + j) : 0.0f;

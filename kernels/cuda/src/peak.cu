@@ -2,7 +2,7 @@
 // kernels are compared with it.
 #include "gpu.h"
 
-constexpr int peak_chains = 8;  // independent sums of a warp, so that none waits for the one before
+constexpr int peak_chains = 8;  // independent sums of a warp, so that no product waits for another
 
 // matrix_peak multiplies a tile a (16×16) with a tile b (16×8) of bfloat16 numbers, 8·rounds times
 // per warp. Every thread of the grid writes the sum of its part of the results to out. operands

@@ -1,13 +1,13 @@
-// Keys: integers in the order of the tokens. A key is larger if its score is larger or, for equal
-// scores, if its id is smaller. So the best token has the largest key, the k best tokens are those
-// from some key on, and 0 means no token.
+// Keys are integers that compare like tokens. A key is larger if its score is larger or, for equal
+// scores, if its id is smaller. So the best token has the largest key, and the k best tokens are all
+// whose key is at least some key. 0 means no token.
 #pragma once
 #include "gpu.h"
 
 constexpr unsigned no_score = 0x007fffffu;        // the upper half of the key of −Inf, a masked id
 constexpr unsigned infinite_score = 0xff800000u;  // the upper half of the key of +Inf; NaN of either sign is above
 
-// One warp works on a slice of slice_tokens tokens. So slices do not depend on the grid.
+// A slice is slice_tokens tokens of a row. One warp works on it, whatever the grid is.
 constexpr int slice_tokens = 1024;
 
 INLINE int slices_of(int vocab) { return (vocab + slice_tokens - 1) / slice_tokens; }
@@ -30,8 +30,8 @@ INLINE float score_of(u64 key) {
     return bits_float(u & 0x80000000u ? u & 0x7fffffffu : ~u);
 }
 
-// is_best reports whether the largest key of a row belongs to a token. It does not if the row has
-// NaN or +Inf, or no finite score.
+// is_best reports whether the largest key of a row is a token to choose. It is not if the row has NaN or
+// +Inf, or no finite score.
 INLINE bool is_best(u64 key) {
     unsigned u = (unsigned)(key >> 32);
     return u > no_score && u < infinite_score;

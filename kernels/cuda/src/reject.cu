@@ -14,15 +14,15 @@ enum Verdict { accepted, rejected, no_target, no_draft };
 // Judged is a draft token with the numbers that decide about it.
 struct Judged {
     double p, q;
-    double target, draft;  // 1 / total of the rows
+    double target, draft;  // 1 / total weight of the target's and of the draft's row
     int verdict;
 };
 
 // short_float rounds a number ≥ 0 to 20 bits: 8 of the exponent and 12 of the fraction.
 INLINE u64 short_float(double v) { return (float_bits((float)v) + 0x400u) >> 11; }
 
-// Rest computes the residual max(0, p − q) for the tokens of one slice. If certain ≥ 0, q is 1 for the
-// token certain and 0 for the others.
+// Rest computes the residual max(0, p − q) for the tokens of one slice. If certain ≥ 0, the draft is
+// one-hot: q is 1 for the token certain and 0 for all others.
 struct Rest {
     const float *p, *q;
     double target, draft;

@@ -2,8 +2,8 @@
 #pragma once
 #include "rank.h"
 
-// each_key calls see with every key of a row, including keys of 0; the threads of the block share
-// the row. tokens has count() keys; the first vocab of them are made from scores.
+// each_key calls see with every key of a row, also with 0; the threads of the block share the row.
+// tokens has count() keys; the first vocab of them are made from scores.
 template <class Tokens, class See> INLINE void each_key(const Tokens &tokens, const See &see) {
     int j = threadIdx.x, step = blockDim.x;
     for (; j + (ahead - 1) * step < tokens.vocab; j += ahead * step) {
@@ -32,10 +32,10 @@ INLINE void sort_keys(u64 *keys, int n) {
     __syncthreads();
 }
 
-// floor_key returns a key that at least k tokens reach, and usually few more: the k-th best of the best
-// keys of the threads. With fewer than k threads it returns 1, which all tokens reach. It reads the row
-// once and saves later steps most of their work, above all contention in a histogram. keys is shared,
-// 1024 long. The whole block calls it.
+// floor_key returns a key that at least k tokens reach, and usually few more. Each thread finds the best
+// key of its tokens; the result is the k-th best of these. With fewer than k threads it is 1, which all
+// tokens reach. Later steps then skip most tokens, and contend less for the bins of a histogram. keys is
+// shared, 1024 long. The whole block calls it.
 template <class Tokens> INLINE u64 floor_key(const Tokens &tokens, int k, u64 *keys) {
     if (k > (int)blockDim.x) return 1;
     int n = warp_size;
@@ -51,7 +51,7 @@ template <class Tokens> INLINE u64 floor_key(const Tokens &tokens, int k, u64 *k
     return floor ? floor : 1;
 }
 
-// Radix select: the smallest of the best keys, found digit by digit from above.
+// Radix select: finds the smallest of the best keys digit by digit, the highest digit first.
 
 constexpr int most_bins = 2048;
 
@@ -88,7 +88,7 @@ template <class Amount> INLINE void choose_bin(const Amount *amounts, int bins, 
     }
 }
 
-// smallest_key returns the smallest key with the prefix, from floor on and with an amount above 0.
+// smallest_key returns the smallest key with the prefix that is at least floor and has an amount above 0.
 // least is shared. The whole block calls it.
 template <class Tokens, class Measure>
 INLINE u64 smallest_key(const Tokens &tokens, const Measure &amount, u64 floor, u64 prefix, int shift, u64 *least) {

@@ -1,7 +1,7 @@
 // From scores to weights, and from weights to a token.
 //
-// A row of weights means the distribution weight / total. The acceptance test and the draws read
-// the same weights, so both use the same distribution, however exp rounds.
+// A row of weights stands for the distribution weight / total. The acceptance test and the draws read
+// the same weights, so both use the same distribution, whatever the rounding of exp.
 #include "draw.h"
 #include "filters.h"
 
@@ -19,10 +19,10 @@ struct Weight {
     }
 };
 
-// softmax_rows writes exp((score − best) / temperature) to weights (rows, vocab), and the sums of
-// slices to sums (rows, slices). Tokens get 0 if their key is below the row's key in cuts, which
-// may be null, or if they are below min_p. A row with NaN or +Inf, or without a finite score, gets
-// only zeros. Grid (⌈slices / warps of a block⌉, rows).
+// softmax_rows writes exp((score − best) / temperature) to weights (rows, vocab), and the sum of each
+// slice to sums (rows, slices). A token gets 0 if min_p drops it, or if its key is below the row's key in
+// cuts, unless cuts is null. A row with NaN or +Inf, or without a finite score, gets only zeros. Grid
+// (⌈slices / warps of a block⌉, rows).
 extern "C" __global__ void __launch_bounds__(256) softmax_rows(const float *scores, const u64 *peaks, const u64 *cuts, const Filters *filters,
                                                                float *weights, double *sums, int vocab) {
     int slices = slices_of(vocab), slice = blockIdx.x * (blockDim.x / warp_size) + warp_id(), row = blockIdx.y;

@@ -72,7 +72,7 @@ CUresult enter(const char *call) {
     if (driver.lost) return refuse(CUDA_ERROR_ECC_UNCORRECTABLE, "%s: the device was lost", call);
     if (!current) return refuse(CUDA_ERROR_INVALID_CONTEXT, "%s: no context is current on this thread of the operating system", call);
     if (!current->users) return refuse(CUDA_ERROR_CONTEXT_IS_DESTROYED, "%s: the context was released", call);
-    return current->failed;  // its reason, if any, was given when it was found
+    return current->failed;  // the first call that met the error has recorded its reason
 }
 
 }  // namespace emulator

@@ -1,10 +1,10 @@
 // The state of the emulated driver: libcuda.so.1's functions on the machine of machine.h.
 //
-// With it the Go code of the GPU path runs unchanged, and all that CUDA forbids or leaves undefined
-// is refused or made visible. Streams are queues that run as late as CUDA allows, so that a missing
-// wait shows. Device memory starts as NaN, and ends exactly at its size. A context belongs to the
-// thread on which it was made current. Errors of kernels appear where CUDA lets them appear, and
-// stay. The PTX decides which kernels a module has; the same source runs, compiled for fibers.
+// The Go code of the GPU backend runs on it unchanged. What CUDA forbids is refused, and what CUDA
+// leaves undefined becomes visible. Streams are queues that run as late as CUDA allows, so that a
+// missing wait shows. Device memory starts as NaN and ends exactly at its size. A context belongs to
+// the thread on which it was made current. A kernel's error appears at a later call, as in CUDA, and
+// stays. The PTX decides which kernels a module has; the same sources run, compiled for fibers.
 //
 // The environment, read when a context is made:
 //   EMULATOR_SEED=n             chooses a random order of threads, blocks, streams and graph nodes; 0 or none: in order, as late as possible
@@ -40,7 +40,7 @@ using Work = std::function<CUresult()>;
 
 // A node of a graph: work that waits for other nodes, given by their numbers.
 struct Node {
-    std::string what;  // an update may not change it
+    std::string what;  // the name of the work, which an update of the graph may not change
     Work work;
     std::set<size_t> after;
 };
@@ -69,8 +69,8 @@ struct CUevent_st {
     unsigned recorded = 0, passed = 0;
     double seconds = 0;
     CUstream stream = nullptr;
-    bool captured = false;            // the last record was part of a capture,
-    CUgraph captured_in = nullptr;    // which is still under way
+    bool captured = false;            // the last record was part of a capture
+    CUgraph captured_in = nullptr;    // that capture, while it is under way
     std::set<size_t> captured_after;
 };
 
@@ -127,8 +127,8 @@ CUresult forbid_in_capture(const char *call);
 
 // Streams. None is the default stream.
 CUresult enqueue(CUstream stream, const char *what, Work work);
-CUresult finish(CUstream stream);   // everything queued on it
-CUresult finish_default();          // the default stream, and those that wait for it
+CUresult finish(CUstream stream);   // does everything queued on the stream
+CUresult finish_default();          // the same for the default stream and those that wait for it
 CUresult finish_all();
 
 bool on_device(uintptr_t address, size_t bytes);

@@ -7,7 +7,7 @@ namespace emulator {
 
 namespace {
 
-// reaches says which nodes work that follows last waits for.
+// reached returns the nodes that must be done before work that comes after the nodes in last.
 std::vector<bool> reached(const Nodes &nodes, const std::set<size_t> &last) {
     std::vector<bool> seen(nodes.size());
     std::vector<size_t> open(last.begin(), last.end());

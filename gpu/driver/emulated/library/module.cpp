@@ -74,7 +74,7 @@ struct Arguments {
     std::vector<void *> pointers;
 };
 
-// taken copies the arguments at the time of the call, as CUDA does.
+// taken copies the arguments of a launch when it is queued, as CUDA does.
 std::shared_ptr<Arguments> taken(const Kernel *kernel, void **values) {
     auto arguments = std::make_shared<Arguments>();
     std::vector<size_t> start;

@@ -12,7 +12,7 @@ CUstream real(CUstream stream) { return stream ? stream : &driver.default_stream
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-// step does the oldest work of a stream. The context keeps an error.
+// step does the oldest work of a stream. If the work fails, the context keeps the error.
 CUresult step(CUstream stream) {
     Work work = std::move(stream->queue.front());
     stream->queue.pop_front();
@@ -148,7 +148,7 @@ API CUresult cuStreamQuery(CUstream stream) {
 API CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned) {
     ENTER;
     stream = real(stream);
-    if (event->captured_in) {  // the stream joins that capture
+    if (event->captured_in) {  // the stream joins the capture in which the event was recorded
         if (stream->capturing && stream->capturing != event->captured_in)
             return refuse(CUDA_ERROR_STREAM_CAPTURE_ISOLATION, "cuStreamWaitEvent: the event is of another capture");
         stream->capturing = event->captured_in;
@@ -172,7 +172,7 @@ API CUresult cuEventCreate(CUevent *event, unsigned flags) {
 API CUresult cuEventDestroy_v2(CUevent event) {
     ENTER;
     if (!driver.events.erase(event)) return refuse(CUDA_ERROR_INVALID_HANDLE, "cuEventDestroy: there is no event %p", (void *)event);
-    CUresult failed = event->recorded ? finish_all() : CUDA_SUCCESS;  // waits for it may be queued anywhere
+    CUresult failed = event->recorded ? finish_all() : CUDA_SUCCESS;  // any stream may have queued a wait for it
     delete event;
     return failed;
 }

@@ -52,7 +52,7 @@ func (s *sequence) name(kernel string) string {
 	return kernel + "_float"
 }
 
-// append stores rows after the length, `ahead` tokens further on, and does not advance the length.
+// append stores rows at position length+ahead, and does not change the length.
 func (s *sequence) append(k, v []float32, ahead int) {
 	rows := len(k) / s.rowSize()
 	s.launch(s.name("append"), [3]int{2, rows, 1}, line(64), s.keys, s.values, k, v, s.length, int32(ahead),
@@ -61,8 +61,8 @@ func (s *sequence) append(k, v []float32, ahead int) {
 	s.v = append(s.v[:(int(s.length[0])+ahead)*s.rowSize()], v...)
 }
 
-// attend computes attention for the rows of q. tiles is how many tiles of eight columns a block
-// takes; most is how many splits the grid has.
+// attend computes attention for the rows of q. tiles is the number of tiles of eight columns in a
+// block; most is the number of splits in the grid.
 func (s *sequence) attend(q []float32, ahead, tiles, most int) []float32 {
 	rows := len(q) / (s.heads * s.headDim)
 	scale := float32(1 / math.Sqrt(float64(s.headDim)))
@@ -100,7 +100,7 @@ func (s *sequence) head(h, n int) ref.Head {
 	return out
 }
 
-// want is attention by the reference, and the reference's largest distance from the exact result.
+// want returns the reference's attention, and its largest distance from the exact result.
 func (s *sequence) want(q []float32, ahead int) (dst []float32, distance float64) {
 	rows := len(q) / (s.heads * s.headDim)
 	position := int(s.length[0]) + ahead
@@ -180,8 +180,8 @@ func Attention(t *testing.T, launch Launch, half bool, headDim, length int, exac
 	return distance
 }
 
-// Windows checks attention that sees only the last keys, and caps its scores: splits that only some
-// of the rows see, a window that begins with a split, one of a single key, one that hides nothing.
+// Windows checks attention with a window and capped scores. Cases are splits that only some rows see,
+// a window that begins with a split, a window of one key, and a window that hides nothing.
 func Windows(t *testing.T, launch Launch, half bool, headDim int) {
 	t.Helper()
 	for _, c := range []struct {
@@ -211,9 +211,9 @@ func Windows(t *testing.T, launch Launch, half bool, headDim int) {
 	}
 }
 
-// RowCounts checks that decoding, verification and prefill use the same arithmetic: a row has the
-// same bits whatever rows are computed with it, whatever rejected tokens come after it, and
-// however long the sequence may become in the same graph.
+// RowCounts checks that decoding, verification and prefill use the same arithmetic. A row has the same
+// bits whatever rows are computed with it, whatever rejected tokens lie after it, and for however long
+// a sequence the grid is made.
 func RowCounts(t *testing.T, launch Launch, half bool, counts []int) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(8, 8))

@@ -1,8 +1,8 @@
 // Package checks compares every kernel with kernels/ref, on any machine that runs kernels: the
 // simulator, the emulator, the emulated driver, a GPU. A check is given the machine as a function
 // that launches a kernel: a [Launch] for the kernels of a layer, a [Run] for matrix products
-// ([Matmuls]), a [Load] for verification and sampling ([All]). The rows of scores are of the kinds
-// that are likely to show a bug.
+// ([Matmuls]), a [Load] for verification and sampling ([All]). The rows of scores are of kinds that
+// are likely to show a bug.
 package checks
 
 import (
@@ -32,7 +32,7 @@ func numbers(r *rand.Rand, n int) []float32 {
 	return x
 }
 
-// garbage returns n NaN, for memory that nothing has been written to.
+// garbage returns n NaN, as the content of memory that was never written.
 func garbage(n int) []float32 {
 	x := make([]float32, n)
 	for i := range x {

@@ -63,7 +63,7 @@ func LayerNorms(t *testing.T, launch Launch) {
 		const eps = 1e-5
 		x, w := numbers(r, c.groups*c.n), numbers(r, c.repeats*c.n)
 		for i := range x {
-			x[i] += 3 // far from its mean of zero, which RMSNorm would divide by as well
+			x[i] += 3 // with a mean of zero, LayerNorm and RMSNorm would do the same
 		}
 		want, exact := make([]float32, len(x)), make([]float64, len(x))
 		for g := range c.groups {

@@ -15,8 +15,7 @@ import (
 	"specula/kernels/ref"
 )
 
-// Run runs a kernel on slices as Kernels.Run does, on the machine under test: the simulator, the
-// emulator or a GPU.
+// Run runs a kernel on slices, as Kernels.Run does, on the simulator, the emulator or a GPU.
 type Run func(kernel string, grid, block sim.Dim, sharedBytes int, arguments ...any)
 
 // Matmul is a format with its reference, and a source of weights in the layout of a file.
@@ -157,7 +156,7 @@ func (f Matmul) products(run Run, x []float32, m int, matrices []packed, cols in
 	return f.productsThen(run, x, m, matrices, cols, int32(cuda.NoEpilogue), uint64(0), uint64(0), int32(0), uint64(0), uint64(0), float32(0), int32(0))
 }
 
-// productsThen are products with the arguments of an epilogue.
+// productsThen is products with an epilogue, whose arguments are in after.
 func (f Matmul) productsThen(run Run, x []float32, m int, matrices []packed, cols int, after ...any) [][]float32 {
 	// the content of missing rows must not matter
 	activations := simtest.Filled(f.ActivationBytes(m, cols), byte(0xff))
@@ -188,8 +187,8 @@ func (f Matmul) productsThen(run Run, x []float32, m int, matrices []packed, col
 
 // CheckProducts compares products of a format with the reference. The reference computes each row
 // alone, so a row must have the same bits for every number of rows. Set exact to false on real
-// tensor cores, which add floats in an order of their own: then the product with the most rows is
-// compared with the reference within a bound, and those with fewer rows must have its bits.
+// tensor cores, which add floats in another order. Then the product with the most rows must be close
+// to the reference, and products with fewer rows must have the bits of that product.
 func (f Matmul) CheckProducts(t testing.TB, run Run, exact bool) {
 	t.Helper()
 	twoSlabs := 2 * f.Columns
@@ -226,7 +225,7 @@ func (f Matmul) CheckProducts(t testing.TB, run Run, exact bool) {
 	}
 }
 
-// near compares with a result whose sums were added in another order.
+// near checks that results are equal up to the rounding of sums in another order.
 func (f Matmul) near(t testing.TB, got, want []float32) {
 	t.Helper()
 	largest := 0.0
@@ -243,8 +242,8 @@ func (f Matmul) near(t testing.TB, got, want []float32) {
 	}
 }
 
-// CheckEpilogues compares products whose last blocks go on with the result with those that separate
-// kernels go on with: the operand of the next product, and the residual stream.
+// CheckEpilogues compares products with an epilogue with products followed by separate kernels: the
+// operand of the next product and the residual stream must have the same bits.
 func (f Matmul) CheckEpilogues(t testing.TB, run Run) {
 	t.Helper()
 	if f.Operand() == "" {
@@ -285,13 +284,13 @@ func (f Matmul) CheckEpilogues(t testing.TB, run Run) {
 	}
 }
 
-// CheckJoined compares the product with three joined matrices, of different ranges, with the products
-// with each.
+// CheckJoined compares one launch for three matrices with different numbers of ranges with a launch for
+// each of them.
 func (f Matmul) CheckJoined(t testing.TB, run Run) {
 	t.Helper()
 	cols := 3 * f.Columns
 	var matrices []packed
-	for i, ranges := range []int{2, 3, 1} { // the warps, as many as the fewest ranges, take one range or more
+	for i, ranges := range []int{2, 3, 1} { // there are as many warps as the fewest ranges
 		n := []int{40, 16, 7}[i]
 		matrices = append(matrices, f.pack(t, f.random(rand.New(rand.NewPCG(5, uint64(i))), n, cols), n,
 			cols, ranges))

@@ -7,8 +7,8 @@ import (
 	"specula/kernels/ref"
 )
 
-// Peak checks the kernel that products are measured against. It uses whole numbers, whose sums are
-// the same in any order.
+// Peak checks matrix_peak, whose speed the products are compared with. It uses whole numbers, whose
+// sums are the same in any order.
 func Peak(t *testing.T, launch Launch) {
 	t.Helper()
 	const blocks, threads, rounds, chains = 2, 64, 3, 8

@@ -7,9 +7,8 @@ import (
 )
 
 // Kernels are the kernels of one module on some machine. Run runs a kernel, as in package simtest,
-// and fails the test if that is not possible. For a slice among the arguments, the kernel gets device
-// memory of exactly this size; Run copies the slice there, and the content back afterwards. For nil
-// the kernel gets a null pointer.
+// and fails the test if that is not possible. A slice among the arguments is copied to device memory
+// of exactly its size, and back afterwards. nil becomes a null pointer.
 type Kernels interface {
 	Run(kernel string, grid, block sim.Dim, sharedBytes int, arguments ...any)
 }

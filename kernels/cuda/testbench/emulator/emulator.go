@@ -3,8 +3,8 @@
 // and what is checked.
 //
 // [Build] compiles a program, [Start] runs it as an [Emulator], [Emulator.Launch] runs a kernel in
-// it. The kernels are in a process of their own (machine/runner.cpp): so no test needs cgo, and a
-// kernel that crashes does not take the test down.
+// it. The kernels run in a separate process (machine/runner.cpp): so no test needs cgo, and a kernel
+// that crashes does not end the test.
 package emulator
 
 import (
@@ -28,9 +28,9 @@ import (
 // ErrNoCompiler means that there is no g++ on this machine, so that nothing can be emulated.
 var ErrNoCompiler = errors.New("there is no g++, which compiles kernels for the emulator")
 
-// Build compiles kernels (*.cu files of kernels/cuda/src) and the emulator's machine into the
-// program out. It looks for the machine from the kernels' folder. defines are passed to the
-// compiler, as NAME or NAME=VALUE.
+// Build compiles kernels (*.cu files of kernels/cuda/src) and the emulator's machine into the program
+// out. It finds the machine relative to the kernels' folder. defines, NAME or NAME=VALUE, are passed
+// to the compiler.
 func Build(out string, kernels []string, defines ...string) error {
 	compiler, err := exec.LookPath("g++")
 	if err != nil {
@@ -165,7 +165,7 @@ func (e *Emulator) Launch(kernel string, grid, block [3]int, sharedBytes int, ar
 	return nil
 }
 
-// Parameter is a value; or, with Buffer > 0, an offset into buffer number Buffer−1.
+// Parameter is a value or, if Buffer is above 0, an offset into buffer number Buffer−1.
 type Parameter struct {
 	Buffer, Bytes uint32
 	Value         uint64

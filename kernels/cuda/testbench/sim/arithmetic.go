@@ -34,7 +34,7 @@ func (c *compiler) arithmetic() execute {
 }
 
 // explicit reads the rounding .rn of a floating-point sum or product. It refuses an instruction
-// without it, which the driver may fuse with another.
+// without .rn, because the driver may fuse that with another instruction.
 func (c *compiler) explicit() {
 	if c.nextIs("f32", "f64") {
 		c.fail("without .rn a GPU may fuse a product and a sum; compile with -ffp-contract=off")
@@ -110,7 +110,7 @@ func (c *compiler) divide() execute {
 		if t.kind == unsigned {
 			return c.binary(t, t, t, func(a, b uint64) uint64 {
 				if b == 0 {
-					return ^uint64(0) // what hardware gives
+					return ^uint64(0) // as on hardware
 				}
 				return a / b
 			})

@@ -7,7 +7,7 @@ type asyncCopy struct {
 	lane, group  int
 	to           uint64 // in shared memory
 	from         uint64
-	bytes, taken int // in bytes; taken of them come from memory, the rest is zero
+	bytes, taken int // the size of the copy; the first taken bytes come from memory, the rest is zero
 }
 
 // asynchronousCopy compiles cp.async and the instructions that close its groups and wait for them.
@@ -65,8 +65,8 @@ func (c *compiler) asynchronousCopy() execute {
 	}
 }
 
-// beginCopy checks both ends of a copy, and lists the copy. From now on it is an error to use the
-// target, until the copy is waited for.
+// beginCopy checks source and target of a copy, and adds it to the list of copies. Until the copy is
+// waited for, it is an error to use the target.
 func (w *warp) beginCopy(c asyncCopy) error {
 	if c.taken > c.bytes {
 		return laneError{c.lane, fmt.Errorf("%d of %d bytes are taken", c.taken, c.bytes)}
@@ -84,8 +84,7 @@ func (w *warp) beginCopy(c asyncCopy) error {
 	return nil
 }
 
-// setCopy sets the copy epoch of a copy's target: the epoch in which the copy began, or 0 when it
-// has ended.
+// setCopy sets the copyEpoch of a copy's target: the epoch in which the copy began, or 0 after its end.
 func (b *block) setCopy(c asyncCopy, epoch uint32) {
 	list := b.grains(int(c.to), c.bytes)
 	for i := range list {
@@ -93,8 +92,8 @@ func (b *block) setCopy(c asyncCopy, epoch uint32) {
 	}
 }
 
-// land ends the copies of lanes, except those of the last n groups that were closed. n = −1 ends
-// all.
+// land ends the copies of lanes, except those of the n groups that were closed last. n = −1 ends all
+// copies.
 func (w *warp) land(lanes uint32, n int) error {
 	kept := w.copies[:0]
 	for _, c := range w.copies {

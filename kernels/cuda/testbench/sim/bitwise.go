@@ -122,8 +122,8 @@ func (c *compiler) immediate(i int) uint64 {
 	return o.value
 }
 
-// permuteBytes picks four of eight bytes. Bit 3 of a selector takes the byte's sign, repeated,
-// instead.
+// permuteBytes picks four of eight bytes. With bit 3 of a selector, the result is eight copies of the
+// sign of the byte instead.
 func (c *compiler) permuteBytes() execute {
 	t := c.typ("b32")
 	return c.ternary(t, t, t, t, func(a, b, selectors uint64) uint64 {
@@ -167,7 +167,7 @@ func (c *compiler) extractBits() execute {
 		if t.kind == unsigned {
 			return x >> from & (1<<length - 1)
 		}
-		// Beyond the register, its sign continues. The field's own sign is its last bit inside the
+		// Bits beyond the register repeat its sign. The sign of the field is its last bit inside the
 		// register.
 		x = uint64(int64(x) >> min(from, 63))
 		if length >= 64 {

@@ -11,19 +11,19 @@ import (
 type block struct {
 	kernel            *Kernel
 	memory            *memory
-	variables         map[*variable]Pointer // of the module, in global memory
+	variables         map[*variable]Pointer // where the module's variables lie in global memory
 	parameters        []byte
 	size, grid, place Dim
 	warps             []*warp
-	registers         []values // of a warp that has not begun
-	order             []int    // of warps
+	registers         []values // the first content of every warp's registers
+	order             []int    // in which the warps take turns
 	threads           int
 	alive, waiting    int
 	mostSteps         uint64
 
 	shared            []byte
 	history           []history
-	epoch, firstEpoch uint32 // count of barriers; its value when this block began
+	epoch, firstEpoch uint32 // number of barriers so far; its value when this block began
 }
 
 func newBlock(l *launch) *block {

@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// shuffle compiles shfl.sync: each lane reads a register of another lane. The second predicate
-// says whether that lane is in range.
+// shuffle compiles shfl.sync: each lane reads a register of another lane. An optional predicate says
+// whether the other lane was in range.
 func (c *compiler) shuffle() execute {
 	c.need("sync")
 	mode := c.oneOf("up", "down", "bfly", "idx")
@@ -43,10 +43,10 @@ func (c *compiler) shuffle() execute {
 	}
 }
 
-// shuffleFrom returns the lane that a lane reads, and whether it is in range; if not, the lane
-// reads itself. limit has the bound of the range in its low 5 bits: the first lane for up, the last
-// one for the other modes. From bit 8 on it has a mask: the bits of a lane's number that say which
-// part of the warp the lane belongs to.
+// shuffleFrom returns the lane that a lane reads, and whether that is in range; if not, the lane
+// reads itself. The low 5 bits of limit bound the range: the first lane for up, the last one for the
+// other modes. The bits of limit from 8 on are a mask: these bits of a lane's number say to which
+// part of the warp it belongs.
 func shuffleFrom(mode string, lane, b, limit int) (from int, inRange bool) {
 	segment := limit >> 8 & 31
 	last := lane&segment | limit&31&^segment

@@ -3,8 +3,8 @@ package sim
 var comparisons = []string{"eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs", "equ", "neu",
 	"ltu", "leu", "gtu", "geu", "num", "nan"}
 
-// compare compiles setp: p = a ⊙ b and q = not (a ⊙ b). If there is a boolean operation, both are
-// joined with a third predicate.
+// compare compiles setp, which sets two predicates: p = a ⊙ b and q = not (a ⊙ b). A boolean operation
+// then combines each with a third predicate.
 func (c *compiler) compare() execute {
 	how := c.oneOf(comparisons...)
 	join := ""
@@ -65,9 +65,9 @@ func joinBits(how string, a, b uint32) uint32 {
 	return a ^ b
 }
 
-// comparison returns nil if an operator does not exist for a type. Registers are zero beyond their
-// size. So unsigned values compare as they are; signed values are shifted until their sign is the
-// top bit.
+// comparison returns the function of an operator, or nil if it does not exist for the type. Registers
+// are zero beyond their size. So unsigned values are compared unchanged; signed values are first
+// shifted until their sign is the top bit.
 func comparison(how string, t scalar) func(a, b uint64) bool {
 	switch t.kind {
 	case float:
@@ -109,7 +109,7 @@ var compareUnsigned = map[string]func(a, b uint64) bool{
 	"ge": func(a, b uint64) bool { return a >= b }, "hs": func(a, b uint64) bool { return a >= b },
 }
 
-// compareNumbers has the operators on floats. One that ends in u also holds if one side is NaN.
+// compareNumbers has the operators on floats. An operator that ends in u is also true if a side is NaN.
 var compareNumbers = map[string]func(a, b float64) bool{
 	"eq":  func(a, b float64) bool { return a == b },
 	"ne":  func(a, b float64) bool { return a < b || a > b },

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// execute carries out one instruction for the lanes that are set.
+// execute carries out one instruction for the lanes whose bits are set.
 type execute func(w *warp, lanes uint32) error
 
-// compiler turns one instruction into a step. Its reading methods keep the first error and go on
-// with a harmless value. So the function of a family reads like a description of its instruction.
+// compiler turns one instruction into a step. Its methods that read modifiers and operands keep the
+// first error and return a harmless value. So the functions in families need no error handling.
 type compiler struct {
 	kernel *Kernel
 	in     *instruction
@@ -143,7 +143,7 @@ func (c *compiler) operand(i int) operand {
 	return c.in.operands[i]
 }
 
-// to is the register that operand i names. It receives a value of type t.
+// to returns the register that operand i names, as the target of a value of type t.
 func (c *compiler) to(i int, t scalar) int { return c.destination(c.operand(i), t, false) }
 
 // toWide is to for instructions whose register may be larger than the value.
@@ -166,8 +166,8 @@ func fits(register, t scalar, wide bool) bool {
 		register.kind != float)
 }
 
-// from is a register that holds operand i, of type t. Numbers, special registers and addresses of
-// variables get registers of their own, so that execution only deals with registers.
+// from returns the register that holds operand i, of type t. Numbers, special registers and addresses
+// of variables get registers, too, so that execution deals with registers only.
 func (c *compiler) from(i int, t scalar) int { return c.source(c.operand(i), t, false) }
 
 func (c *compiler) fromWide(i int, t scalar) int { return c.source(c.operand(i), t, true) }
@@ -227,8 +227,8 @@ func (c *compiler) symbol(name string, t scalar) int {
 	return c.kernel.constant(constant{variable: v})
 }
 
-// toPredicate returns the index of the predicate that an operand names. The sink gets a predicate
-// of its own.
+// toPredicate returns the index of the predicate that an operand names. The sink _ gets a new
+// predicate.
 func (c *compiler) toPredicate(o operand) int {
 	if o.kind == sinkOperand {
 		c.kernel.predicates++

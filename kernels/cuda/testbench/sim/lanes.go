@@ -1,7 +1,7 @@
 package sim
 
-// The loops over the lanes. The functions one, two and three map the contents of registers to a
-// result, of which the bits in mask are stored.
+// The loops over the lanes. Functions of the types one, two and three compute a result from the
+// contents of registers. Of the result, the bits in mask are stored.
 
 type (
 	one   func(a uint64) uint64

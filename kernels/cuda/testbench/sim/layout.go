@@ -36,9 +36,9 @@ type part struct {
 }
 
 // layOut orders the basic blocks. A block comes after all blocks that lead to it, except along the
-// backward edges of loops. The blocks of a loop stay together, and what follows the loop comes
-// after it. A warp that always runs the lowest place first then makes lanes meet again as early as
-// they can. Source: Bourdoncle, Efficient chaotic iteration strategies with widenings, 1993.
+// backward edges of loops. The blocks of a loop stay together, before the code after the loop. A warp
+// always runs its lanes at the lowest place first; with this order they meet again as early as
+// possible. Source: Bourdoncle, Efficient chaotic iteration strategies with widenings, 1993.
 func layOut(steps []step) ([]step, error) {
 	parts, err := cut(steps)
 	if err != nil || len(parts) == 0 {
@@ -155,7 +155,7 @@ func (o *orderer) visit(v int) int {
 		if top == v {
 			break
 		}
-		o.number[top] = 0 // will be seen again below, inside the loop of v
+		o.number[top] = 0 // visited again below, as part of the loop that begins at v
 	}
 	if loop {
 		for _, next := range o.parts[v].next {

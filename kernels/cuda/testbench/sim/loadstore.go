@@ -40,7 +40,7 @@ func (c *compiler) address(i int, where space) address {
 	return a
 }
 
-// touches records the size of an access that may be one to shared memory.
+// touches records the size of an access that may be to shared memory, for Kernel.grain.
 func (c *compiler) touches(where space, bytes int) {
 	if where == sharedSpace || where == generic {
 		c.kernel.grain = min(c.kernel.grain, bits.TrailingZeros(uint(bytes)))
@@ -229,7 +229,7 @@ func put(p []byte, bytes int, v uint64) {
 	}
 }
 
-// access checks an access of lane to n bytes at an address, and returns the bytes.
+// access checks that a lane may access n bytes at an address, and returns the bytes.
 func (w *warp) access(where space, at uint64, n, lane int, how use) ([]byte, error) {
 	if at&uint64(n-1) != 0 {
 		return nil, laneError{lane,

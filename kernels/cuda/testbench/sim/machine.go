@@ -12,7 +12,7 @@ import (
 
 // Machine is the memory of a GPU, and launches kernels. It serves one goroutine at a time.
 type Machine struct {
-	// Seed other than 0 shuffles blocks and warps. It changes results that depend on their order.
+	// A Seed other than 0 shuffles blocks and warps, which changes results that depend on their order.
 	Seed uint64
 	// Workers is how many blocks run at the same time; 0 is one per CPU.
 	Workers int
@@ -68,7 +68,7 @@ const (
 	defaultMost = 1 << 28
 )
 
-// launch is what the blocks of a grid share.
+// launch holds what the blocks of a grid share.
 type launch struct {
 	kernel      *Kernel
 	memory      *memory

@@ -16,7 +16,7 @@ type tile struct {
 func (t tile) registersOfA() int { return t.inner / (4 * t.perRegister) * 2 }
 func (t tile) registersOfB() int { return t.inner / (4 * t.perRegister) }
 
-// a is where element (row, k) is: the register, the lane, and its shift in bits.
+// a returns where element (row, k) of matrix a is: register, lane, and shift in bits.
 func (t tile) a(row, k int) (register, lane, shift int) {
 	half := 4 * t.perRegister
 	return row/8 + 2*(k/half), row%8*4 + k%half/t.perRegister, k % t.perRegister * 32 / t.perRegister
@@ -66,8 +66,8 @@ func (c *compiler) multiplyTiles() execute {
 	}
 }
 
-// tile reads the types of a product: of the sums and of the elements. widen makes a float of an
-// element; it is nil for bytes.
+// tile reads the types of a product: those of the sums and of the elements. widen converts an element
+// to a float; it is nil for bytes.
 func (c *compiler) tile(shape string) (sum scalar, form tile, widen func(uint16) float32) {
 	sum = c.typ("f32", "s32")
 	kind := ""
@@ -90,7 +90,7 @@ func (c *compiler) tile(shape string) (sum scalar, form tile, widen func(uint16)
 	return sum, form, widen
 }
 
-// element is where one element of a tile is.
+// element says where one element of a tile is: see tile.a.
 type element struct{ register, lane, shift uint8 }
 
 // places are the elements of both tiles, by row or column and the inner index.

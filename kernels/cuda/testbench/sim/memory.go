@@ -24,7 +24,7 @@ const (
 type allocation struct {
 	at    uint64
 	bytes []byte
-	uses  *atomic.Uint32 // of this launch, one bit for each use
+	uses  *atomic.Uint32 // the kinds of use in this launch, a bit for each
 }
 
 // note records how blocks use an allocation.
@@ -41,9 +41,9 @@ func (m *memory) forgetUses() {
 	}
 }
 
-// checkUses ends a launch. Memory that ld.global.nc reads must not change while a kernel runs,
-// because that load's cache does not see changes. Allocations are checked as a whole; tests have
-// one for each array.
+// checkUses, at the end of a launch, refuses allocations that ld.global.nc has read and the kernel has
+// written: the cache of that load does not see changes. It checks whole allocations; in tests, each
+// array has its own.
 func (m *memory) checkUses() error {
 	for _, a := range m.list {
 		if u := a.uses.Load(); u&(1<<readingOnly) != 0 && u&(1<<writing|1<<updating) != 0 {
@@ -53,7 +53,7 @@ func (m *memory) checkUses() error {
 	return nil
 }
 
-// memory is what blocks see of a Machine: its allocations, in ascending order.
+// memory is the global memory of a Machine: its allocations, in ascending order of addresses.
 type memory struct {
 	list    []allocation
 	top     uint64

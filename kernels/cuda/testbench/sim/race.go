@@ -2,13 +2,13 @@ package sim
 
 import "fmt"
 
-// history is what is known about one grain of shared memory. A grain has as many bytes as the
-// smallest access of the kernel, so that every access covers whole grains. Accesses are ordered by
-// barriers, which end an epoch of the block. Among the lanes of one warp, bar.warp.sync also
-// orders them, and the warp's clock counts it.
+// history records the last accesses to one grain of shared memory. A grain has as many bytes as the
+// smallest access of the kernel, so that every access covers whole grains. Barriers order accesses;
+// the time between two barriers is an epoch. Among the lanes of one warp, bar.warp.sync orders them,
+// too; the warp's clock counts it.
 type history struct {
 	writeEpoch, readEpoch, copyEpoch uint32 // 0: never
-	writeClock, readClock            uint32 // of the thread's warp
+	writeClock, readClock            uint32 // the clock of the thread's warp at these accesses
 	writer, reader                   int16  // thread numbers; for a reader below 0 see severalWarps
 	wrote                            use    // how the last write was done
 }
@@ -29,9 +29,9 @@ const (
 	readingOnly // by ld.global.nc
 )
 
-// touch records an access to shared memory. It returns an error if no barrier orders the access
-// against the earlier ones, if it reads what nobody has written, or if an asynchronous copy into
-// these bytes is under way.
+// touch records an access to shared memory. It returns an error if no barrier lies between the access
+// and a conflicting one, if it reads bytes that were never written, or if an asynchronous copy into
+// them is under way.
 func (b *block) touch(w *warp, lane, offset, n int, how use) error {
 	list := b.grains(offset, n)
 	for i := range list {
@@ -85,9 +85,8 @@ func readers(reader int16) string {
 	return fmt.Sprintf("several threads of warp %d", severalLanes-reader)
 }
 
-// noteRead records a read. If barriers order all recorded reads before this one, the new read
-// replaces them in the record: an access that is ordered after this read is also ordered after
-// them.
+// noteRead records a read. If barriers order all recorded reads before the new one, it replaces them:
+// whatever comes after the new read also comes after the old ones.
 func (b *block) noteRead(w *warp, h *history, thread int16) {
 	if h.readEpoch != b.epoch || w.readsOrdered(h, int(thread)-w.first) {
 		h.readEpoch, h.reader, h.readClock = b.epoch, thread, w.clock
@@ -105,8 +104,8 @@ func (b *block) noteRead(w *warp, h *history, thread int16) {
 	h.readClock = w.clock
 }
 
-// ordered reports whether there was a bar.warp.sync between what thread other did at that clock of
-// the warp and what lane does now.
+// ordered reports whether a bar.warp.sync lies between an access of thread other, made at the given
+// clock of the warp, and one of lane now.
 func (w *warp) ordered(other int, clock uint32, lane int) bool {
 	if other/32 != w.first/32 {
 		return false
@@ -131,7 +130,7 @@ func (w *warp) readsOrdered(h *history, lane int) bool {
 	return true
 }
 
-// synchronise makes what the lanes did so far visible to each other.
+// synchronise records a bar.warp.sync of the lanes: it orders their earlier accesses before later ones.
 func (w *warp) synchronise(lanes uint32) {
 	w.clock++
 	for l := range 32 {

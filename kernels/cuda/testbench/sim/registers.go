@@ -5,8 +5,8 @@ type values [32]uint64
 
 const everyLane = ^uint32(0)
 
-// constant is a register that is written before a kernel starts, and never again. The sink is an
-// exception: it is written, but never read.
+// constant is a register that is written only before a kernel starts. The sink is an exception: it is
+// written at any time and never read.
 type constant struct {
 	value    uint64
 	variable *variable // whose address it is, if not nil
@@ -14,7 +14,7 @@ type constant struct {
 	sink     bool
 }
 
-// constant returns the register that holds what. These registers come after all declared ones.
+// constant returns the register with the constant what. Such registers follow the declared ones.
 func (k *Kernel) constant(what constant) int {
 	for i, c := range k.constants {
 		if c == what {

@@ -2,10 +2,10 @@ package sim
 
 import "math"
 
-// Hardware gives one NaN for every result of arithmetic.
+// The NaN that hardware returns for arithmetic without a defined result.
 const (
 	nan32 = 0x7fffffff
-	// In double precision, hardware keeps the NaN of an operand; which one does not matter here.
+	// In double precision, hardware returns the NaN of an operand. The simulator always returns this one.
 	nan64 = 0x7fffffffffffffff
 	nan16 = 0x7fff
 )
@@ -27,16 +27,16 @@ func bits64(f float64) uint64 {
 	return math.Float64bits(f)
 }
 
-// fuse is a·b + c rounded once. The product is exact in double precision. The sum is rounded in
-// double precision, and then to float. Rounding twice is correct, unless the first result is
-// exactly between two floats: then the part lost in the first rounding decides. In that case, or
-// if the result may be subnormal, the sum is rounded to odd first. Source: Boldo and Melquiond,
-// Emulation of a FMA and correctly rounded sums: proved algorithms using rounding to odd, 2008.
+// fuse is a·b + c rounded once. The product is exact in double precision. The sum is rounded to double
+// precision, and then to float. This is wrong only if the double lies exactly between two floats and
+// the exact sum does not, or if the result may be subnormal. In these cases the sum is rounded to odd
+// instead. Source: Boldo and Melquiond, Emulation of a FMA and correctly rounded sums: proved
+// algorithms using rounding to odd, 2008.
 func fuse(a, b, c float32) float32 {
 	product := float64(a) * float64(b)
 	sum := product + float64(c)
 	u := math.Float64bits(sum)
-	const half = 1 << 28 // of the 29 bits that a float lacks
+	const half = 1 << 28 // a float has 29 bits less; this is half a unit of its last place
 	if u&(2*half-1) != half && math.Abs(sum) >= 0x1p-125 {
 		return float32(sum)
 	}
@@ -46,8 +46,8 @@ func fuse(a, b, c float32) float32 {
 	return float32(toOdd(product, float64(c), sum))
 }
 
-// toOdd replaces the rounded sum of a and b. Of the two neighbours around the exact sum, it
-// returns the one whose last bit is odd.
+// toOdd takes the rounded sum of a and b. Of the two numbers next to the exact sum, it returns the one
+// whose last bit is odd.
 func toOdd(a, b, sum float64) float64 {
 	back := sum - a
 	lost := (a - (sum - back)) + (b - back)
@@ -76,8 +76,8 @@ func widenHalf(h uint16) float32 {
 
 func widenBfloat(h uint16) float32 { return math.Float32frombits(uint32(h) << 16) }
 
-// narrow rounds x to a float with that many bits of exponent and fraction, to nearest, ties to
-// even. Every double-precision value is rounded only once.
+// narrow rounds x to a float with so many bits of exponent and fraction, to nearest, ties to even. It
+// rounds only once.
 func narrow(x float64, exponentBits, fractionBits int) uint64 {
 	sign := uint64(0)
 	if math.Signbit(x) {

@@ -52,11 +52,11 @@ func (s scalar) bytes() int { return max(s.bits, 8) / 8 }
 
 func (s scalar) integer() bool { return s.kind == unsigned || s.kind == signed }
 
-// mask has the bits that a value of the type may have.
+// mask has a one for each bit of the type.
 func (s scalar) mask() uint64 { return ^uint64(0) >> (64 - s.bits) }
 
-// meaning reports whether a register of type s may hold a value of type t, sizes aside. Untyped
-// bits may hold anything. Signs do not matter. Integers are not floats.
+// meaning reports whether a register of type s may hold a value of type t, whatever their sizes. Untyped
+// bits go with everything. Signs do not matter. Integers and floats do not go together.
 func (s scalar) meaning(t scalar) bool {
 	if s.kind == predicate || t.kind == predicate {
 		return s.kind == t.kind

@@ -2,8 +2,8 @@ package sim
 
 import "fmt"
 
-// Static arrays in shared memory begin after a reserved piece, as on hardware. There are gaps
-// between them: PTX does not say that one follows the other, and an overrun must be noticed.
+// Static arrays in shared memory begin after reserved bytes, as on hardware. There are gaps between
+// them, so that an overrun is noticed: PTX does not promise that one array follows another.
 const (
 	sharedReserved = 1024
 	sharedGap      = 128
@@ -40,8 +40,8 @@ func (k *Kernel) placeArrays() {
 	}
 }
 
-// offset is the place of an array of this kernel. External arrays share the memory that the launch
-// asks for, after the static ones.
+// offset returns where an array of this kernel begins. External arrays all begin after the static ones,
+// in the memory that the launch asks for.
 func (k *Kernel) offset(v *variable) int {
 	if v.external {
 		return k.sharedSize
@@ -72,7 +72,7 @@ func (k *Kernel) variable(name string) *variable {
 	return nil
 }
 
-// sharedAt checks an access of n bytes at an offset of the shared window.
+// sharedAt checks that n bytes at an offset of shared memory are inside an array.
 func (b *block) sharedAt(offset uint64, n int) error {
 	last := offset + uint64(n) - 1
 	size := uint64(b.kernel.sharedSize)

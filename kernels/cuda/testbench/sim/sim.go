@@ -6,7 +6,7 @@
 // A text passes four steps. lex.go and parse.go read it. compile.go checks every instruction
 // (known in this form, allowed by the module's version and target, operands declared and of the
 // right type) and turns it into a Go function over the 32 lanes of a warp. layout.go orders the
-// basic blocks so that joins come after what they join. warp.go and block.go run them.
+// basic blocks: a block comes after those that lead to it. warp.go and block.go run them.
 //
 // Lanes of a warp at the same instruction run it together. Of several such groups, the one with
 // the lowest place in the layout goes first, so that groups meet again where control flow joins. A
@@ -59,7 +59,7 @@ type Kernel struct {
 	constants  []constant
 	code       []step
 	sharedSize int    // static shared memory with gaps, in bytes
-	owner      []byte // of each byte of it: 1 + index of the array; 0 for a gap
+	owner      []byte // for each byte of static shared memory: 1 + index of the array; 0 for a gap
 	localSize  int
 	grain      int // log2 of the bytes of the smallest access to shared memory
 }

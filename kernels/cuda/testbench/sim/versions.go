@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// requirement is the first version of PTX and the first target that have an instruction, or one of
-// its modifiers.
+// requirement is the first version of PTX and the first target (sm_…) that have an instruction, or a
+// modifier of it.
 type requirement struct {
 	name      string
 	modifier  string // "": the instruction itself
 	ptx, cuda int
 }
 
-// requirements lists what the oldest supported target, sm_50, does not have. Source: NVIDIA, PTX
-// ISA, the sections "PTX ISA Notes" and "Target ISA Notes" of each instruction.
+// requirements lists the instructions that not all versions and targets have. Source: NVIDIA, PTX ISA,
+// the sections "PTX ISA Notes" and "Target ISA Notes" of each instruction.
 var requirements = []requirement{
 	{"shfl", "sync", 60, 30}, {"vote", "sync", 60, 30}, {"bar", "warp", 60, 30}, {"barrier", "", 60, 30},
 	{"match", "", 60, 70},

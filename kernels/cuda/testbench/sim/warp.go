@@ -17,10 +17,10 @@ type warp struct {
 	groups     []group
 	local      [32][]byte
 	copies     []asyncCopy
-	committed  [32]int // groups of copies, by lane
+	committed  [32]int // number of closed groups of copies, by lane
 	clock      uint32
-	synced     [32][32]uint32 // clock of the last bar.warp.sync of two lanes
-	hint       allocation     // of the last access
+	synced     [32][32]uint32 // for two lanes: the clock of their last common bar.warp.sync
+	hint       allocation     // the allocation of the last access, which is tried first
 	ran        uint64         // instructions since the launch
 }
 
@@ -37,12 +37,12 @@ type group struct {
 	at    int
 	lanes uint32
 	state state
-	mask  uint32 // when meetingOthers: the lanes that it waits for
+	mask  uint32 // in state meetingOthers: the lanes that the group waits for
 }
 
 func lowest(lanes uint32) int { return bits.TrailingZeros32(lanes) & 31 }
 
-// run lets the warp's lanes go on until each has ended, is at a barrier, or waits for others.
+// run lets the warp's lanes go on until each has ended, is at a barrier, or waits for other lanes.
 func (w *warp) run() error {
 	for {
 		g, stop, ok := w.pick()
@@ -55,8 +55,8 @@ func (w *warp) run() error {
 	}
 }
 
-// pick takes the ready group with the lowest place, merged with all ready lanes at that place.
-// stop is the place of the next ready group.
+// pick merges all ready groups at the lowest place into one and returns it. stop is the place of the
+// next ready group.
 func (w *warp) pick() (g group, stop int, ok bool) {
 	g.at = settled
 	for _, other := range w.groups {
@@ -148,7 +148,7 @@ func (w *warp) turn(s *step, at int, lanes uint32) error {
 	case finish:
 		w.alive &^= lanes
 		w.block.alive -= bits.OnesCount32(lanes)
-		for i := range w.groups { // who waits for a lane that has ended need not wait any longer
+		for i := range w.groups { // a group may have waited for a lane that has now ended
 			if w.groups[i].state == meetingOthers {
 				w.groups[i].state = ready
 			}
@@ -176,8 +176,8 @@ func (w *warp) maskIs(s *step, lanes uint32) bool {
 	return true
 }
 
-// meet joins lanes that arrive at a collective with those that already wait there. When all lanes
-// of their mask are there, it runs the collective.
+// meet joins lanes that arrive at a collective with lanes that already wait there. When all lanes of
+// their mask have arrived, it runs the collective.
 func (w *warp) meet(s *step, at int, lanes uint32) error {
 	for lanes != 0 {
 		mask := everyLane

@@ -49,10 +49,10 @@ func Parse(t testing.TB, ptx string) Kernels {
 	return Kernels{t: t, module: m, noted: map[string]bool{}}
 }
 
-// Grid is the number of blocks in x, y and z; what is left out is 1.
+// Grid is the number of blocks in x, y and z. Missing numbers are 1.
 func Grid(size ...int) sim.Dim { return dim(size) }
 
-// Block is the number of threads of a block in x, y and z; what is left out is 1.
+// Block is the number of threads of a block in x, y and z. Missing numbers are 1.
 func Block(size ...int) sim.Dim { return dim(size) }
 
 func dim(size []int) sim.Dim {
@@ -61,8 +61,8 @@ func dim(size []int) sim.Dim {
 }
 
 // Run runs a kernel to its end, and fails the test if that is not possible. A slice among the
-// arguments becomes device memory with its content, and gets back what is there afterwards. nil is
-// a null pointer. Numbers must have the exact size of the parameter: int32(n).
+// arguments is copied to device memory, and back afterwards. nil is a null pointer. Numbers must have
+// the exact size of the parameter: int32(n).
 func (k Kernels) Run(kernel string, grid, block sim.Dim, sharedBytes int, arguments ...any) {
 	k.t.Helper()
 	if err := k.Try(kernel, grid, block, sharedBytes, arguments...); err != nil {
@@ -204,10 +204,10 @@ func Filled[T any](n int, v T) []T {
 	return list
 }
 
-// Witness is a test that may fail without harm: for tests that a check notices what is wrong.
+// Witness records failures instead of failing. Tests use it to see that a check notices a fault.
 type Witness struct {
 	testing.TB
-	Says []string // what it failed with
+	Says []string // the messages of all failures
 }
 
 // Helper does nothing.

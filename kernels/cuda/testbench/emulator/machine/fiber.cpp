@@ -132,7 +132,8 @@ void entry() {
 
 }  // namespace
 
-// Fibers never return from their last frames, whose marks for the address sanitizer would stay.
+// begin_fiber makes a fiber start at the kernel's first line. Fibers never return from their last
+// frames, so the marks of the address sanitizer are removed here.
 void begin_fiber(unsigned i) {
     Fiber &fiber = machine->fibers[i];
 #if ADDRESS_SANITIZER

@@ -16,7 +16,7 @@ unsigned short narrow_half(float f) {
     uint32_t u = (uint32_t)pack(f), sign = u >> 16 & 0x8000, magnitude = u & 0x7fffffffu;
     if (magnitude > 0x7f800000u) return 0x7fff;  // the NaN that cvt gives
     if (magnitude >= 0x477ff000u) return (unsigned short)(sign | 0x7c00);
-    if (magnitude < 0x38800000u) {               // subnormal: add what shifts the fraction into place, rounding on the way
+    if (magnitude < 0x38800000u) {               // subnormal: adding 0.5 shifts the fraction into place and rounds it
         float shifted = unpack<float>(magnitude) + 0.5f;
         return (unsigned short)(sign | ((uint32_t)pack(shifted) - 0x3f000000u));
     }

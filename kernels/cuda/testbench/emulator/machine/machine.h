@@ -13,7 +13,7 @@
 #else
 #define ADDRESS_SANITIZER 0
 #endif
-// The thread sanitizer finds races. Kernels are compiled with it, but not this file, so that it
+// The thread sanitizer finds races. Kernels are compiled with it, but the machine is not, so that it
 // ignores what the scheduler does. -DWATCH_RACES says that it is used.
 #if defined(WATCH_RACES)
 #include <sanitizer/tsan_interface.h>
@@ -86,8 +86,8 @@ struct Machine {
 
 extern __thread Machine *machine;
 
-// These tell the thread sanitizer: all before the one call happens before all after the other, on
-// the same address.
+// These two tell the thread sanitizer that everything before happens_before(address) happens before
+// everything after happens_after(address).
 inline void happens_before([[maybe_unused]] void *address) {
 #if THREAD_SANITIZER
     __tsan_release(address);

@@ -1,5 +1,5 @@
-// Where threads wait for each other: barriers of a block, collectives of a warp, and tensor cores,
-// which a whole warp uses.
+// The places where threads wait for each other: barriers of a block, collectives of a warp, and tensor
+// cores, which a whole warp uses.
 #include "machine.h"
 
 #include <cmath>
@@ -86,8 +86,8 @@ uint64_t collective(Collective what, uint32_t mask, uint64_t value, int argument
     return warp.value[parity][from];
 }
 
-// multiply_tiles adds in ascending order of the inner index, fused. Tensor cores use another order,
-// so only runs on the same kind of machine are equal bit for bit.
+// multiply_tiles adds fused, in ascending order of the inner index. Tensor cores use another order, so
+// results of a GPU and of the emulator may differ in their last bits.
 void multiply_tiles(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2], float (*widen)(unsigned short), const char *at) {
     unsigned thread = number_of(machine->running), lane = thread % lanes;
     Warp &warp = machine->warps[thread / lanes];
