@@ -37,7 +37,7 @@ type Turn struct {
 // Record holds the events that a reply was drawn from.
 type Record struct {
 	Started event.ReplyStarted `json:"started"`          // with the settings and the seed, without the prompt, which is the turn before
-	Tail    string             `json:"tail,omitempty"`   // text after the last token's
+	Tail    string             `json:"tail,omitempty"`   // text of the reply after its last token
 	Drafts  string             `json:"drafts,omitempty"` // what the rounds drafted, to write the reply again; see event.ReplyEnded
 	// Events are rounds, changed settings and failures. In long chats only the newest replies have
 	// events.
@@ -134,7 +134,7 @@ func (s *Store) Save(c Chat) (Chat, error) {
 // maxCopies limits the search for a free ID.
 const maxCopies = 100
 
-// write saves a chat under its ID. It returns errChanged if another program has changed the file.
+// write saves a chat under its own ID. It returns errChanged if another program has changed the file.
 func (s *Store) write(c Chat) error {
 	data, err := Encode(c)
 	if err != nil {

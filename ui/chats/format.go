@@ -14,15 +14,15 @@ import (
 // A file may come from anyone, so every size in it is limited.
 const (
 	maxFileBytes   = 64 << 20 // enough for 2,000 long messages
-	maxRecordBytes = 24 << 20 // of the written events; the newest replies come first
-	// Objects and lists need little room in a file, but much in memory.
+	maxRecordBytes = 24 << 20 // of the events that are written, those of the newest replies
+	// JSON objects and lists are short in a file, but large in memory.
 	maxRecordObjects = 500_000 // in the written events: about 60,000 tokens
 	maxObjects       = 600_000 // in a file to read
 )
 
 // Encode returns the file of a chat, readable for people: one line for each message and for each
-// event of a reply. Events of older replies are left out beyond the limits; if the file would still
-// be too large, all events are.
+// event of a reply. If the events exceed the limits, it leaves out those of older replies; if the file
+// is still too large, it leaves out all events.
 func Encode(c Chat) ([]byte, error) {
 	records, err := encodeEvents(c.Turns)
 	if err != nil {

@@ -18,9 +18,9 @@ const (
 	maxHeadBytes = 8 << 20 // of a file, for the fields before its turns
 )
 
-// List returns at most maxListed chats, those that began last, sorted by the time of the last
-// change, newest first. It does not read their turns. broken counts the files that do not begin
-// like a chat. A missing directory gives an empty list.
+// List returns the maxListed chats that began last, sorted by the time of their last change, newest
+// first. It does not read their turns. broken counts the files that do not begin like a chat. A missing
+// directory gives an empty list.
 func (s *Store) List() (list []Chat, broken int, err error) {
 	entries, err := os.ReadDir(s.dir)
 	if errors.Is(err, fs.ErrNotExist) {

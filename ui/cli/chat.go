@@ -28,9 +28,9 @@ func (o *chatFlags) add(flags *pflag.FlagSet) {
 	o.trace.add(flags)
 }
 
-// chat opens the screen, unless --plain is given or the terminal cannot show it. Without the
-// screen, a prompt gets one answer; stdin that is no terminal is such a prompt, unless --plain is
-// given. Otherwise chat reads messages from stdin line by line.
+// chat opens the screen, unless --plain is given or the terminal cannot show it. Without the screen, it
+// answers the given prompt. Without a prompt, stdin is the prompt if it is no terminal and --plain is
+// not given; else chat reads messages from stdin line by line.
 func (a *invocation) chat(ctx context.Context, o chatFlags) error {
 	t := a.Terminal
 	onScreen := !o.plain && a.onScreen()
@@ -116,9 +116,9 @@ func (l *lines) read() (string, error) {
 	}
 }
 
-// reply answers one message. An interrupt stops the reply, but not the chat; the reply so far is
-// kept. After an error of the engine the chat goes on without the message. Only an error of the
-// output is returned.
+// reply answers one message. An interrupt stops the reply, but not the chat; the text so far is kept.
+// After an error of the engine, reply reports it and drops the message. It returns only errors of the
+// output.
 func (l *lines) reply(ctx context.Context, text string) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()

@@ -62,7 +62,7 @@ func firstReply(records []trace.Record) ([]event.Event, error) {
 	return nil, errors.New("the recording has no finished reply to compare")
 }
 
-// recordings stands for an engine that can do nothing but race two recorded replies.
+// recordings takes the place of an engine. It can only race two recorded replies.
 type recordings struct {
 	config  config.Config
 	ready   event.Ready
@@ -104,7 +104,8 @@ func (r recordings) Run(ctx context.Context, _ []engine.Message) iter.Seq2[int, 
 	}
 }
 
-// Outcome says where the texts part. They may: a recording can have any settings.
+// Outcome says where the two texts first differ. They may differ, because recordings can have any
+// settings.
 func (r recordings) Outcome() event.RaceOutcome {
 	a, b := committed(r.replies[0]), committed(r.replies[1])
 	o := event.RaceOutcome{Compared: true, Free: true, Same: true, Position: -1}

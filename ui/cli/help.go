@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	helpWidth   = 96 // that help is wrapped to
-	fewSettings = 10 // that many are all shown at once
+	helpWidth   = 96 // columns to which help is wrapped
+	fewSettings = 10 // up to so many settings of a command are all shown
 )
 
 // helpAll is the flag --help-all: help with every setting.
@@ -30,8 +30,8 @@ func (f *helpAll) Set(string) error {
 func (f *helpAll) String() string { return "false" }
 func (f *helpAll) Type() string   { return "bool" }
 
-// helpCommand prints the help of the command that its arguments name. It refuses an unknown name;
-// Cobra's own help command would treat it as no name.
+// helpCommand prints the help of the command that its arguments name. It refuses an unknown name, which
+// Cobra's own help command would ignore.
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",
@@ -51,8 +51,8 @@ func helpCommand() *cobra.Command {
 	}
 }
 
-// help prints the help of a command. It shows all of the command's settings with --help-all, or if
-// there are at most fewSettings. Otherwise it shows those with an example.
+// help prints the help of a command. With --help-all, or if the command has at most fewSettings settings,
+// it shows all of them; otherwise only settings that have an example.
 func (a *invocation) help(c *cobra.Command, _ []string) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\nUsage:\n  %s\n", cmp.Or(c.Long, c.Short), c.UseLine())

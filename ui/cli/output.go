@@ -34,8 +34,8 @@ type output struct {
 	lastByte byte            // of the printed part of the answer; 0: nothing was printed
 	progress bool            // stderr shows a progress line
 	err      error           // the first error of a write; nothing is written after it
-	failed   string          // the engine's error; "" without one
-	seed     string          // in words; "" if it makes no difference
+	failed   string          // the engine's error; "" if there was none
+	seed     string          // the reply's seed in words; "" if the seed makes no difference
 	fault    int             // the exit code for failed, if known; or 0
 }
 
@@ -63,8 +63,8 @@ func (a *invocation) theme(c config.Config, plain bool) *theme.Theme {
 	return t
 }
 
-// useColor reports whether to print colours. --color decides, unless it is auto. Then decide, in
-// this order: NO_COLOR, CLICOLOR_FORCE, and whether stdout is a terminal that is not dumb.
+// useColor reports whether to print colours. --color decides, unless it is auto. Otherwise NO_COLOR
+// decides, then CLICOLOR_FORCE, then whether stdout is a terminal that is not dumb.
 func (a *invocation) useColor() bool {
 	env := a.Terminal.Getenv
 	switch {
@@ -284,7 +284,7 @@ func (a *invocation) warn(r event.Ready) {
 	}
 }
 
-// showProgress shows the progress on one line of a terminal. A log file gets nothing.
+// showProgress shows the progress on one line of a terminal. It writes nothing if stderr is a file.
 func (o *output) showProgress(e event.Loading) {
 	if !o.app.Terminal.StderrTTY || o.app.Terminal.Getenv("TERM") == "dumb" || e.TotalBytes <= 0 {
 		return

@@ -2,7 +2,7 @@
 // without it, and ends with a defined exit code.
 //
 // It does not know models or devices. It calls the functions of a [Program], so that tests can use
-// a scripted engine. Without a screen, stdout gets only what the command is for: the reply, or the
+// a scripted engine. Without a screen, stdout gets only the result of the command: the reply, or the
 // report of a command such as info, bench or race. The statistics of a reply, notices and errors go
 // to stderr. All text of models and files passes through ui/sanitize, with two exceptions: a reply
 // that goes to a pipe or a file is not changed, and JSON is made safe by escapes.

@@ -53,7 +53,7 @@ when they differ. With --json, every event is a line with its lane.`,
 		}),
 	}
 	c.Flags().StringVarP(&o.prompt, "prompt", "p", "", "the prompt as a flag; `TEXT` - stands for stdin")
-	// One letter alone is completed by shells only as a shorthand.
+	// Shells complete a flag of one letter only as a shorthand, so the letter is both name and shorthand.
 	c.Flags().StringVarP(&o.lanes[0], "a", "a", race.Plain, "`SETTINGS` of the first lane, as NAME=VALUE,…; now for none")
 	c.Flags().StringVarP(&o.lanes[1], "b", "b", race.With, "`SETTINGS` of the second lane")
 	complete(c, "a", completeLane)
@@ -91,7 +91,7 @@ func (a *invocation) race(ctx context.Context, o raceFlags) error {
 	return a.raceHere(ctx, prompt, lanes, o)
 }
 
-// raceOnScreen shows a race. After the screen has closed it prints the result, because the screen is gone.
+// raceOnScreen shows a race. It prints the result after the screen has closed, so that it stays visible.
 func (a *invocation) raceOnScreen(ctx context.Context, c config.Config, prompt string, lanes [2]race.Lane, o raceFlags) error {
 	p := a.newRaceReport(lanes, o)
 	var mu sync.Mutex // a race that does not stop may run longer than its screen

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// maxTraceBytes limits the size of a recording, which is read as a whole. It is enough for hours of chat.
+// maxTraceBytes limits the size of a recording, which is read into memory. It is enough for hours of chat.
 const maxTraceBytes = 128 << 20
 
 // replayFlags say where a recording begins to play.

@@ -85,7 +85,7 @@ Exit codes: 0 fine, 1 failed, 2 wrong usage or configuration, 3 model not loadab
 	return root
 }
 
-// begin returns work, preceded by noting that a command has begun.
+// begin wraps work: it first sets ran, which says that a command has begun.
 func (a *invocation) begin(work func(*cobra.Command, []string) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		a.ran = true
@@ -101,9 +101,9 @@ func (a *invocation) checkColor() error {
 	return usagef("--color cannot be %.64q: allowed is one of auto, always, never", a.color)
 }
 
-// settings returns the settings: built-in values, overridden by the file, then by flags. In the
-// file and in the flags, a setting may imply others (config.Imply). It stores in a.notes what the
-// user may not expect of them.
+// settings returns the settings: built-in values, overridden by the file, then by flags. In the file
+// and in the flags, a setting may imply others (config.Imply). Effects that the user may not expect are
+// stored in a.notes.
 func (a *invocation) settings() (config.Config, config.Source, error) {
 	source := config.Search(a.configFile, a.Terminal.Getenv, a.Terminal.ConfigHome)
 	c, inFile, err := config.Load(source)

@@ -66,7 +66,7 @@ func (a *invocation) keep(o *ui.Options) {
 	}
 	if len(lost) > 0 {
 		o.Warning = strings.Join(lost, "; ")
-		a.notes = append(a.notes, o.Warning) // shown again after the models were read, when the user may look
+		a.notes = append(a.notes, o.Warning) // shown again when the models are read, in case the user missed it
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 // overrides collects the settings given as flags, in the order in which they were given.
 type overrides struct {
 	values []config.Value
-	lists  map[string][]string // by name: settings whose flag may be repeated
+	lists  map[string][]string // values of settings whose flag may be repeated, by setting
 }
 
 // all returns the settings that were given.

@@ -14,7 +14,7 @@ import (
 	"specula/engine/config"
 )
 
-// What the arguments and flags of a command may be, and what is said if they are others.
+// The checks of a command's arguments and flags, with their errors.
 
 // promptModelOrNothing accepts no argument, or one: the path of a model, or a prompt. A single word is
 // more likely a mistyped command, so it is refused.
@@ -50,7 +50,7 @@ func noSuchCommand(c *cobra.Command, args []string) error {
 	return usagef("there is no command %.64q; to send it as a prompt: specula run %[1]q", args[0])
 }
 
-// arguments accepts from least to most arguments. The error shows which they are.
+// arguments accepts from least to most arguments. Its error shows the usage of the command.
 func arguments(least, most int) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) >= least && len(args) <= most {
@@ -66,7 +66,7 @@ func flagError(c *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	var invalid *pflag.InvalidValueError
 	switch {
-	case errors.Is(err, pflag.ErrHelp): // of helpAll
+	case errors.Is(err, pflag.ErrHelp): // from helpAll.Set
 		return err
 	case errors.As(err, &invalid):
 		f := invalid.GetFlag()
@@ -86,7 +86,7 @@ func flagError(c *cobra.Command, err error) error {
 	return &coded{ExitUsage, err}
 }
 
-// kindOf says which values a flag can have that is no setting.
+// kindOf says which values a flag can have. It is for flags that are not settings.
 func kindOf(f *pflag.Flag) string {
 	switch f.Value.Type() {
 	case "bool":
@@ -101,9 +101,9 @@ func kindOf(f *pflag.Flag) string {
 	return f.Value.Type()
 }
 
-// valuesOfSwitches returns args, in which "--speculate off" has become the one argument
-// "--speculate=off", and the same for every setting that is on or off. Otherwise Cobra would take
-// "off" for an argument of the command. What follows "--" stays as it is.
+// valuesOfSwitches joins the two arguments "--speculate off" to "--speculate=off", and does the same for
+// every setting that is on or off. Otherwise Cobra would take "off" for an argument of the command.
+// Arguments after "--" stay unchanged.
 func valuesOfSwitches(args []string) []string {
 	var out []string
 	for i := 0; i < len(args); i++ {

@@ -43,7 +43,7 @@ type Command struct {
 	Args    string   // for help: "0 to 5"
 	Doc     string
 	Verb    Verb
-	Setting config.Setting // of Set
+	Setting config.Setting // the setting, if Verb is Set
 	Choices []string       // words the argument may be or begin with
 }
 

@@ -9,10 +9,10 @@ import (
 // Completion says how a prompt can go on.
 type Completion struct {
 	Ways  []Way  // the best first
-	Usage string // of the command, if its name is complete
+	Usage string // usage of the command, once its name is complete
 }
 
-// Way is one way to go on.
+// Way is one way in which a prompt can go on.
 type Way struct {
 	Prompt string // the whole prompt
 	Name   string // what the list shows: "/temp", or a value of an argument
@@ -20,8 +20,8 @@ type Way struct {
 	Ready  bool   // the prompt can be run: nothing is missing
 }
 
-// Complete lists the ways on from a prompt that begins with a slash. A command is found by the start of its
-// name, by a part of it, or by the start of a word of its explanation.
+// Complete lists the ways in which a prompt with a slash can go on. It finds a command by the start of its
+// name, by a part of its name, or by the start of a word of its explanation.
 func Complete(prompt string) Completion {
 	name, arg, named := strings.Cut(strings.TrimPrefix(prompt, "/"), " ")
 	if !named {
@@ -66,24 +66,25 @@ func waysTo(name string) []Way {
 	var ways []Way
 	for _, f := range all {
 		if f.far >= part && all[0].far < part {
-			break // the name is begun: what only mentions it is not meant
+			break // some names begin with the text, so leave out commands that only contain it
 		}
 		ways = append(ways, f.way)
 	}
 	return ways
 }
 
-// How near a typed name is to a command.
+// How near a typed text is to a command, the nearest first.
 const (
-	whole = iota // it is its name, or another spelling
-	begun        // its name begins so
-	alias        // another spelling begins so
-	part         // its name has it within
-	about        // a word of its explanation begins so
+	whole = iota // the text is the name, or another spelling
+	begun        // the name begins with the text
+	alias        // another spelling begins with the text
+	part         // the name contains the text
+	about        // a word of the explanation begins with the text
 	other
 )
 
-// minPart is how many letters a part of a name or of an explanation must have: fewer are in too many.
+// minPart is the least number of letters with which names and explanations are searched for a part.
+// Fewer letters occur in too many commands.
 const minPart = 3
 
 func (c Command) distance(name string) int {
@@ -105,8 +106,8 @@ func (c Command) distance(name string) int {
 	return other
 }
 
-// needsArgument reports whether the command changes nothing without an argument. The command of a
-// setting then only shows the value.
+// needsArgument reports whether the command changes nothing without an argument. Without one, the command
+// of a setting only shows the value.
 func (c Command) needsArgument() bool {
 	return c.Verb == Set || c.Args != "" && !strings.HasPrefix(c.Args, "[")
 }

@@ -32,8 +32,8 @@ type History struct {
 }
 
 // OpenHistory reads the history in a file. A missing file is an empty history. Lines that are not
-// entries are skipped. The returned history works even after an error: without a file if the file
-// could not be read, with it if the file could not be shortened.
+// entries are skipped. The returned history works even after an error: it has no file if the file could
+// not be read, and keeps the file if that could only not be shortened.
 func OpenHistory(path string) (*History, error) {
 	h := &History{path: path}
 	lines, err := h.read()
@@ -71,7 +71,7 @@ func (h *History) read() (lines int, err error) {
 		if _, err := f.Seek(beyond, io.SeekStart); err != nil {
 			return 0, err
 		}
-		if _, err := nextLine(r); err != nil { // the end of a line whose start is not read
+		if _, err := nextLine(r); err != nil { // skip the rest of a line whose start was not read
 			return 0, ignoreEOF(err)
 		}
 	}
@@ -181,8 +181,8 @@ func lacksNewline(f *os.File) (bool, error) {
 	return last[0] != '\n', err
 }
 
-// Back returns the entry before the one that is shown, and true. If the user's own text is shown,
-// it keeps current as this text (draft). At the oldest entry it returns false.
+// Back returns the entry before the one that is shown, and true. current is the text in the prompt; if it
+// is the user's own text, Back keeps it as draft. At the oldest entry it returns false.
 func (h *History) Back(current string) (string, bool) {
 	if h.at == 0 {
 		return "", false

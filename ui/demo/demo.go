@@ -27,7 +27,7 @@ import (
 // Kind is what an action does.
 type Kind int
 
-// The kinds. A script has no Stop: the player emits it where a scene is left in mid-reply.
+// The kinds. A script cannot contain Stop: the player emits it if a scene is left during a reply.
 const (
 	Scene Kind = iota
 	Say
@@ -50,13 +50,13 @@ func (k Kind) String() string {
 type Action struct {
 	Kind     Kind
 	Line     int            // from 1
-	Text     string         // of Scene, Say, Ask, Record; of Pace: full, slow or step; of Show: tradeoff or rounds
-	Settings []config.Value // of Set, with what they imply
-	Rounds   float64        // of Pace: a second; 0 if not given
-	Steps    int            // of Step
-	Lanes    [2]race.Lane   // of Race
-	Key      bool           // of Wait: for a key
-	For      time.Duration  // of Wait; 0 stands for the time that the caption takes to read
+	Text     string         // for Scene, Say, Ask, Record; Pace: full, slow or step; Show: tradeoff or rounds
+	Settings []config.Value // for Set: the settings, with those that they imply
+	Rounds   float64        // for Pace: rounds per second; 0 if not given
+	Steps    int            // for Step
+	Lanes    [2]race.Lane   // for Race
+	Key      bool           // for Wait: wait for a key
+	For      time.Duration  // for Wait: how long; 0: as long as it takes to read the caption
 }
 
 func (a Action) String() string {

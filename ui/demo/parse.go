@@ -93,7 +93,7 @@ func (p *parser) refuse(got, allowed string) error {
 	return &Error{File: p.name, Line: max(p.line, 1), Got: got, Allowed: allowed}
 }
 
-// What show can put first.
+// The pictures that the action show can put first.
 const (
 	ShowTradeoff = "tradeoff"
 	ShowRounds   = "rounds"
@@ -144,7 +144,7 @@ func (p *parser) action(line string) (Action, error) {
 	return Action{}, p.refuse(quote(verb), verbs)
 }
 
-// text reads the rest of a line that is a text.
+// text reads a text that is the rest of a line.
 func (p *parser) text(k Kind, rest, what string, limit int) (Action, error) {
 	if n := utf8.RuneCountInString(rest); rest == "" || n > limit {
 		return Action{}, p.refuse(fmt.Sprintf("%s with %d characters", k, n), fmt.Sprintf("%s of 1 to %d characters", what, limit))

@@ -5,40 +5,40 @@ import (
 	"unicode/utf8"
 )
 
-// Player plays a script. Whoever shows it calls Next after every event, and does what it returns.
+// Player plays a script. The screen calls Next after every event, and does the action that Next returns.
 type Player struct {
 	script *Script
 	loop   bool
 
 	at       int  // the next action
 	scene    int  // the scene being played, from 0; -1 before the first
-	cut      bool // the next action does not wait for the end of the reply that is written
-	leaving  bool // that reply was told to stop
-	answer   bool // the reply or the race is to end before the next action
+	cut      bool // the next action does not wait for the end of the current reply
+	leaving  bool // Stop was returned, and the current reply has not ended yet
+	answer   bool // the reply or the race must end before the next action
 	stepping bool // the pace is step, so a reply waits for steps
-	steps    int  // left of a Step
+	steps    int  // steps left of a Step
 	caption  string
 
 	key    bool      // waits for a key
-	due    time.Time // waits until then; zero: it does not
+	due    time.Time // the end of a wait; zero: no wait
 	paused bool
-	left   time.Duration // of the wait, while paused
+	left   time.Duration // the rest of the wait, while paused
 }
 
 // The times of a player.
 const (
 	stepTime    = 900 * time.Millisecond // between two steps
-	readTime    = 2 * time.Second        // to find the caption, and then for each of its characters
-	characterMS = 55
-	sceneTime   = time.Second      // between two turns of a loop
-	loopKeyTime = 20 * time.Second // a booth has nobody who presses a key
+	readTime    = 2 * time.Second        // to find the caption
+	characterMS = 55                     // to read a character of the caption, in milliseconds
+	sceneTime   = time.Second            // between two turns of a loop
+	loopKeyTime = 20 * time.Second       // how long a loop waits for a key
 )
 
-// NewPlayer returns a player before its first scene. With loop, the first scene follows the last, and waits
-// for a key end by themselves.
+// NewPlayer returns a player before its first scene. With loop, the first scene follows the last, and a
+// wait for a key ends after loopKeyTime.
 func NewPlayer(s *Script, loop bool) *Player { return &Player{script: s, loop: loop, scene: -1} }
 
-// Caption returns what is said now.
+// Caption returns the current caption.
 func (p *Player) Caption() string { return p.caption }
 
 // Scene returns the number of the scene, from 1, how many there are, and its title.
@@ -58,11 +58,11 @@ func (p *Player) Over() bool {
 // Waits reports whether the player waits for a key, and whether it is paused.
 func (p *Player) Waits() (key, paused bool) { return p.key, p.paused }
 
-// Due returns the time at which Next has something to do again; false if not only time is missing.
+// Due returns the time at which the next action is due; false if the player does not wait for a time.
 func (p *Player) Due() (time.Time, bool) { return p.due, !p.due.IsZero() && !p.paused }
 
-// Next returns the next action that is due; ok is false while the player waits, and at the end. busy says
-// that a reply or a race runs.
+// Next returns the next action if it is due; ok is false while the player waits, and at the end. busy says
+// that a reply or a race is running.
 func (p *Player) Next(now time.Time, busy bool) (a Action, ok bool) {
 	switch {
 	case p.paused, p.key:
@@ -91,7 +91,7 @@ func (p *Player) Next(now time.Time, busy bool) (a Action, ok bool) {
 	a = p.script.Actions[p.at]
 	if busy && (a.Kind == Scene || a.Kind == Ask || a.Kind == Race) {
 		if p.leaving || !p.cut && !p.stepping {
-			return Action{}, false // until the reply is over
+			return Action{}, false // wait until the reply is over
 		}
 		p.leaving = true
 		return Action{Kind: Stop}, true
@@ -102,7 +102,7 @@ func (p *Player) Next(now time.Time, busy bool) (a Action, ok bool) {
 	return a, true
 }
 
-// take notes what the action means for the next one.
+// take records when and under which conditions the action after a may follow.
 func (p *Player) take(a Action, now time.Time) {
 	switch a.Kind {
 	case Scene:
@@ -116,7 +116,7 @@ func (p *Player) take(a Action, now time.Time) {
 	case Race:
 		p.answer = true
 	case Step:
-		p.steps = a.Steps - 1 // the host does the first one
+		p.steps = a.Steps - 1 // the screen does the first step at once
 		p.due = now.Add(stepTime)
 	case Wait:
 		switch {
@@ -164,8 +164,8 @@ func (p *Player) Pause(now time.Time) {
 	}
 }
 
-// Go goes to the scene that is by further: 1 for the next, −1 for the previous, 0 for this one again. The
-// next one after the last is the end, or the first in a loop.
+// Go moves by scenes: 1 to the next scene, −1 to the previous one, 0 to the beginning of this one. After the
+// last scene comes the end, or in a loop the first.
 func (p *Player) Go(by int) {
 	n := len(p.script.Scenes())
 	to := max(p.scene, 0) + by

@@ -12,7 +12,7 @@ const TourName = "the tour"
 func Tour() *Script {
 	s, err := Parse(TourName, tour)
 	if err != nil {
-		panic("demo: " + err.Error()) // a test plays it
+		panic("demo: " + err.Error()) // cannot happen: a test plays the script
 	}
 	return s
 }

@@ -22,7 +22,7 @@ type Source struct {
 	Film film.Film // the chat as a film of the screen
 	// Picture is a film that ends with the frame of which a picture is wanted.
 	Picture film.Film
-	Records []trace.Record // the session, with what came before the chat
+	Records []trace.Record // the whole session, including events before the chat
 }
 
 // Format is a file format.
@@ -92,8 +92,8 @@ func ForFile(path string) (Format, error) {
 	return best, nil
 }
 
-// FilmFor returns the format of a film that the end of a file's name asks for. Nothing else is meant by
-// .svg there.
+// FilmFor returns the format of a film that the end of a file's name asks for. For .svg it returns the
+// animated film.svg, not a picture.
 func FilmFor(path string) (Format, error) {
 	f, err := ForFile(path)
 	if f.Name == "svg" {

@@ -16,7 +16,7 @@ func HTML(w io.Writer, c chats.Chat) error {
 	s.Reopen(Reopened(c.Turns))
 	var replies []page.Reply
 	for _, r := range Replies(c) {
-		at := r.turn - s.Dropped // every turn is a message
+		at := r.turn - s.Dropped // index of the message: every turn is one message
 		if at < 1 || len(r.Rounds) == 0 {
 			continue
 		}

@@ -6,8 +6,8 @@ import (
 	"specula/ui/chats"
 )
 
-// Recording returns a chat as the trace from which it could have come. Its times are those of the
-// engine. Replies whose rounds are not known are missing. ready may be nil.
+// Recording makes a trace of a chat: events that would give this chat. Its times are the engine's. Replies
+// whose rounds are not known are missing. ready may be nil.
 func Recording(c chats.Chat, ready *event.Ready) []trace.Record {
 	var records []trace.Record
 	now := 0.0
@@ -50,7 +50,7 @@ func Recording(c chats.Chat, ready *event.Ready) []trace.Record {
 	return records
 }
 
-// drafted returns the event that came before the target had judged.
+// drafted returns the event Drafted that came before the verdict of a round.
 func drafted(r event.Round) event.Drafted {
 	d := event.Drafted{Round: r.Index, Gamma: r.Gamma, Probe: r.Probe, Proposer: r.Proposer, DraftMS: r.DraftMS}
 	for _, t := range r.Draft {

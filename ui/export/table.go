@@ -37,7 +37,7 @@ type Reply struct {
 	turn int // its index in the chat
 }
 
-// Replies returns the replies of a chat of which the rounds are known.
+// Replies returns the replies of a chat whose rounds are known.
 func Replies(c chats.Chat) []Reply {
 	out := []Reply{}
 	prompt := ""
@@ -62,7 +62,7 @@ func Replies(c chats.Chat) []Reply {
 	return out
 }
 
-// RoundsJSON writes the replies of a chat with their rounds, each as the event that it is.
+// RoundsJSON writes the replies of a chat with their rounds, each round as its event.
 func RoundsJSON(w io.Writer, c chats.Chat) error {
 	return json.NewEncoder(w).Encode(struct {
 		Format  string  `json:"format"`
@@ -120,8 +120,8 @@ func TokensCSV(w io.Writer, c chats.Chat) error {
 	return finish(out)
 }
 
-// quote returns raw text as a string of JSON. So spaces and newlines are seen, and no spreadsheet
-// takes a text that begins with «=» for a formula.
+// quote returns raw text as a JSON string. So spaces and newlines are visible, and no spreadsheet takes
+// a text that begins with «=» for a formula.
 func quote(text string) string {
 	quoted, err := json.Marshal(text)
 	if err != nil {

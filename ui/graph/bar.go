@@ -10,8 +10,8 @@ var (
 	verticalEighths   = [8]string{" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇"}
 )
 
-// Bar returns share, from 0 to 1, as a bar of at most w cells, and the number of cells of the bar.
-// If share is above 0 and w is too, the bar is never empty.
+// Bar draws share, from 0 to 1, as a bar of at most w cells, and returns it with its length in cells. If
+// share and w are above 0, the bar is never empty.
 func Bar(share float64, w int, ascii bool) (bar string, cells int) {
 	eighths := eighths(share, w)
 	if ascii {

@@ -1,5 +1,5 @@
 // Package graph draws numbers with characters. [Stack] draws a column of parts, [Bar] and [Columns]
-// draw bars, all in eighths of a cell. Bars are drawn in ASCII, too, for terminals with nothing better.
+// draw bars, all in eighths of a cell. Bars also exist in ASCII, for terminals without Unicode.
 //
 // Invariant: functions are pure; they take values and return text or cells without colour, of exactly
 // the height asked for.

@@ -4,8 +4,8 @@ import "math"
 
 // Part is a piece of a stacked column.
 type Part struct {
-	Kind int     // of the piece, from 1; 0 is empty
-	Size float64 // in cells
+	Kind int     // what the piece stands for, from 1; 0 is empty
+	Size float64 // height in cells
 }
 
 // Cell is a character cell of a stacked column. The lowest Eighths eighths are of kind Lower, the
@@ -14,9 +14,8 @@ type Cell struct {
 	Lower, Upper, Eighths int
 }
 
-// Stack returns the h cells of a column, the top one first. The parts lie one on another, from the
-// bottom up. What is higher than the column is left out. A cell that three parts share shows the
-// two largest.
+// Stack returns the h cells of a column, the top one first. The parts lie one on another, from the bottom
+// up. Parts above the top are cut off. A cell in which three parts lie shows the two largest.
 func Stack(parts []Part, h int) []Cell {
 	levels := make([]int, 8*max(h, 0)) // the kind at each eighth of a cell, from the bottom
 	sum, at := 0.0, 0
@@ -48,7 +47,7 @@ func cellOf(kinds [8]int) Cell {
 			runs = append(runs, run{k, 1})
 		}
 	}
-	for len(runs) > 2 { // the smallest one joins the one below it, or above if it is the lowest
+	for len(runs) > 2 { // the smallest run joins the run below it, or above if it is the lowest
 		least := 0
 		for i := range runs {
 			if runs[i].n < runs[least].n {

@@ -9,11 +9,11 @@
 // the screen was on, and ends with the child's exit status.
 //
 // The keeper is the parent, not a child that watches its parent, because the shell waits for the
-// process that it started. If that process died, the shell and the keeper would write to the
-// terminal at the same time. A prompt that the shell draws before the alternate page is left would
-// be lost. The shell goes on only after the keeper has ended, so the order is certain. A parent
-// also learns when its child is stopped, so even SIGSTOP leaves a usable terminal. The price is the
-// start of a second process before the first frame.
+// process that it started, and goes on only after that has ended. So the keeper restores the terminal
+// before the shell writes to it. If the keeper were the child, both would write at the same time, and
+// a prompt that the shell draws on the alternate page would be lost. A parent also learns when its
+// child is stopped, so even SIGSTOP leaves a usable terminal. The price is the start of a second
+// process before the first frame.
 //
 // Both processes are in one group, so job control treats them as one. The keeper passes signals on
 // to the child. If the keeper is killed, the child notices it, saves the chat, restores the
@@ -49,9 +49,9 @@ func (l *Link) Entered() { l.tell(entered) }
 // Left tells the keeper that this process has left the screen.
 func (l *Link) Left() { l.tell(left) }
 
-// Restore restores the terminal's modes if the keeper has ended before this process, its child. Call
-// it after leaving the screen. It is needed if the shell has taken the terminal back by then: this
-// process is in the background, so the system refused the modes that Bubble Tea set at the end.
+// Restore restores the terminal's modes if the keeper has ended before this process. Call it after leaving
+// the screen. Bubble Tea restores the modes, too; but if the shell has taken the terminal back by then, this
+// process is in the background, and the system refuses that.
 func (l *Link) Restore() {
 	select {
 	case <-l.Gone():
@@ -66,8 +66,8 @@ func (l *Link) tell(what byte) {
 	}
 }
 
-// Signals returns the signals that ask the keeper to end. The keeper does not send them to the child
-// as signals: a signal to the whole job reaches the child anyway, and a second one would mean that the
+// Signals returns the signals that the keeper was asked to end with. The keeper sends them over a pipe, not
+// as signals. A signal to the whole job reaches the child anyway, and a second signal would mean that the
 // user wants the program to end at once.
 func (l *Link) Signals() <-chan os.Signal {
 	if l == nil {

@@ -36,7 +36,7 @@ func Split() *Link {
 	panic("unreachable")
 }
 
-// connect opens the child's end of the files.
+// connect opens the child's ends of the pipes to the keeper.
 func connect() *Link {
 	unix.CloseOnExec(ordersFD)
 	unix.CloseOnExec(notesFD)
@@ -61,7 +61,7 @@ func connect() *Link {
 			}
 			select {
 			case l.signals <- syscall.Signal(order[0]):
-			default: // more than two make no difference
+			default: // two signals are waiting already; more make no difference
 			}
 		}
 	}()
@@ -100,7 +100,7 @@ func start() (*keeper, error) {
 	}
 	stderr := childWords.Fd()
 	if _, err := unix.IoctlGetTermios(int(os.Stderr.Fd()), getTermios); err != nil {
-		stderr = os.Stderr.Fd() // a file or a pipe, where the output does not disturb the screen
+		stderr = os.Stderr.Fd() // stderr is a file or a pipe, so its output does not disturb the screen
 	}
 	k.listen() // before the child starts, so that no signal ends the keeper alone
 	if err := os.Setenv(variable, strconv.Itoa(os.Getpid())); err != nil {

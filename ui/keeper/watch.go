@@ -18,8 +18,8 @@ const (
 	stdout = 1
 )
 
-// patience limits waits that might never end: for a terminal that takes no output, and for another
-// process that holds the child's stderr open.
+// patience limits two waits that might never end: for a terminal that takes no output, and for the end of
+// the child's stderr, which another process may hold open.
 const patience = time.Second
 
 // nudgeTime is how long the keeper, after it was continued, waits for its child to be continued by the
@@ -30,11 +30,11 @@ const nudgeTime = 50 * time.Millisecond
 type keeper struct {
 	child  int // process id
 	modes  *unix.Termios
-	orders *os.File // signals for the child; closed by the end of this process
+	orders *os.File // signals for the child; stays open until this process ends
 	words  *words   // the child's stderr
 
-	signals chan os.Signal // to pass on to the child
-	stops   chan os.Signal // SIGTSTP, passed on even if the child has it already: that does nothing
+	signals chan os.Signal // signals to pass on to the child
+	stops   chan os.Signal // SIGTSTP, also passed on; a second one does nothing to a stopped child
 	stopped bool           // the child is stopped
 
 	mu     sync.Mutex // guards the rest
@@ -69,7 +69,7 @@ func (k *keeper) watch() {
 			_, _ = k.orders.Write([]byte{byte(s.(syscall.Signal))}) // if the child has ended, the error does not matter
 		case <-k.stops:
 			_ = syscall.Kill(k.child, syscall.SIGTSTP)
-		case <-nudge: // if only this process was continued, not the group
+		case <-nudge: // the child is still stopped if only this process was continued, not the group
 			if k.stopped {
 				_ = syscall.Kill(k.child, syscall.SIGCONT)
 			}
@@ -108,7 +108,7 @@ func (k *keeper) stop(by syscall.Signal) {
 	k.restore("")
 	signal.Stop(k.stops)
 	select {
-	case <-k.stops: // it asked for the stop that has just happened
+	case <-k.stops: // drop the SIGTSTP that caused this stop
 	default:
 	}
 	// SIGTSTP and the like stop a process only if a shell can continue it. SIGSTOP stops the child in

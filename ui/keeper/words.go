@@ -10,11 +10,12 @@ import (
 	"time"
 )
 
-// maxWords limits how much of the child's stderr is kept. The reason for a failure comes first.
+// maxWords limits how many bytes of the child's stderr are kept. The first bytes are kept, because the
+// reason for a failure comes first.
 const maxWords = 2 << 20
 
-// words is what the child writes to stderr. While the screen is off, it is passed on at once. While
-// the screen is on, it is kept: it would disturb the screen, and be lost with it.
+// words is the text that the child writes to stderr. While the screen is off, it is passed on at once.
+// While the screen is on, it is kept, because it would disturb the screen and be lost with it.
 type words struct {
 	ended chan struct{}
 

@@ -3,10 +3,9 @@
 //
 // Three rules shape the table. A key that works while a prompt is being typed needs ctrl, alt or an F
 // key: alt changes the engine (γ, temperature, …), F keys change the screen or the chat. A letter alone
-// works only while the reply has the focus. No action depends on a key that terminals or multiplexers
-// may take (ctrl+s, ctrl+q, ctrl+b, ctrl+a as a prefix, F10, F11): if such a key edits a line, another
-// key does the same. alt with an arrow and F1 are taken by many terminals, too: shift with the arrow, and
-// ? in an empty prompt, do the same.
+// works only while the reply has the focus. No action needs a key that terminals or multiplexers may take
+// (ctrl+s, ctrl+q, ctrl+b, ctrl+a as a prefix, F10, F11, F1, alt with an arrow): another key always does
+// the same, such as shift with the arrow, or ? in an empty prompt for F1.
 package keys
 
 // Focus says which part of the screen receives a key.
@@ -104,7 +103,7 @@ type Binding struct {
 	Does   string
 }
 
-// section is a part of the table under its heading in the help.
+// section is a part of the table with its heading in the help.
 type section struct {
 	heading  string
 	bindings []Binding

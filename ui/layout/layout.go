@@ -1,10 +1,10 @@
 // Package layout divides the screen. It is pure arithmetic from a window's size to rectangles, so
 // that one place decides what fits where, and a test can draw it.
 //
-// [Arrange] takes the size and [Options] and returns [Rects]. At the top is the head: how much faster,
-// and who does what. Wide windows have a column of pictures at the right, and below it and the chat the
-// lane. Below about 100×30 cells the picture of rounds lies between chat and lane. Below 40×10 there is
-// only room for a message.
+// [Arrange] takes the size and [Options] and returns [Rects]. At the top is the head, with the speed-up.
+// From 100×30 cells on, a column of pictures lies to the right of the chat, and the lane below both. In
+// smaller windows the picture of rounds lies between chat and lane. Below 40×10 there is only room for
+// a message.
 //
 // Invariant: the panes never overlap, and with the dividing lines between them they fill the window
 // exactly.
@@ -26,7 +26,7 @@ type Options struct {
 	ComposerLines int  // lines that the composer asks for; it gets 1 to 8
 	Inspector     bool // the inspector is open
 	NoSide        bool // no column of pictures even where it would fit
-	Audience      bool // what is shown is seen from far
+	Audience      bool // the screen is seen from far
 	Empty         bool // there is no message yet: the welcome text takes the room of the picture
 }
 
@@ -35,7 +35,7 @@ type Rects struct {
 	W, H     int
 	TooSmall bool // only one message fits; all panes are empty
 
-	Head     Rect // how much faster; with more than one row also who drafts and who verifies
+	Head     Rect // the speed-up; with more than one row also who drafts and who verifies
 	Chat     Rect
 	Picture  Rect // the picture of rounds; used only without Side
 	Lane     Rect // with H above 2 the first row is its heading
@@ -102,8 +102,8 @@ func (r *Rects) beside(o Options) {
 	}
 }
 
-// stacked places chat, picture and lane below each other. The inspector takes the place of the picture
-// and the lower part of the chat, so that the selected token stays in sight.
+// stacked places chat, picture and lane below each other. The inspector takes the place of the picture and
+// of the lower part of the chat; the rest of the chat shows the selected token.
 func (r *Rects) stacked(o Options) {
 	bottom := r.Settings.Y
 	if lane := laneHeight(r.H); lane > 0 {
@@ -123,14 +123,14 @@ func (r *Rects) stacked(o Options) {
 	r.Chat = Rect{0, r.Head.H, r.W, bottom - r.Head.H}
 }
 
-// sideWidth is how wide the side column is in a window of w columns. The chat gets what is readable; in
-// a very wide window the pictures take the rest.
+// sideWidth is the width of the side column in a window of w columns: two fifths, or more in a very wide
+// window, where the chat gets no more than readable columns.
 func sideWidth(w int) int { return max(w*2/5, w-readable) }
 
-// readable is the width of a chat, in columns, up to which the eye finds the next line easily.
+// readable is the largest width of a chat, in columns, at which the eye easily finds the next line.
 const readable = 96
 
-// LargeHead is how many rows the head gets for an audience, in a window of this size and more.
+// LargeHead is the number of rows of the head for an audience, if the window has at least the size below.
 const (
 	LargeHead                       = 7
 	largeHeadWidth, largeHeadHeight = 116, 34

@@ -46,7 +46,7 @@ const (
 	MaxRounds = 60
 )
 
-// Of a round's time, its draft has one part. The verdict on a draft has two: there is more to read.
+// A round's time has three parts: one for its draft and two for its verdict, where there is more to read.
 const (
 	verdictParts = 2
 	roundParts   = 1 + verdictParts
@@ -99,8 +99,8 @@ func (p *Pacer) Mode() (Mode, float64) {
 	return p.mode, p.rounds
 }
 
-// Next lets one phase pass in mode Step; in other modes it does nothing. One step may come before
-// the wait for it; several early ones count as one.
+// Next lets one phase pass in mode Step; in other modes it does nothing. If nobody waits yet, the step
+// is kept for the next wait; several kept steps count as one.
 func (p *Pacer) Next() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -113,7 +113,7 @@ func (p *Pacer) Next() {
 	}
 }
 
-// Take reports whether a step was pressed, and uses it up. It is for who waits by another clock.
+// Take reports whether a step was pressed, and uses it up. It is for callers that wait by another clock.
 func (p *Pacer) Take() bool {
 	select {
 	case <-p.steps:
@@ -127,7 +127,7 @@ func (p *Pacer) Take() bool {
 // ctx's error at once; otherwise nil.
 func (p *Pacer) Wait(ctx context.Context) error { return p.wait(ctx, 1) }
 
-// wait is Wait for so many times as long.
+// wait is Wait for parts times as long.
 func (p *Pacer) wait(ctx context.Context, parts int) error {
 	began := time.Now()
 	for {

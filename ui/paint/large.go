@@ -2,8 +2,8 @@ package paint
 
 import "strings"
 
-// LargeRows is how many rows a large figure takes. Half a row above the figure is empty, so that it
-// does not look cut off at the top of the screen.
+// LargeRows is the number of rows of a large figure. The upper half of the first row is empty, so that the
+// figure does not look cut off at the top of the screen.
 const LargeRows = 3
 
 // font has the signs of a large figure as 5 rows of dots; a row of the screen shows two of them.
@@ -34,7 +34,7 @@ func Larger(figure string) []string {
 	return lines
 }
 
-// twoCells draws a dot as wide as a row of the screen is high.
+// twoCells draws a dot two cells wide, which is about as wide as a row is high.
 var twoCells = strings.NewReplacer("#", "██", " ", "  ")
 
 // Large draws a figure such as "×3.8" in large type: LargeRows lines of equal width. It returns nil if

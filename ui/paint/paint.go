@@ -19,14 +19,14 @@ type Line struct {
 	cells    ansi.Method
 	ellipsis string
 	out      strings.Builder
-	style    theme.Style // in force at the end of out
+	style    theme.Style // the style that is on at the end of out
 	full     bool
 }
 
 // NewLine returns an empty line of w cells.
 func NewLine(th *theme.Theme, w int) *Line {
 	l := &Line{w: max(w, 0), cells: th.Cells, ellipsis: th.Glyph.Ellipsis}
-	l.out.Grow(2 * l.w) // with room for styles
+	l.out.Grow(2 * l.w) // room for text and styles
 	return l
 }
 
@@ -45,8 +45,8 @@ func (l *Line) Put(style theme.Style, text string) *Line {
 	return l
 }
 
-// write appends text. A style stays in force while the next piece has it, too: a picture has many such
-// cells, and the terminal's driver reads every byte.
+// write appends text. It does not repeat a style that is on already: a picture has many cells of one
+// style, and every byte costs the terminal time.
 func (l *Line) write(style theme.Style, text string) {
 	if text == "" {
 		return
@@ -121,8 +121,8 @@ func (l *Line) String() string {
 	return l.out.String()
 }
 
-// Width is how many cells s takes, without escape sequences. For an emoji of several code points
-// it assumes what most terminals do; a Line knows what this terminal does.
+// Width returns how many cells s takes, without escape sequences. For an emoji of several code points it
+// assumes the width of most terminals; a Line uses the width of this terminal.
 func Width(s string) int { return width(ansi.GraphemeWidth, s) }
 
 func width(cells ansi.Method, s string) int {
@@ -139,9 +139,8 @@ func Fit(th *theme.Theme, style theme.Style, text string, w int) string {
 	return NewLine(th, w).Put(style, text).String()
 }
 
-// Wrap breaks safe text at spaces into at most n lines of w cells. A word of more than w cells
-// makes a longer line, and text left over is added to the last line. So the caller must cut the
-// lines.
+// Wrap breaks safe text at spaces into at most n lines of w cells. Lines may be longer: a word of more than
+// w cells is not broken, and the rest of the text is added to line n. So the caller must cut the lines.
 func Wrap(text string, w, n int) []string {
 	var lines []string
 	line := ""

@@ -88,9 +88,9 @@ func nameOf(settings []config.Value) string {
 	return cmp.Or(strings.Join(words, ", "), "as set")
 }
 
-// Comparable makes the texts of two lanes comparable: at temperature 0 there is one right text. Where a
-// temperature was asked for, in a lane or in also, both lanes accept by the rule exact, under which one
-// seed gives one text. Where a rule was asked for, nothing is changed.
+// Comparable makes the texts of two lanes comparable. It sets temperature 0, which has one right text. If
+// a temperature was asked for, in a lane or in also, it sets the rule exact instead, under which one seed
+// gives one text. If a rule was asked for, it changes nothing.
 func Comparable(lanes [2]Lane, also ...config.Value) [2]Lane {
 	asked := slices.Concat(also, lanes[0].Settings, lanes[1].Settings)
 	names := func(name string) bool {
@@ -122,8 +122,8 @@ func nearest(name string) string {
 	return ""
 }
 
-// ParseLanes parses "A vs B". If text names one lane only, it becomes the second, and the first is
-// without speculation. "" stands for one lane with speculation.
+// ParseLanes parses "A vs B". If text names only one lane, that is the second, and the first is without
+// speculation. "" stands for the lane with speculation.
 func ParseLanes(text string) (lanes [2]Lane, err error) {
 	left, right, both := strings.Cut(" "+text+" ", " vs ")
 	if !both {

@@ -17,8 +17,8 @@ type span struct {
 
 // The columns of the track.
 const (
-	trackName = 22 // most of a lane's name
-	trackNote = 16 // the time of a lane that is done
+	trackName = 22 // largest width of a lane's name
+	trackNote = 16 // width of the time of a finished lane
 )
 
 // track draws both lanes on one axis of engine time. A block is a round, with the number of its tokens.
@@ -42,11 +42,12 @@ func (v *View) track(th *theme.Theme, w int, tall bool) []string {
 
 type track struct {
 	th      *theme.Theme
-	name, w int     // cells of the names, and of the blocks
-	scaleMS float64 // what the blocks' cells stand for together
+	name, w int     // widths of the names and of the blocks, in cells
+	scaleMS float64 // the time that the w cells stand for
 }
 
-// scaleMS is the time that the axis shows. While lanes run it is a round figure, so that blocks seldom move.
+// scaleMS returns the time that the axis shows. While lanes run it is a round number, so that the scale
+// changes seldom.
 func (v *View) scaleMS() float64 {
 	longest := max(v.lanes[0].count.DecodeMS, v.lanes[1].count.DecodeMS)
 	if v.over || longest <= 0 {
@@ -100,7 +101,7 @@ func (t *track) block(out *paint.Line, cells int, number string, style theme.Sty
 	out.Put(fill, text).Put(style, last)
 }
 
-// axis draws the scale, and where the first lane was done.
+// axis draws the scale, and a mark at the time at which the first lane ended.
 func (t *track) axis(v *View, w int) string {
 	out := paint.NewLine(t.th, w).Pad(t.name).Put(t.th.Label, "0")
 	end := milliseconds(t.scaleMS)
@@ -110,7 +111,7 @@ func (t *track) axis(v *View, w int) string {
 			words, at = "done first "+t.th.Glyph.Mark, at-paint.Width(words)+1
 		}
 		if out.Pad(at).Put(t.th.Strong, words); at+paint.Width(words)+paint.Width(end)+2 > t.name+t.w {
-			return out.String() // the end of the axis is where the marked lane ends
+			return out.String() // no room for the end of the scale beside the mark
 		}
 	}
 	return out.Pad(t.name+t.w-paint.Width(end)).Put(t.th.Label, end).String()

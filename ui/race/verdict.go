@@ -13,7 +13,7 @@ type Verdict struct {
 	Text  string  // "the same text"
 	Same  bool    // the texts were compared and are equal
 	Wrong bool    // the texts differ and must not
-	Why   string  // what the text rests on
+	Why   string  // why the texts must be equal, or may differ
 }
 
 // Judge sums a race up.
@@ -33,8 +33,8 @@ func Judge(a, b *Count, o event.RaceOutcome) Verdict {
 	return v
 }
 
-// Factor is how much faster or slower the second lane was: "3.81"; "" if not measured. times stands before
-// the figure.
+// Factor returns how much faster or slower the second lane was, as "3.81" with the sign times before it; ""
+// if not measured.
 func (v *Verdict) Factor(times string) string {
 	switch {
 	case v.Times <= 0:
@@ -60,7 +60,7 @@ func (v *Verdict) Comparison(lane string) string {
 	return "faster " + after(lane)
 }
 
-// after lets the name of a lane follow a comparison.
+// after returns the name of a lane in the form that follows a comparison.
 func after(lane string) string {
 	switch lane {
 	case "with speculation", "without speculation":

@@ -96,11 +96,11 @@ const (
 	minForFigures = 4   // least rows of a lane to show its figures
 	minForLane    = 14  // least rows of a lane to show the round in progress
 	minForTrack   = 18  // least rows of the window to show the track
-	minForTall    = 32  // least rows for one with two rows a lane
-	minForLarge   = 18  // least rows and, below, columns for a verdict in large figures
-	largeWidth    = 60
-	largeMargin   = 5 // cells beside the figures
-	footShare     = 4 // a verdict in small letters takes at most 1/footShare of the rows
+	minForTall    = 32  // least rows of the window for a track with two rows per lane
+	minForLarge   = 18  // least rows for a verdict in large figures
+	largeWidth    = 60  // least columns for it
+	largeMargin   = 5   // cells beside the figures
+	footShare     = 4   // a verdict in small letters takes at most 1/footShare of the rows
 )
 
 // Draw returns h lines of w cells.
@@ -176,8 +176,8 @@ func (s *side) draw(th *theme.Theme, w, h int, figures string) []string {
 	return paint.Block(lines, w, h)
 }
 
-// figures returns the figures of both lanes for w cells each. Where those of one do not fit, both lose
-// the last.
+// figures returns the figures of both lanes for w cells each. It drops the last figures of both lanes until
+// the rest fits in both.
 func (v *View) figures(th *theme.Theme, w int) (texts [2]string) {
 	for drop := 0; ; drop++ {
 		fits := true
@@ -237,7 +237,7 @@ func (v *View) large(th *theme.Theme, w int) []string {
 	return lines
 }
 
-// look returns the style and the sign of what is said of the texts.
+// look returns the style and the sign with which the verdict about the texts is drawn.
 func (d *Verdict) look(th *theme.Theme) (style theme.Style, sign string) {
 	switch {
 	case d.Wrong:

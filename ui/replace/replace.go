@@ -26,10 +26,10 @@ type File interface {
 	Name() string
 }
 
-// Write gives path new content that only its owner may read. Right before the rename it calls may,
-// unless may is nil; an error of may stops the replacement. After an error the old content is still
-// there, and the temporary file is removed if possible. There is one exception: if only the last flush
-// fails, the new content is there, but may not survive a power cut.
+// Write replaces the content of path by data, which only its owner may read. Right before the rename it
+// calls may, unless may is nil; an error of may stops the replacement. After an error the old content is
+// still there, and the temporary file is removed if possible. One exception: if only the last flush fails,
+// the file has the new content, but that may not survive a power cut.
 func Write(files Files, path string, data []byte, may func() error) error {
 	dir := filepath.Dir(path)
 	f, err := files.CreateTemp(dir, ".saving-*")

@@ -19,16 +19,16 @@ func invisible(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
-// pictographic reports whether r may stand beside a zero-width joiner (U+200D) in an emoji. It follows
-// the property Extended_Pictographic (UTS #51). Where that picks single code points out of a block, it
-// accepts the whole block.
+// pictographic reports whether r may stand beside a zero-width joiner (U+200D) in an emoji: whether it has
+// the property Extended_Pictographic (UTS #51). If only some code points of a block have the property,
+// pictographic accepts the whole block.
 func pictographic(r rune) bool {
 	return unicode.Is(pictographs, r)
 }
 
-// joins reports whether r is a letter of a script whose letters change their form next to others,
-// or join them. There, a joiner or non-joiner after a letter is part of the spelling: Persian and
-// Urdu need it in every other word, Indic scripts and Sinhala for conjuncts.
+// joins reports whether r is a letter of a script whose letters join, or change their form next to others.
+// In such scripts a joiner or non-joiner after a letter is part of the spelling: Persian and Urdu often
+// need it, Indic scripts need it for conjuncts.
 func joins(r rune) bool { return unicode.IsLetter(r) && unicode.In(r, joining...) }
 
 // joining are the scripts with cursive letters and those with viramas.

@@ -79,13 +79,13 @@ type Sanitizer struct {
 	tabs    bool // keep tabs
 	afterCR bool
 	last    rune // the last base rune written; 0 at the start of a line
-	marks   int  // combining marks since then
-	joined  bool // a joiner of letters was written since then
+	marks   int  // combining marks since last
+	joined  bool // a joiner of letters was written since last
 	joiner  bool // a U+200D after an emoji is held back until the next rune
 }
 
-// Write takes the next piece. It returns what can now be shown of the stream and was not returned
-// before.
+// Write takes the next piece. It returns the text that can be shown now: of this piece, and what was held
+// back of earlier ones.
 func (z *Sanitizer) Write(piece string) string {
 	if len(z.partial) > 0 {
 		piece = string(z.partial) + piece
@@ -103,8 +103,8 @@ func (z *Sanitizer) Write(piece string) string {
 	return z.take()
 }
 
-// Flush ends the stream and returns what was held back: an unfinished rune as U+FFFD, a joiner as
-// visible text. The Sanitizer is then as its zero value, ready for another stream.
+// Flush ends the stream and returns what was held back: an unfinished rune as U+FFFD, a joiner as visible
+// text. The Sanitizer is then ready for another stream.
 func (z *Sanitizer) Flush() string {
 	z.releaseJoiner()
 	for range z.partial {

@@ -17,11 +17,10 @@ const (
 	text                  // OSC, DCS, SOS, PM, APC: until BEL or ST
 )
 
-// swallows reports whether r belongs to an escape sequence, and takes it in. Runes must come in
-// order.
+// swallows reports whether r belongs to an escape sequence. Call it with every rune, in order.
 //
-// A sequence ends early when in doubt, so that honest text after a stray ESC is not lost. That is
-// safe: the ESC itself is always dropped, and without it the rest is harmless.
+// When in doubt it ends a sequence early, so that text after a stray ESC is not lost. That is safe: the
+// ESC itself is always dropped, and without it the rest is harmless.
 func (s *scanner) swallows(r rune) bool {
 	if s.inside == outside {
 		return s.begins(r)

@@ -10,13 +10,13 @@ import (
 // with the engine.
 const FrameInterval = time.Second / 30
 
-// longestInterval is between two frames at most, however long it takes to make one.
+// longestInterval limits the time between two frames, however long it takes to make one.
 const longestInterval = time.Second / 8
 
-// drawingShare bounds the part of the time in which frames are made: after one that took d, the next is
-// due d/drawingShare later at the earliest. Bubble Tea then takes as long again, or twice as long, to find
-// out what has changed. On two cores, both of which the engine uses, the screen would otherwise cost it more
-// than 5 % (BenchmarkRealEngine). Keys do not wait for this: their frames are drawn at once.
+// drawingShare limits the share of the time in which frames are made: after a frame that took d, the next
+// is due d/drawingShare later at the earliest. Bubble Tea takes once or twice as long again to find out what
+// has changed. Without the limit, the screen would cost an engine that uses both of two cores more than 5 %
+// (BenchmarkRealEngine). Keys do not wait for this: their frames are drawn at once.
 const drawingShare = 1.0 / 128
 
 // Pump says when the next frame is due. It takes nothing out of the ring, so no event is lost if a
@@ -33,11 +33,11 @@ func NewPump(ring *Ring, interval time.Duration) *Pump {
 	return &Pump{ring: ring, interval: interval}
 }
 
-// Took tells how long it took to make a frame. Any goroutine may call it.
+// Took tells the pump how long it took to make a frame. Any goroutine may call it.
 func (p *Pump) Took(d time.Duration) { p.took.Store(int64(d)) }
 
-// Wait returns true when there are events and the last frame is long enough ago. It returns false
-// when the ring was closed or ctx has ended.
+// Wait blocks until there are events and the last frame is long enough ago, and returns true. It returns
+// false when the ring was closed or ctx has ended.
 func (p *Pump) Wait(ctx context.Context) bool {
 	select {
 	case <-ctx.Done():

@@ -6,11 +6,11 @@
 // nothing happens, nothing runs.
 //
 // If events come faster than they are drawn, the ring drops some. A progress event replaces the newest
-// event in the ring if that is progress of the same kind, and a round replaces its own draft: at full
-// speed that halves what the screen has to apply. In a full ring the oldest event
-// of the lowest rank is dropped: first progress and drafts, then rounds, then notices and changed
-// settings, and last the events that open and close a reply. Lost rounds are counted. The text of
-// the reply stays whole, because the event that ends the reply has all of it.
+// event in the ring if that is progress of the same kind. A round replaces its own draft, which at full
+// speed halves the number of events. If the ring is full, it drops the oldest event of the lowest rank:
+// first progress and drafts, then rounds, then notices and changed settings, and last the events that
+// open and close a reply. Lost rounds are counted. The text of the reply stays whole, because the event
+// that ends the reply has all of it.
 package stream
 
 import (
@@ -23,11 +23,11 @@ import (
 // rounds between two frames of the screen at 30,000 rounds per second.
 const DefaultCapacity = 1024
 
-// rank orders events by how much is lost with them.
+// rank says how much is lost with an event: events of low rank are dropped first.
 type rank int
 
 const (
-	lossy    rank = iota // a later event says the same and more
+	lossy    rank = iota // a later event says the same and more; lowest rank
 	round                // a piece of the reply
 	remark               // a notice or a changed setting
 	terminal             // opens or closes something

@@ -27,9 +27,9 @@ type Glyphs struct {
 	About     string // before an estimate
 	Marker    string // beside the selected line
 	Level     string // points at a height of the graph to its left
-	Top       string // a line at a height of a graph: at the top of a cell,
-	Dash      string // in its middle,
-	Bottom    string // at its bottom
+	Top       string // a horizontal line in a graph, at the top of a cell
+	Dash      string // the same in the middle of a cell
+	Bottom    string // the same at the bottom of a cell
 	Dashed    string // a vertical line between replies
 	Best      string // the best draft length
 	Running   string // also: the draft length in use

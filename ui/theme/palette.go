@@ -15,10 +15,10 @@ type palette struct {
 	accepted, rejected, resampled rgb
 	discarded, label, rule        rgb
 	title, warning                rgb
-	// Parts of bars, beside accepted. What may lie on another differs from it in brightness.
+	// Colours of parts of bars, in addition to accepted. Parts that may touch differ in brightness.
 	refusedBar, discardedBar, freeBar rgb
 	drafting, checking, rest          rgb
-	pending                           rgb // the hue of drafting; faint, it still has its contrast
+	pending                           rgb // the hue of drafting, bright enough to be read when faint
 }
 
 var darkPalette = palette{

@@ -2,7 +2,7 @@ package theme
 
 import "github.com/charmbracelet/x/ansi"
 
-// Shade is the filling of a part of a bar. Without colour, each has a sign of its own.
+// Shade is the look of a part of a bar. Without colour, each shade has a sign of its own.
 type Shade int
 
 // The shades. Empty draws nothing.
@@ -20,16 +20,15 @@ const (
 	shades
 )
 
-// fill is how a theme draws a shade. A frame has a thousand cells of them, so their styles are made
-// once.
+// fill is how a theme draws a shade. A frame has a thousand such cells, so their styles are made once.
 type fill struct {
 	sign  string // fills a cell
 	style Style
-	above [shades]Style // of a cell that has this shade below another; "" if it cannot be drawn
+	above [shades]Style // style of a cell with this shade below another one; "" if it cannot be drawn
 }
 
-// The signs of the shades, in their order. With colours nearly all are solid: in cells that two shades
-// share, nothing else can be drawn.
+// The signs of the shades, in their order. With colours nearly all signs are solid, because a cell that two
+// shades share can only be drawn with solid signs.
 var (
 	solidSigns = [shades]string{" ", "█", "█", "█", "▀", "▀", "▄", "█", "█", "█"}
 	signs      = [shades]string{" ", "█", "▒", "░", "═", "▀", "▄", "▒", "█", "░"}
@@ -58,8 +57,8 @@ func (t *Theme) fill(p palette) {
 // Shade returns the sign that fills a cell with a shade, and its style.
 func (t *Theme) Shade(s Shade) (sign string, in Style) { return t.fills[s].sign, t.fills[s].style }
 
-// Between returns the style of a cell that has one shade below another, and reports whether the theme
-// can draw it: the lower one is the sign's colour, the upper one the background.
+// Between returns the style of a cell with the shade lower below the shade upper, and whether the theme can
+// draw it. The sign has the colour of lower, the background that of upper.
 func (t *Theme) Between(lower, upper Shade) (Style, bool) {
 	s := t.fills[lower].above[upper]
 	return s, s != ""

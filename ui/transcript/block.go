@@ -12,15 +12,15 @@ import (
 	"specula/ui/theme"
 )
 
-// block is one wrapped message. stable has the lines that can no longer change. tail is the short
-// rest that still may: the newest rounds, whose rejected tokens disappear with a later one, and
-// the draft that waits for its verdict.
+// block is one wrapped message. stable has the lines that can no longer change. tail has the lines that
+// may: those of the newest rounds, whose rejected tokens will be hidden in a later round, and of the draft
+// that waits for its verdict.
 type block struct {
 	message *state.Message
 	look    look
 	stable  *wrapper
 	next    int // first token that is not in stable
-	thought int // committed tokens of a thought that is folded, before next; -1: the line about them is in stable
+	thought int // committed tokens of a folded thought so far; -1: stable has the line that stands for them
 	tail    []line
 	final   bool // wrapped after the message was done
 }
@@ -35,8 +35,8 @@ type look struct {
 	newline  string
 	fold     bool // thoughts are folded to a line
 	revision int
-	// At a moment of the past, the indices of the first token without a verdict and of the first that is
-	// not known. end 0: the present, which knows all.
+	// At a moment of the past: indices of the first token without a verdict, and of the first token that
+	// is not known yet. In the present, end is 0 and everything is known.
 	judged, end int
 }
 
@@ -117,8 +117,8 @@ func folded(tokens int, over bool) string {
 	return fmt.Sprintf("[thinking: %d tokens]", tokens)
 }
 
-// feed draws token i into p, if it is shown at all. It counts the tokens of a folded thought and
-// draws a line for them before the answer. It returns the new count.
+// feed appends token i to p, if it is shown. Of a folded thought it only counts the tokens, and appends one
+// line for them before the answer begins. It returns the new count (block.thought).
 func (b *block) feed(p *wrapper, i, thought int) int {
 	t := &b.message.Tokens[i]
 	if b.look.fold && t.Thought {
@@ -146,11 +146,11 @@ func (b *block) feed(p *wrapper, i, thought int) int {
 	return thought
 }
 
-// waits reports whether a token has no verdict at the moment of the past that is shown.
+// waits reports whether a token has no verdict yet at the moment of the past that is shown.
 func (b *block) waits(token int) bool { return b.look.end > 0 && token >= b.look.judged }
 
-// gap is the space after token i, which is not part of the reply, where the next token of the reply
-// would touch it. A refused token gets one before it, too.
+// gap returns the space to draw after token i, which is not part of the reply: " " if the next token would
+// touch it, else "". A refused token gets a space before it, too.
 func (b *block) gap(i int) string {
 	m := b.message
 	if strings.HasSuffix(m.Tokens[i].Text, " ") {

@@ -101,7 +101,7 @@ func (b *block) drawFooter(s *state.State, th *theme.Theme, out *paint.Line) {
 	out.Put(th.Label, strings.Join(figures, sep)+seed)
 }
 
-// figures sum a reply up, the most important first.
+// figures returns the figures of a reply, the most important first.
 func figures(m *state.Message) []string {
 	t, parts := m.Totals, []string{reasonWords(m.Reason)}
 	if t.Tokens > 0 {

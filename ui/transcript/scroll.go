@@ -2,7 +2,7 @@ package transcript
 
 import "specula/ui/state"
 
-// Scroll moves the window by lines, down if positive. When it reaches the end, it follows the text
+// Scroll moves the window by lines, down if positive. When the window reaches the end, it follows the text
 // again.
 func (v *View) Scroll(lines int) {
 	v.top = min(max(v.top+lines, 0), v.last())

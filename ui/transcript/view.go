@@ -22,17 +22,17 @@ type Rejected int
 
 // The choices. The cursor cannot select a token that is not drawn.
 const (
-	// Recent shows rejected tokens of the reply being written in its last recentRounds rounds, then all
-	// until the next prompt. Discarded ones, which nobody has judged, stand in the lane only.
+	// Recent shows the rejected tokens of the last recentRounds rounds while a reply is written, and all
+	// of them from its end until the next prompt. Discarded tokens are shown in the lane only.
 	Recent Rejected = iota
 	Never
-	All // and discarded ones, too
+	All // all rejected and discarded tokens
 	// ofNewest is Recent for the newest reply once it is complete.
 	ofNewest
 )
 
-// recentRounds is for how many rounds a refused token stays in sight while its reply is written.
-// A slow round takes half a second, so a reader has time to see what replaced it.
+// recentRounds is the number of rounds for which a refused token stays visible while its reply is written.
+// A slow round takes half a second, so a reader has time to see which token replaced it.
 const recentRounds = 3
 
 // of returns the choice for one message. newest says that no message comes after it.
@@ -64,7 +64,7 @@ func (r Rejected) shows(m *state.Message, t *state.Token) bool {
 // Options is how the user wants to see the chat.
 type Options struct {
 	Reading  bool // plain text without verdicts
-	Brief    bool // below a reply its figures are left out: they are shown elsewhere
+	Brief    bool // leave out the figures below a reply, because they are shown elsewhere
 	Rejected Rejected
 	Cursor   state.Ref // selected token; zero: none
 	// At is a moment to look back at. What came later is not drawn, and draft tokens without a verdict

@@ -35,10 +35,10 @@ type wrapper struct {
 	done  []line
 	open  line
 	soft  bool // the open line began because text did not fit, not at a newline
-	fed   int  // bytes of the reply taken
+	fed   int  // number of bytes of the reply so far
 
-	// inReply reports whether a token is part of the reply; nil: every token is. Others come and go,
-	// and a place in the reply must not depend on them.
+	// inReply reports whether a token is part of the reply; nil: every token is. Other tokens come and go,
+	// so they do not count in line.start.
 	inReply func(token int) bool
 
 	// Where the open line may be broken: before segments[breakSegment].text[breakByte:], at
@@ -71,9 +71,9 @@ func (p *wrapper) grapheme(text string) (n, width int) {
 	return len(cluster), width
 }
 
-// glue handles a text that begins with the rest of the line's last grapheme, such as a combining
-// mark. It takes that grapheme back and puts it at the front of text. The whole then belongs to
-// the earlier token.
+// glue handles a text that continues the last grapheme of the line, for instance with a combining mark. It
+// removes that grapheme from the line and puts it before text. The joined grapheme belongs to the earlier
+// token.
 func (p *wrapper) glue(token int, text string) (string, int) {
 	if text == "" || text[0] < 0x80 {
 		return text, token
@@ -117,8 +117,7 @@ func (p *wrapper) put(token int, g string, width int) {
 		p.soft = false
 		return
 	case g == " " && (p.open.width >= p.w || p.soft && p.open.width == 0):
-		// A space at a soft break is the break itself. It belongs to the closed line's token but
-		// takes no cell.
+		// A space at a soft break is replaced by the break. It counts as text but takes no cell.
 		p.take(token, 1)
 		p.last = ""
 		p.markBreak()
@@ -126,8 +125,8 @@ func (p *wrapper) put(token int, g string, width int) {
 	case width > p.w: // a window narrower than one character
 		g, width = "?", 1
 	}
-	// Text of wide characters can be broken between any two of them. A flag can be broken off
-	// before its first half, because that half may come alone.
+	// A line can be broken before any wide character, and before a flag. The first half of a flag may
+	// come alone, as one narrow character.
 	apart := width > 1 || strings.HasPrefix(g, flagLetters)
 	if apart {
 		p.markBreak()
@@ -157,7 +156,7 @@ func (p *wrapper) append(token int, g string, width int) {
 	p.open.segments = append(p.open.segments, segment{token, g, width})
 }
 
-// take counts bytes of a token.
+// take counts bytes of a token as fed.
 func (p *wrapper) take(token, bytes int) { p.fed += p.size(token, bytes) }
 
 // size returns how many of a token's bytes count as text of the reply: all or none.
@@ -224,8 +223,8 @@ func (p *wrapper) fork() wrapper {
 	return f
 }
 
-// visible replaces newlines, so that a token that is not part of the reply never moves the text
-// that is.
+// visible replaces newlines by a sign, so that a token that is not part of the reply never moves the text
+// of the reply.
 func visible(text, newline string) string {
 	if strings.IndexByte(text, '\n') < 0 {
 		return text

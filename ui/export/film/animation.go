@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// maxAnimationBytes bounds an animation, which a browser reads as a whole.
+// maxAnimationBytes limits the size of an animation, because a browser reads all of it.
 const maxAnimationBytes = 32 << 20
 
-// Animation writes the film as an SVG that plays without a script, also where a document shows it as
-// an image. Who prefers reduced motion, and a program that does not animate, sees the last frame.
+// Animation writes the film as an SVG that plays without a script, also as an image in a document. Users
+// who prefer reduced motion, and programs that do not animate, see the last frame.
 func (f Film) Animation(w io.Writer) error {
 	pieces, length, err := f.pieces()
 	if err != nil {
@@ -40,7 +40,7 @@ func (f Film) Animation(w io.Writer) error {
 	return nil
 }
 
-// piece is a part of a row of the screen with one content, and when it is seen.
+// piece is a part of a row of the screen, and the times at which it is seen with this content.
 type piece struct {
 	svg   string
 	spans []span
@@ -48,12 +48,12 @@ type piece struct {
 
 type span struct{ from, to time.Duration }
 
-// pieces returns all that is seen in the course of the film, in the order in which it comes, and how
-// long the film is.
+// pieces returns all pieces that are seen during the film, in order of appearance, and the length of the
+// film.
 func (f Film) pieces() (all []*piece, length time.Duration, err error) {
 	known := map[string]*piece{}
 	lines := make([]string, f.H)   // the screen, with escape sequences
-	shown := make([][]*piece, f.H) // the pieces of it
+	shown := make([][]*piece, f.H) // the pieces of each line
 	bytes := 0
 	for frame := range f.Frames {
 		length = frame.At
@@ -96,8 +96,8 @@ func (f Film) pieces() (all []*piece, length time.Duration, err error) {
 	return slices.DeleteFunc(all, func(p *piece) bool { return len(p.spans) == 0 }), length, nil
 }
 
-// paintPieces paints a row. It cuts the row at vertical rules, because what is on their left changes
-// apart from what is on their right.
+// paintPieces paints a row. It cuts the row at vertical rules, because the panes on both sides change at
+// different times.
 func (f Film) paintPieces(text string, y int) []string {
 	one := f
 	one.H = 1

@@ -11,8 +11,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Cast2 writes the film as an asciicast, the format of asciinema, with a marker for each round. Every
-// player reads version 2.
+// Cast2 writes the film as an asciicast of version 2, with a marker for each round. It is the format of
+// asciinema; every player reads this version.
 func (f Film) Cast2(w io.Writer) error { return f.cast(w, 2) }
 
 // Cast3 is Cast2 in version 3 of the format.
@@ -40,7 +40,7 @@ func (f Film) cast(w io.Writer, version int) error {
 	return nil
 }
 
-// difference returns what a terminal that shows some lines must be told to show others.
+// difference returns the text that changes a terminal which shows the lines shown to show lines.
 func difference(shown, lines []string) string {
 	var b strings.Builder
 	if shown == nil {

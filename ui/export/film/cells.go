@@ -65,7 +65,7 @@ func (c colours) of(in color.Color, own color.RGBA) color.RGBA {
 	return color.RGBA{R: uint8(r >> 8), G: uint8(g >> 8), B: uint8(b >> 8), A: 255}
 }
 
-// mix is what terminals make of a faint text.
+// mix returns the colour of faint text of colour a on b, as terminals draw it.
 func mix(a, b color.RGBA) color.RGBA {
 	part := func(a, b uint8) uint8 { return uint8((5*int(a) + 3*int(b)) / 8) }
 	return color.RGBA{R: part(a.R, b.R), G: part(a.G, b.G), B: part(a.B, b.B), A: 255}

@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// Frame is the screen from a time on.
+// Frame is what the screen shows from a time on.
 type Frame struct {
 	At     time.Duration // since the film began
 	Screen string        // lines of exactly W cells with escape sequences for their style
-	Mark   string        // of what begins here, such as "round 3"; or ""
+	Mark   string        // the name of what begins here, such as "round 3"; or ""
 }
 
 // Film is a sequence of frames. A frame stays on the screen until the time of the next one. The film
@@ -23,7 +23,7 @@ type Frame struct {
 type Film struct {
 	Title  string // safe
 	W, H   int    // cells
-	Light  bool   // the background
+	Light  bool   // the background is light
 	Frames iter.Seq[Frame]
 }
 

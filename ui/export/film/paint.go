@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// The size of a cell and of the margin, in pixels of a picture at scale 1. The font's characters are
-// 0.602 times as wide as it is high.
+// The size of a cell and of the margin, in pixels of a picture at scale 1. The font's characters are 0.602
+// times as wide as the font size.
 const (
 	cellW, cellH = 9, 18
 	fontSize     = 15

@@ -17,7 +17,7 @@ import (
 	"golang.org/x/image/math/fixed"
 )
 
-// pngScale is how many pixels of the picture one pixel at scale 1 has, so that it is sharp on a slide.
+// pngScale is the scale of the picture. With 2, it is sharp on a slide.
 const pngScale = 2
 
 // PNG writes a picture of the last frame. A character that the font lacks is an empty box.
@@ -63,7 +63,7 @@ func (b *pngBrush) text(x, y float64, cells int, text string, l look) {
 	d := font.Drawer{Dst: b.picture, Src: image.NewUniform(l.fore), Face: face}
 	runes := []rune(text)
 	width := 1.0
-	if len(runes) != cells { // one wide character, or one with what is written over it
+	if len(runes) != cells { // a wide character, or one with combining marks
 		width = 0
 	}
 	for i, r := range runes {

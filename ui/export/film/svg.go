@@ -31,13 +31,13 @@ func (f Film) open(style string) string {
 		w, h, w, h, fontSize, escape(f.Title), style, hex(c.back))
 }
 
-// svgBrush writes elements. Boxes of one colour that follow each other become one path, and one box if
-// they touch in a row.
+// svgBrush writes SVG elements. It joins successive boxes of one colour to one path, and boxes that touch
+// in a row to one box.
 type svgBrush struct {
 	out   strings.Builder
 	path  strings.Builder
-	paint color.RGBA // of path and box
-	box   rectangle  // not in path yet; without width: none
+	paint color.RGBA // the colour of path and box
+	box   rectangle  // the last box, not in path yet; width 0: there is none
 }
 
 type rectangle struct{ x, y, w, h float64 }

@@ -31,7 +31,7 @@ var style string
 //go:embed page.js
 var script string
 
-// Reply is a reply to show: a message that the reducer has made of its events, and these rounds.
+// Reply is a reply to show: the message that package state has made of its events, and its rounds.
 type Reply struct {
 	Prompt  string // safe
 	Message *state.Message
@@ -55,7 +55,7 @@ func Write(w io.Writer, title, models string, replies []Reply) error {
 	var plain strings.Builder
 	for _, r := range replies {
 		if len(r.Message.Rounds) == 0 || len(r.Message.Rounds) != len(r.Rounds) {
-			continue // of this reply only the text is left
+			continue // the events of this reply were not kept, only its text
 		}
 		data.Replies = append(data.Replies, newReply(r, text))
 		plain.WriteString("> " + r.Prompt + "\n\n" + r.Message.Text + "\n\n")
@@ -116,7 +116,7 @@ type (
 	}
 )
 
-// figure is a number with four digits, so that files stay small.
+// figure is a number that is written with four digits, so that files stay small.
 type figure float64
 
 // MarshalJSON writes the number.
@@ -203,7 +203,7 @@ func token(t *state.Token, text func(string) int) []any {
 		}
 		return out
 	}
-	if t.Fate == event.Discarded { // after a refused token: nobody asks what could have stood there
+	if t.Fate == event.Discarded { // no candidates: the target never judged this place
 		return []any{text(t.Text), verdict, number(t.P), number(t.Q), number(t.U), number(t.Bound)}
 	}
 	return []any{text(t.Text), verdict, number(t.P), number(t.Q), number(t.U), number(t.Bound), list(t.Target), list(t.Draft)}

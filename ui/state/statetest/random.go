@@ -38,7 +38,7 @@ func (w chaos) text() string {
 	return text
 }
 
-// fill gives every text in v that is empty a random value. So no field of an event is forgotten.
+// fill replaces every empty text in v by a random one, so that no field of an event is forgotten.
 func (w chaos) fill(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
