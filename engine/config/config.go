@@ -89,8 +89,8 @@ type Guidance struct {
 // Speculation holds the settings of drafting and verification.
 type Speculation struct {
 	Enabled        bool   // off: every round is plain
-	Proposer       string // auto, draft, ngram, suffix, combined, skip, eagle, medusa, mtp
-	Acceptance     string // token, block, exact, typical-lossy
+	Proposer       string // auto, or a name in the register of proposers
+	Acceptance     string // a name in the register of rules
 	Rule           string // fixed, windowed, cost-aware
 	Gamma          int    // draft tokens in a round: always under the rule fixed, at first under windowed
 	GammaMax       int

@@ -31,6 +31,9 @@ func TestEveryRuleHasItsOwnCode(t *testing.T) {
 			t.Errorf("the rule %s runs as %s", rule.Rule, other)
 		}
 		runs[code] = rule.Rule
+		if why := faultOf(code); why != nil {
+			t.Errorf("the rule %s panics in a new verifier (%v): set its state in NewVerifier", rule.Rule, why)
+		}
 		if rule.Help == "" || rule.Lossy() != strings.HasSuffix(string(rule.Rule), "lossy") {
 			t.Errorf("%+v: a lossy rule says so by its name, and each has words", rule.Rule)
 		}
@@ -51,6 +54,21 @@ func TestEveryRuleHasItsOwnCode(t *testing.T) {
 		}
 	}()
 	v.acceptance("unknown", warm)
+}
+
+// faultOf returns the panic of a rule that judges a draft of one token; nil if there is none.
+func faultOf(rule acceptance) (why any) {
+	defer func() { why = recover() }()
+	p := dist(.5, .5)
+	e := evidence{draft: CertainDraft([]int32{0}), terms: Terms{Params: warm, Uniforms: uniforms{}}, judged: make([]Judged, 1)}
+	rule.begin()
+	rule.weigh(&e, 0, p)
+	if rule.settle(&e, 1) == 0 {
+		rule.replace(&e, 0)
+	} else {
+		rule.follow(&e, 1, p)
+	}
+	return nil
 }
 
 // Every exact rule, with sampled and one-hot drafts, at every temperature, with and without filters,

@@ -18,6 +18,7 @@ func TestRulesByHand(t *testing.T) {
 	twice := []sample.Dist{even, even}
 	isTwo := func(id int32) bool { return id == 2 }
 	ninth := Typical{Epsilon: .09, Delta: .3}
+	tried := map[Rule]bool{Token: true} // the tests of Verify have its cases
 	for _, c := range []struct {
 		name      string
 		rule      Rule
@@ -69,6 +70,12 @@ func TestRulesByHand(t *testing.T) {
 				t.Errorf("committed %v, stop %t, rows read %v; want %v, %t, %v", got, out.Stop, rows.read, c.committed, c.stop, c.read)
 			}
 		})
+		tried[c.rule] = true
+	}
+	for _, rule := range Rules {
+		if !tried[rule.Rule] {
+			t.Errorf("the rule %s: add a case to TestRulesByHand", rule.Rule)
+		}
 	}
 }
 

@@ -109,8 +109,8 @@ func judged(t *state.Token) spec.Judged {
 	return spec.Judged{P: number(t.P), Q: number(t.Q), U: number(t.U), Bound: number(t.Bound)}
 }
 
-// ruleComparison draws how many draft tokens of the round each rule would have kept. It shortens names, so
-// that four rules fit into the side column.
+// ruleComparison draws how many draft tokens of the round each rule would have kept. A lossy rule is
+// called lossy, so that all rules fit into the side column.
 func (c *column) ruleComparison(r *state.Round) []string {
 	if len(r.Rules) == 0 {
 		return nil
