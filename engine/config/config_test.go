@@ -320,12 +320,18 @@ func TestSetAllTakesDependentValuesInAnyOrder(t *testing.T) {
 }
 
 func TestCloneSharesNothing(t *testing.T) {
-	a := Default()
-	a.Sampling.Stop = []string{"x"}
-	b := a.Clone()
-	b.Sampling.Stop[0] = "y"
-	if a.Sampling.Stop[0] != "x" {
-		t.Error("the clone shares its stop strings")
+	for _, s := range Settings() {
+		if s.Kind != List {
+			continue
+		}
+		a := Default()
+		own := s.field(&a).(*[]string)
+		*own = []string{"x"}
+		b := a.Clone()
+		(*s.field(&b).(*[]string))[0] = "y"
+		if (*own)[0] != "x" {
+			t.Errorf("the clone shares the list of %s: add it to Clone in engine/config/change.go", s.Name)
+		}
 	}
 }
 
