@@ -53,7 +53,7 @@ func (a Attend) Rows(dst []float64, q, keys, values []float32, m int) {
 	}
 }
 
-// weights returns the weights of the first seen keys of a key head for one query.
+// weights returns a query's weights of keys 0 … seen−1 of a key head.
 func (a Attend) weights(q, keys []float32, kvHead, head, seen int) []float64 {
 	scores := make([]float64, seen, seen+1)
 	for j := range scores {

@@ -127,7 +127,7 @@ func (p *Pacer) Take() bool {
 // ctx's error at once; otherwise nil.
 func (p *Pacer) Wait(ctx context.Context) error { return p.wait(ctx, 1) }
 
-// wait is Wait for parts times as long.
+// wait is Wait, but waits parts times as long.
 func (p *Pacer) wait(ctx context.Context, parts int) error {
 	began := time.Now()
 	for {

@@ -42,7 +42,7 @@ type Token struct {
 	Stop     bool
 	Untold   bool // a token that a server drafted and refused without saying which it was
 	Thought  bool // part of what the model thinks before it answers
-	// As in event.Token.
+	// The numbers of the token's test, as in event.Token; nil if unknown.
 	P, Q, U, Bound *float64
 	// Log-probabilities under the target's raw scores, if the user asked for them.
 	LogProb  *float64
