@@ -51,7 +51,7 @@ func (w *weighing) row(i int) (weights, sums driver.Pointer) {
 	return w.weights + driver.Pointer(4*i*w.vocab), w.sums + driver.Pointer(8*i*slicesOf(w.vocab))
 }
 
-// weighingBytes is the memory that a weighing of so many rows takes.
+// weighingBytes is the memory of a weighing with rows rows.
 func weighingBytes(rows, vocab int) int64 {
 	return int64(rows) * (4*int64(vocab) + 8*int64(slicesOf(vocab)))
 }

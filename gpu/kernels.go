@@ -45,8 +45,8 @@ func newLibrary(d device, texts map[string]string) *library {
 	return l
 }
 
-// kernel returns the kernel called name, whose launches take so many arguments and may have so many
-// bytes of dynamic shared memory.
+// kernel returns the kernel called name. arguments is the number of its arguments, sharedBytes the dynamic
+// shared memory that a launch may ask for.
 func (l *library) kernel(name string, arguments, sharedBytes int) (*kernel, error) {
 	if k := l.kernels[name]; k != nil && k.sharedBytes >= sharedBytes {
 		return k, nil

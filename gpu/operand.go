@@ -12,8 +12,7 @@ import (
 // product reads.
 type operand convert
 
-// shape returns the launch shape of a kernel that writes an operand with so many blocks per row and
-// threads per block.
+// shape returns the launch shape of a kernel that writes an operand: blocks per row, threads per block.
 func (o operand) shape(blocks, threads int) driver.Shape {
 	return driver.Shape{Grid: [3]int{blocks, o.rows}, Block: [3]int{threads}}
 }

@@ -194,8 +194,8 @@ func (h *History) Back(current string) (string, bool) {
 	return h.entries[h.at], true
 }
 
-// Forward returns the entry after the one that is shown, and true. After the newest entry comes the
-// user's own text (draft). If that is already shown, it returns false.
+// Forward returns the entry after the one that is shown, and true. After the newest entry comes the user's
+// own text (draft). If the user's text is shown already, it returns false.
 func (h *History) Forward() (string, bool) {
 	if h.at >= len(h.entries) {
 		return "", false

@@ -47,8 +47,8 @@ func productAVX2(c *build.Context, f format) {
 	c.RET()
 }
 
-// share returns the offset of the part's lanes among 32 numbers of so many bytes, which begin at
-// offset.
+// share returns the offset of the part's lanes among 32 numbers that begin at offset. bytes is the size of
+// a number.
 func (p *product2) share(offset, bytes int) int { return offset + 8*bytes*p.part }
 
 func (p *product2) readScales() {

@@ -198,7 +198,8 @@ func zero(c *build.Context, z reg.VecVirtual) {
 	c.Instruction(i)
 }
 
-// lanes16 is the address of the 16 numbers of part i; 32 numbers of so many bytes begin at offset.
+// lanes16 is the address of the 16 numbers of part i, among 32 numbers that begin at offset. bytes is the
+// size of a number.
 func lanes16(base reg.Register, offset, i, bytes int) Mem { return at(base, offset+16*bytes*i) }
 
 // readScales sets scale and min, and the integer scales of the halves.

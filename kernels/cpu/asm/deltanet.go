@@ -84,8 +84,8 @@ func (v *elements) deltaStep(name string, stores, answers bool) {
 	v.end()
 }
 
-// columns loops over n columns, first four registers at a time and then one. body generates the code
-// for so many registers; after it the pointers are advanced. stride is the number of bytes of a row.
+// columns loops over n columns, first four registers at a time and then one. body generates the code of a
+// turn, after which the pointers are advanced. stride is the number of bytes of a row.
 func (v *elements) columns(n reg.Register, pointers []reg.Register, body func(name string, registers int, stride reg.Register)) {
 	stride := v.GP64()
 	v.MOVQ(n, stride)

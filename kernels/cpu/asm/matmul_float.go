@@ -88,7 +88,7 @@ func dotOne(c *build.Context, n number, parts int, register func() reg.VecVirtua
 	c.RET()
 }
 
-// takeSums reserves registers for the sums with so many weight rows.
+// takeSums reserves registers for the sums of all activation rows with weightRows weight rows.
 func (d *dots) takeSums(weightRows int) {
 	d.sums = make([][]reg.VecVirtual, d.m)
 	for i := range d.sums {
@@ -155,7 +155,7 @@ func (d *dots) advance() {
 	}
 }
 
-// step multiplies one part of 16 columns of so many weight rows.
+// step multiplies one part of 16 columns of weightRows weight rows.
 func (d *dots) step(weightRows, part int) {
 	w := make([]reg.VecVirtual, weightRows)
 	for r := range w {

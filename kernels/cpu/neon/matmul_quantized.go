@@ -101,7 +101,7 @@ func (p *panelProduct) fourBits() bool { return p.Factors == format.Nibbles }
 
 func (p *panelProduct) signedHalves() bool { return p.Halves() && !p.fourBits() }
 
-// pass multiplies the panel with so many rows of activations.
+// pass multiplies the panel with rows rows of activations.
 func (p *panelProduct) pass(rows int) {
 	p.rows, p.width = rows, 4
 	if rows == 1 {

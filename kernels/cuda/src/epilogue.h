@@ -16,10 +16,10 @@ struct Epilogue {
     float *stream;      // (m, n), to which the result is added; this and the rest are for norm_epilogue
     const float *weights;
     float eps;
-    int threads;  // the sum has the order of rms_norm with so many threads, see norm.cu
+    int threads;  // the squares are summed as by rms_norm with this number of threads, see norm.cu
 };
 
-// last_to_arrive tells all threads of a block whether it is the last of so many blocks to call this with
+// last_to_arrive tells all threads of a block whether it is the last of `blocks` blocks to call this with
 // the same counter. The last one sees everything that the others wrote before. before is shared memory.
 INLINE bool last_to_arrive(unsigned *arrived, int blocks, float *before) {
     __syncthreads();  // all of the block has written

@@ -159,7 +159,7 @@ template <class Format> struct Tile {
     static_assert(Format::stages * stage_bytes <= 99 << 10, "the stages do not fit");
 };
 
-// copy_pieces begins to copy count pieces of so many bytes, stride bytes apart. For pieces that do not
+// copy_pieces begins to copy `count` pieces of `bytes` bytes, stride bytes apart. For pieces that do not
 // exist it copies the last one; their results are not stored.
 template <int bytes, int count> INLINE void copy_pieces(unsigned char *to, const unsigned char *from, size_t stride, int last) {
     for (int i = threadIdx.x; i < bytes / 16 * count; i += 256) {

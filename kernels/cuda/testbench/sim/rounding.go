@@ -76,8 +76,8 @@ func widenHalf(h uint16) float32 {
 
 func widenBfloat(h uint16) float32 { return math.Float32frombits(uint32(h) << 16) }
 
-// narrow rounds x to a float with so many bits of exponent and fraction, to nearest, ties to even. It
-// rounds only once.
+// narrow rounds x to a float with the given numbers of exponent and fraction bits, to nearest, ties to
+// even. It rounds only once.
 func narrow(x float64, exponentBits, fractionBits int) uint64 {
 	sign := uint64(0)
 	if math.Signbit(x) {
