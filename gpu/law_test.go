@@ -297,8 +297,8 @@ var languages = []language{
 	{"certain", 8, 2, sample.Params{Temperature: 1, TopP: 1}, gate.Near, true, false, 2000},
 }
 
-// lawFactor multiplies the number of replies. SPECULA_LAW=50 makes the emulator do once what it
-// has no time for in every run; a GPU always does 5 times as many.
+// lawFactor multiplies the number of replies. SPECULA_LAW=50 is for a thorough run of the emulator, which
+// is too slow for every run; a GPU always makes 5 times as many replies.
 func lawFactor() int {
 	if n, err := strconv.Atoi(os.Getenv("SPECULA_LAW")); err == nil && n > 0 {
 		return n

@@ -186,7 +186,7 @@ func newSubject(b *testing.B, on *made, size string, typ compute.DType, tokens, 
 	return s
 }
 
-// read fills the cache with that many tokens.
+// read fills the cache with tokens tokens.
 func (s *subject) read(b *testing.B, tokens int) {
 	b.Helper()
 	if err := s.cache.Truncate(0); err != nil {

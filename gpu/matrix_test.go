@@ -14,7 +14,7 @@ import (
 	"specula/kernels/format"
 )
 
-// Cores that share the tiles of a matrix pack the bytes that one packs alone.
+// Several cores that share the tiles of a matrix pack it to the same bytes as one core.
 func TestCoresPackWhatOneCorePacks(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	for _, f := range format.Loadable() {

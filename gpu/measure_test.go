@@ -11,8 +11,8 @@ import (
 
 // The best that the device can do, measured in the same run as the results compared with it.
 
-// elapsed is the device's time in milliseconds for what queue queues: the least of a few runs,
-// because disturbances only add.
+// elapsed is the device's time in milliseconds for the work that queue queues: the least of a few runs,
+// because disturbances can only add time.
 func (b *made) elapsed(t testing.TB, queue func() error) float64 {
 	t.Helper()
 	const times = 5

@@ -69,9 +69,9 @@ func TestRowsThatOnlyProductsReadAreWrittenAsTheirOperand(t *testing.T) {
 	}
 }
 
-// A layer of Q8_0 weights is seven launches: q, k and v; heads, attention, its last step; its output and
-// norm; gate, up and SwiGLU; down and the norm of the next layer. With so many rows that the norms are
-// too long for one block, they are launches of their own; with more than 32 rows SwiGLU is one, too.
+// A layer of Q8_0 weights takes seven launches: q, k and v; heads; attention; its last step; its output with
+// the norm; gate, up and SwiGLU; down with the norm of the next layer. With more rows, norms that are too
+// long for one block have their own launches, and with more than 32 rows SwiGLU has one, too.
 func TestLaunchesOfALayer(t *testing.T) {
 	for rows, want := range map[int]int{1: 7, 8: 7, 9: 9, 32: 9, 33: 10} {
 		count := func(layers int) int {

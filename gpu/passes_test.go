@@ -156,7 +156,7 @@ func (l *launches) add(kernel string, shape driver.Shape, arguments []driver.Arg
 	}
 }
 
-// grow adds so many layers, each with the launches that another pass has more.
+// grow adds layers to a pass, each with the launches by which a larger pass exceeds it.
 func (l *launches) grow(more *launches, layers int) {
 	for _, name := range more.order {
 		if l.count[name] == 0 {

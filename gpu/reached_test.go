@@ -18,8 +18,8 @@ import (
 // forTheCheckAlone is the kernel that no model uses: it measures what a card can do.
 const forTheCheckAlone = "matrix_peak"
 
-// Every kernel of the modules is launched by a pass or a round of some model: what no program can
-// reach is to be deleted.
+// Every kernel of the modules is launched by a pass or a round of some model: a kernel that no program can
+// reach must be deleted.
 func TestEveryKernelIsReached(t *testing.T) {
 	reached := map[string]int{forTheCheckAlone: 0}
 	collect := func(what string, use func(d *recorder) error) {

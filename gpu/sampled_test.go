@@ -143,9 +143,9 @@ func checkRound(t *testing.T, r event.Round) {
 	}
 }
 
-// Every decision of a reply is the one that the host makes from the same rows and uniforms: which
-// tokens were drafted, which were accepted, which one followed. The rows are computed again, one
-// context at a time; by the law of engine/compute they have the same bits.
+// The host makes every decision of a reply again, from the same rows and uniforms, and must come to the
+// same tokens: drafted, accepted and following ones. The rows are computed again, one context at a time;
+// by the law of engine/compute they have the same bits.
 func TestSampledReplyReplayedOnTheHost(t *testing.T) {
 	b := open(t)
 	// So hot that the models disagree: rejected draft tokens then remain in both caches, beyond
