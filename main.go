@@ -9,6 +9,8 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -35,7 +37,13 @@ import (
 //go:embed config.toml
 var defaultConfig []byte
 
-func main() { os.Exit(program().Run(context.Background(), os.Args[1:])) }
+func main() {
+	silenceLog()
+	os.Exit(program().Run(context.Background(), os.Args[1:]))
+}
+
+// silenceLog keeps net/http from writing what a broken server sent into the middle of the screen.
+func silenceLog() { log.SetOutput(io.Discard) }
 
 func program() *cli.Program {
 	a := &app.App{Version: version(), OpenGPU: gpu.Open, Now: time.Now, Getenv: os.Getenv}

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"io"
+	"log"
 	"os"
 	"path/filepath"
 	"strings"
@@ -145,4 +147,14 @@ func answer(t *testing.T, args ...string) string {
 	}
 	t.Fatal("no reply")
 	return ""
+}
+
+// net/http writes to the standard log what a server sent without being asked.
+func TestTheStandardLogStaysOffTheScreen(t *testing.T) {
+	before := log.Writer()
+	defer log.SetOutput(before)
+	silenceLog()
+	if log.Writer() != io.Discard {
+		t.Error("it would be written into the middle of the screen")
+	}
 }

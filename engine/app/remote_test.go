@@ -1,14 +1,10 @@
 package app
 
 import (
-	"bufio"
 	"context"
-	"io"
 	"math/rand/v2"
-	"net"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -249,80 +245,4 @@ func TestKeysComeFromOutside(t *testing.T) {
 	if err := c.Set("remote.key", "sk-abcdef"); err == nil || strings.Contains(err.Error(), "abcdef") {
 		t.Errorf("a key in place of its name: %v", err)
 	}
-}
-
-// llamaServer is the program that make bench-peer builds; LLAMA_SERVER names another one.
-func llamaServer() string {
-	if path := os.Getenv("LLAMA_SERVER"); path != "" {
-		return path
-	}
-	return filepath.Join("..", "..", ".peer", "llama.cpp", "build", "bin", "llama-server")
-}
-
-// With a real llama-server, its own greedy text equals the text of speculation over the network.
-func TestGreedyTextOverARealServer(t *testing.T) {
-	path := llamaServer()
-	if _, err := exec.LookPath(path); err != nil {
-		t.Skip("SKIPPED: there is no llama-server; make bench-peer builds one, and LLAMA_SERVER names one")
-	}
-	url := startReal(t, path, "-np", "6")
-	set := []string{"remote", url, "temperature", "0", "max-tokens", "40", "gamma-rule", "fixed"}
-	plain := opened(t, append(set, "speculate", "off")...)
-	drafting := opened(t, set...)
-	for _, prompt := range []string{"What is speculative decoding?", "Tell me a story.", "How do I stop a reply?"} {
-		want, _ := ended(t, plain, prompt) // the server's own stream
-		got, _ := ended(t, drafting, prompt)
-		if !slices.Equal(got.IDs, want.IDs) {
-			t.Errorf("%q: %q, want the server's own %q", prompt, got.Text, want.Text)
-		}
-		if got.Totals.Accepted == 0 {
-			t.Errorf("%q: no draft token was accepted", prompt)
-		}
-	}
-}
-
-// startReal starts a llama-server with the embedded target, and returns its address once it listens.
-func startReal(t *testing.T, path string, flags ...string) string {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), "target.gguf")
-	if err := os.WriteFile(file, assets.Target(), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return startWith(t, path, file, flags...)
-}
-
-// startWith is startReal with a file.
-func startWith(t *testing.T, path, file string, flags ...string) string {
-	t.Helper()
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := free.Addr().String()
-	_ = free.Close()
-	_, port, err := net.SplitHostPort(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := exec.CommandContext(t.Context(), path, "-m", file, "--host", "127.0.0.1", "--port", port, "-t", "1", "--poll", "0",
-		"-c", "4096", "-sps", "0.01", "--slots", "--props", "--metrics", "--no-ui")
-	server.Args = append(server.Args, flags...)
-	server.Env = append(os.Environ(), "LD_LIBRARY_PATH="+filepath.Dir(path))
-	log, err := server.StderrPipe()
-	if err == nil {
-		err = server.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = server.Process.Kill(); _ = server.Wait() })
-	lines := bufio.NewScanner(log)
-	for lines.Scan() {
-		if strings.Contains(lines.Text(), "listening on") {
-			go func() { _, _ = io.Copy(io.Discard, log) }() // or the server would wait for a reader
-			return "http://" + address
-		}
-	}
-	t.Fatal("the server ended before it listened")
-	return ""
 }

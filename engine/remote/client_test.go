@@ -229,6 +229,10 @@ func TestFaultsInPlainWords(t *testing.T) {
 		{"another model", status(200, `[{"index":0,"model":"other"},{"index":1,"model":"other"}]`), `answers as model "other"`},
 		{"no log-probabilities", status(200, `[{"index":0,"model":"small","tokens":[1]},{"index":1,"model":"small","tokens":[2]}]`), "no log-probabilities"},
 		{"probabilities above 1", status(200, fmt.Sprintf(row, `{"id":1,"logprob":0},{"id":2,"logprob":0}`)), "add up to 2"},
+		{"probabilities below 1", status(200, fmt.Sprintf(row, `{"id":1,"logprob":-3},{"id":2,"logprob":-9}`)), "add up to at most 0.05"},
+		{"log-probabilities that rise", status(200, fmt.Sprintf(row, `{"id":1,"logprob":-2},{"id":2,"logprob":-0.2}`)), "do not fall"},
+		{"two words for one token", status(200, strings.Replace(fmt.Sprintf(row, `{"id":1,"logprob":-0.1},{"id":2,"logprob":-3}`), `"tokens":[1]`, `"tokens":[3]`, 1)), "it wrote token 3, and tells of token 1"},
+		{"the answer of another request", status(200, strings.Replace(fmt.Sprintf(row, `{"id":1,"logprob":-0.1},{"id":2,"logprob":-3}`), `"tokens":[1]`, `"tokens":[1],"tokens_evaluated":7`, 1)), "a prompt of 7 tokens, and was asked about one of 1"},
 		{"a token twice", status(200, fmt.Sprintf(row, `{"id":1,"logprob":-1},{"id":1,"logprob":-1}`)), "twice in its row"},
 		{"memory that nobody wrote", status(200, fmt.Sprintf(row, `{"id":400499552,"logprob":-1}`)), "not among 10"},
 	} {
@@ -247,6 +251,37 @@ func TestFaultsInPlainWords(t *testing.T) {
 		if target.Len() != 0 {
 			t.Errorf("%s: %d tokens are held after the fault", c.name, target.Len())
 		}
+	}
+}
+
+// A server that spells its tokens as the vocabulary here does, and then not any more, has another model, or
+// the bytes changed on the way.
+func TestTokensKeepTheirSpelling(t *testing.T) {
+	imitated := small()
+	letters := "abcdefghij"
+	imitated.Bytes = func(id int32) []byte { return []byte(letters[id : id+1]) }
+	target := mustAsk(t, imitated)
+	mine := spelling{bytes: func(id int32) []byte { return []byte("abcdefghij"[id : id+1]) }, control: func(id int32) bool { return id == 9 }}
+	target.server.spelling = mine
+	if err := target.server.compareSpelling(t.Context()); err != nil || !target.server.spelling.same {
+		t.Fatalf("the spelling is the same: %v", err)
+	}
+	if _, err := score(target, 4, sample.Params{TopP: 1}, 5); err != nil {
+		t.Error(err)
+	}
+	letters = "abcdeFghij"
+	if _, err := score(target, 4, sample.Params{TopP: 1}, 5); err == nil || !strings.Contains(err.Error(), "spells token 5") {
+		t.Errorf("another spelling in a row: %v", err)
+	}
+	if err := target.server.spelling.checkText(5, "F"); err == nil {
+		t.Error("another spelling in a stream")
+	}
+	if target.server.spelling.checkText(5, "f") != nil || target.server.spelling.checkText(9, "<end>") != nil {
+		t.Error("the same spelling, or a control token")
+	}
+	target.server.spelling = mine
+	if err := target.server.compareSpelling(t.Context()); err != nil || target.server.spelling.same {
+		t.Error("a server that never spelt alike is not compared")
 	}
 }
 

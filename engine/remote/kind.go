@@ -92,7 +92,10 @@ func (s *Server) readProps(ctx context.Context) error {
 	if err := s.get(ctx, "/props", &props); err != nil {
 		return err
 	}
-	s.slots, s.context, s.facts.build = props.Slots, props.Default.Context, s.shown(props.Build)
+	s.slots, s.facts.build = props.Slots, s.shown(props.Build)
+	if props.Default.Context > 0 { // else that of the list of models
+		s.context = props.Default.Context
+	}
 	var slots []struct {
 		Speculates bool `json:"speculative"`
 	}

@@ -33,6 +33,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -51,7 +52,9 @@ type Options struct {
 	// Wait sleeps before a request is repeated; nil: by the system's clock.
 	Wait func(ctx context.Context, d time.Duration) error
 
-	transport http.RoundTripper // for tests; nil: the network
+	// For tests; nil: the network.
+	transport http.RoundTripper
+	dial      func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
 // Server is one model on one server. Only one goroutine may use it.
@@ -71,6 +74,7 @@ type Server struct {
 	spelling spelling // finds tokens by their text
 	singly   bool     // use no streams
 	compared bool     // the vocabularies were compared
+	counts   bool     // vLLM: it counts the tokens of all prompts of a request; see counted
 	safe     int32    // a token of whole characters: see rowsRequest
 	moved    int64    // bytes sent and received
 	trips    int      // requests sent

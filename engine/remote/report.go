@@ -28,7 +28,11 @@ func (w *Watch) llama(data []byte) (piece, error) {
 	if missing < 0 || missing > mostMissing {
 		return piece{}, fmt.Errorf("%w: the stream jumps from token %d to %d", errFalse, w.tokens, a.Timing.Written)
 	}
-	if missing > 0 {
+	if missing == 0 {
+		if err := w.server.spelling.checkText(p.ids[0], a.Content); err != nil {
+			return piece{}, err
+		}
+	} else {
 		ids, err := w.server.spelling.recover(a.Content, p.ids[0], missing)
 		if err != nil {
 			return piece{}, err

@@ -55,7 +55,7 @@ func (o *Options) client() (*http.Client, error) {
 	if transport == nil {
 		transport = &http.Transport{
 			Proxy: http.ProxyFromEnvironment, TLSClientConfig: config, ForceAttemptHTTP2: true,
-			IdleConnTimeout: idleTime, MaxIdleConnsPerHost: 2, MaxResponseHeaderBytes: mostHeaders,
+			IdleConnTimeout: idleTime, MaxIdleConnsPerHost: 2, MaxResponseHeaderBytes: mostHeaders, DialContext: o.dial,
 		}
 	}
 	return &http.Client{

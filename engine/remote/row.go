@@ -50,6 +50,9 @@ func newRow(top []entry, vocab int) (row, error) {
 	if sum > 1+massSlack {
 		return row{}, fmt.Errorf("%w: probabilities of %d tokens add up to %v", errFalse, len(top), sum)
 	}
+	if most := sum + float64(vocab-len(top))*math.Exp(top[len(top)-1].logProb); most < 1-massSlack {
+		return row{}, fmt.Errorf("%w: the probabilities of all tokens add up to at most %v, since none is above the last of the %d that it told", errFalse, most, len(top))
+	}
 	return row{top: top, vocab: vocab}, nil
 }
 

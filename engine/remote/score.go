@@ -71,7 +71,8 @@ func (s *Server) findMostRow(ctx context.Context) error {
 	if s.kind != VLLM {
 		return nil
 	}
-	if _, err := s.rows(ctx, [][]int32{{s.safe}}, min(s.mostRow, s.vocab)); err != nil {
+	two := [][]int32{{s.safe}, {s.safe, s.safe}} // so that counted says how it counts, too
+	if _, err := s.rows(ctx, two, min(s.mostRow, s.vocab)); err != nil {
 		return fmt.Errorf("asking how many log-probabilities the server allows: %w", err)
 	}
 	return nil
@@ -109,6 +110,7 @@ type llamaAnswer struct {
 	Tokens  []int32   `json:"tokens"`
 	Stop    bool      `json:"stop"`
 	Model   string    `json:"model"`
+	Read    int       `json:"tokens_evaluated"` // of the prompt, those of the cache too
 	Places  []llamaAt `json:"completion_probabilities"`
 	Timing  timings   `json:"timings"`
 }
@@ -120,6 +122,7 @@ type llamaAt struct {
 
 type llamaEntry struct {
 	ID      int32   `json:"id"`
+	Bytes   []int   `json:"bytes"`
 	LogProb float64 `json:"logprob"`
 }
 
@@ -137,9 +140,10 @@ type timings struct {
 // computed before the bias.
 const safeBias = 1000
 
-func (s *Server) llamaPlaces(ctx context.Context, prefixes [][]int32, k int, p *sample.Params) ([]place, error) {
+// askLlama asks for one token after each prefix.
+func (s *Server) askLlama(ctx context.Context, prefixes [][]int32, k int, p *sample.Params) ([]llamaAnswer, error) {
 	q := llamaQuestion{Prompt: prefixes, Tokens: 1, Row: k, TopP: 1, Cache: true, ReturnTokens: true, Samplers: []string{"temperature"},
-		Bias: [][2]any{{s.safe, safeBias}}, Fields: []string{"index", "tokens", "model", "completion_probabilities", "timings"}}
+		Bias: [][2]any{{s.safe, safeBias}}, Fields: []string{"index", "tokens", "model", "tokens_evaluated", "completion_probabilities", "timings"}}
 	if p != nil {
 		q.Bias = [][2]any{}
 		q.sample(*p)
@@ -148,7 +152,11 @@ func (s *Server) llamaPlaces(ctx context.Context, prefixes [][]int32, k int, p *
 	if err := s.post(ctx, "/completion", q, &body); err != nil {
 		return nil, err
 	}
-	answers, err := s.readAnswers(body)
+	return s.readAnswers(body)
+}
+
+func (s *Server) llamaPlaces(ctx context.Context, prefixes [][]int32, k int, p *sample.Params) ([]place, error) {
+	answers, err := s.askLlama(ctx, prefixes, k, p)
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +169,10 @@ func (s *Server) llamaPlaces(ctx context.Context, prefixes [][]int32, k int, p *
 		if err := s.same(a.Model); err != nil {
 			return nil, err
 		}
-		if list[i], err = a.place(); err != nil {
+		if a.Read > 0 && i < len(prefixes) && a.Read != len(prefixes[i]) {
+			return nil, fmt.Errorf("%w: it answers a prompt of %d tokens, and was asked about one of %d", errFalse, a.Read, len(prefixes[i]))
+		}
+		if list[i], err = a.place(s); err != nil {
 			return nil, err
 		}
 	}
@@ -198,8 +209,9 @@ func (s *Server) readAnswers(body []byte) (list []llamaAnswer, err error) {
 	return list, nil
 }
 
-// place reads the first token of an answer.
-func (a *llamaAnswer) place() (place, error) {
+// place reads the first token of an answer, and what the answer says twice: bytes that changed on the
+// way, or another model's vocabulary, must not become text.
+func (a *llamaAnswer) place(s *Server) (place, error) {
 	p := place{drawn: -1, read: a.Timing.Read}
 	if len(a.Tokens) > 0 {
 		p.drawn = a.Tokens[0]
@@ -208,8 +220,17 @@ func (a *llamaAnswer) place() (place, error) {
 		return p, nil // the token ends inside a character, so there is no row
 	}
 	at := a.Places[0]
+	if len(a.Tokens) > 0 && at.ID != p.drawn {
+		return place{}, fmt.Errorf("%w: it wrote token %d, and tells of token %d", errFalse, p.drawn, at.ID)
+	}
 	known := false
-	for _, e := range at.Top {
+	for i, e := range at.Top {
+		if i > 0 && e.LogProb > at.Top[i-1].LogProb {
+			return place{}, fmt.Errorf("%w: the log-probabilities of a place do not fall", errFalse)
+		}
+		if err := s.spelling.check(e.ID, e.Bytes); err != nil {
+			return place{}, err
+		}
 		p.top = append(p.top, entry{e.ID, e.LogProb})
 		known = known || e.ID == at.ID
 	}
@@ -253,11 +274,17 @@ func (s *Server) vllmPlaces(ctx context.Context, prefixes [][]int32, k int, p *s
 				Top []map[string]float64 `json:"top_logprobs"`
 			} `json:"logprobs"`
 		} `json:"choices"`
+		Usage struct {
+			Read int `json:"prompt_tokens"`
+		} `json:"usage"`
 	}
 	if err := s.post(ctx, "/v1/completions", q, &answer); err != nil {
 		return nil, err
 	}
 	if err := s.same(answer.Model); err != nil {
+		return nil, err
+	}
+	if err := s.counted(answer.Usage.Read, prefixes); err != nil {
 		return nil, err
 	}
 	list := make([]place, len(answer.Choices))
@@ -286,6 +313,20 @@ func (s *Server) vllmPlaces(ctx context.Context, prefixes [][]int32, k int, p *s
 		at.limit(k)
 	}
 	return list, nil
+}
+
+// counted compares how many tokens of prompts the server counts with those that were sent. Once it has
+// counted all prompts of a request together, another sum is the answer of another request.
+func (s *Server) counted(read int, prefixes [][]int32) error {
+	sent := 0
+	for _, p := range prefixes {
+		sent += len(p)
+	}
+	if s.counts && read != sent {
+		return fmt.Errorf("%w: it answers prompts of %d tokens, and was asked about %d", errFalse, read, sent)
+	}
+	s.counts = s.counts || read == sent && len(prefixes) > 1
+	return nil
 }
 
 // limit moves to own the token that vLLM adds to the k likeliest because it was drawn.

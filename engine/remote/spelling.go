@@ -2,6 +2,8 @@ package remote
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -16,18 +18,53 @@ const mostSpelt = 512
 
 // spelling finds tokens by their bytes.
 type spelling struct {
-	bytes func(id int32) []byte
-	parts map[string][]int32 // tokens that end inside a character
+	bytes   func(id int32) []byte
+	control func(id int32) bool
+	parts   map[string][]int32 // tokens that end inside a character
+	same    bool               // the server spells its tokens as this vocabulary does
 }
 
 func newSpelling(t *tokenizer.Tokenizer) spelling {
-	s := spelling{bytes: t.Bytes, parts: map[string][]int32{}}
+	s := spelling{bytes: t.Bytes, control: t.IsControl, parts: map[string][]int32{}}
 	for id := range int32(t.VocabSize()) {
 		if b := string(t.Bytes(id)); !utf8.ValidString(b) && !t.IsControl(id) {
 			s.parts[b] = append(s.parts[b], id)
 		}
 	}
 	return s
+}
+
+// compare finds out whether the server spells its tokens as this vocabulary does, by some of them. Most do;
+// then later differences are faults.
+func (s *spelling) compare(list []llamaEntry) {
+	s.same = len(list) > 0
+	for _, e := range list {
+		s.same = s.same && len(e.Bytes) > 0 && (s.control(e.ID) || s.spells(e.ID, e.Bytes))
+	}
+}
+
+// check compares how a server spells a token with how it is spelt here.
+func (s *spelling) check(id int32, theirs []int) error {
+	if s.same && len(theirs) > 0 && !s.control(id) && !s.spells(id, theirs) {
+		return errSpelling(id)
+	}
+	return nil
+}
+
+// checkText does so for a piece of a stream, which has one whole token.
+func (s *spelling) checkText(id int32, text string) error {
+	if s.same && text != "" && !s.control(id) && utf8.Valid(s.bytes(id)) && string(s.bytes(id)) != text {
+		return errSpelling(id)
+	}
+	return nil
+}
+
+func errSpelling(id int32) error {
+	return fmt.Errorf("%w: it spells token %d in other bytes than the vocabulary here; it may have another model now", errFalse, id)
+}
+
+func (s *spelling) spells(id int32, theirs []int) bool {
+	return slices.EqualFunc(s.bytes(id), theirs, func(mine byte, its int) bool { return int(mine) == its })
 }
 
 // recover returns the n tokens before last, whose ids the server did not send, from the text of all of

@@ -188,11 +188,15 @@ func (st *stream) take(a *llamaAnswer, s *Server) error {
 	if missing < 0 || missing > mostMissing {
 		return fmt.Errorf("%w: the stream jumps from token %d to %d", errFalse, st.seen, a.Timing.Written)
 	}
-	at, err := a.place()
+	at, err := a.place(s)
 	if err != nil {
 		return err
 	}
-	if missing > 0 {
+	if missing == 0 {
+		if err := s.spelling.checkText(a.Tokens[0], a.Content); err != nil {
+			return err
+		}
+	} else {
 		ids, err := s.spelling.recover(a.Content, a.Tokens[0], missing)
 		if err != nil {
 			return err

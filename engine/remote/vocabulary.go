@@ -56,7 +56,27 @@ func (s *Server) Agree(ctx context.Context, t *tokenizer.Tokenizer) error {
 	if err := s.chooseSafe(t); err != nil {
 		return err
 	}
+	if s.kind == Llama {
+		return s.compareSpelling(ctx)
+	}
 	return s.findMostRow(ctx)
+}
+
+// comparedSpelling is how many tokens' bytes are compared.
+const comparedSpelling = 64
+
+// compareSpelling finds out whether the server's spelling of tokens can be relied on.
+func (s *Server) compareSpelling(ctx context.Context) error {
+	answers, err := s.askLlama(ctx, [][]int32{{s.safe}}, min(comparedSpelling, s.vocab), nil)
+	if err != nil {
+		return fmt.Errorf("comparing the spelling of tokens: %w", err)
+	}
+	for _, a := range answers {
+		for _, at := range a.Places {
+			s.spelling.compare(at.Top)
+		}
+	}
+	return nil
 }
 
 // errScores says that the server cannot score drafts, and what to use instead.

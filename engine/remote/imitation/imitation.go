@@ -4,8 +4,10 @@
 package imitation
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"net/http"
@@ -44,10 +46,17 @@ type Server struct {
 	OneSeed  bool // all prompts of a request use the same random number
 	RowEarly bool // each row is the one that belongs to the place before it
 	Forgets  bool // llama-server: the cache of no prompt is kept
+	// Faults that a server may come to have.
+	Untold     bool // it tells no log-probabilities
+	FalseRows  bool // it tells what llama-server tells of tokens that it drafted itself: 0, and no others
+	ClockJumps bool // its times go back and forth
+	Stale      bool // it answers the next request with its answer to the one before, once
 	// Trouble, if not nil, may answer a request instead of the server; then it returns true.
 	Trouble func(w http.ResponseWriter, r *http.Request) bool
 
 	Requests, Streams int
+
+	before []byte // the last answer that was no stream
 }
 
 // ServeHTTP answers one request.
@@ -63,8 +72,29 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, http.StatusUnauthorized, "authentication_error", "Invalid API Key", nil)
 		return
 	}
+	question, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	r.Body = io.NopCloser(bytes.NewReader(question))
+	held := &heldAnswer{to: w, status: http.StatusOK}
+	defer held.send() // a client that writes or reads slowly must not stop the others
 	s.Lock()
 	defer s.Unlock()
+	s.route(held, r)
+	if held.body.Len() == 0 {
+		return
+	}
+	now := bytes.Clone(held.body.Bytes())
+	if s.Stale && s.before != nil {
+		s.Stale = false
+		held.body.Reset()
+		held.body.Write(s.before)
+	}
+	s.before = now
+}
+
+func (s *Server) route(w *heldAnswer, r *http.Request) {
 	switch r.URL.Path {
 	case "/v1/models":
 		s.models(w)
@@ -83,9 +113,27 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// heldAnswer keeps an answer back until the lock is free. A stream writes to the client itself.
+type heldAnswer struct {
+	to     http.ResponseWriter
+	status int
+	body   bytes.Buffer
+}
+
+func (h *heldAnswer) Header() http.Header                { return h.to.Header() }
+func (h *heldAnswer) WriteHeader(status int)             { h.status = status }
+func (h *heldAnswer) Write(text []byte) (n int, _ error) { return h.body.Write(text) }
+
+func (h *heldAnswer) send() {
+	if h.body.Len() > 0 {
+		h.to.WriteHeader(h.status)
+		_, _ = h.to.Write(h.body.Bytes()) // a client that is gone is its own business
+	}
+}
+
 func answer(w http.ResponseWriter, body any) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	_ = json.NewEncoder(w).Encode(body) // an error means that the client is gone, which does not concern the server
+	_ = json.NewEncoder(w).Encode(body)
 }
 
 // refuse answers with an error, in the form of the server.
@@ -269,20 +317,27 @@ func (s *Server) completions(w http.ResponseWriter, r *http.Request) {
 		for _, id := range ids {
 			top["token_id:"+strconv.Itoa(int(id))] = logProbs[id]
 		}
-		choices = append([]any{map[string]any{"index": i, "text": "", "token_ids": []int32{drawn}, "logprobs": map[string]any{"top_logprobs": []any{top}}, "finish_reason": "length"}}, choices...)
+		list := []any{top}
+		switch {
+		case s.Untold:
+			list = nil
+		case s.FalseRows:
+			list = []any{map[string]float64{}}
+		}
+		choices = append([]any{map[string]any{"index": i, "text": "", "token_ids": []int32{drawn}, "logprobs": map[string]any{"top_logprobs": list}, "finish_reason": "length"}}, choices...)
 	}
 	answer(w, map[string]any{"model": s.Model, "choices": choices, "usage": map[string]any{"prompt_tokens": read, "prompt_tokens_details": nil}})
 }
 
 // completion answers llama-server's /completion.
-func (s *Server) completion(w http.ResponseWriter, r *http.Request) {
+func (s *Server) completion(w *heldAnswer, r *http.Request) {
 	q, prompts, ok := s.read(w, r)
 	if !ok {
 		return
 	}
 	if q.Stream {
 		s.Streams++
-		s.stream(w, r, &q, prompts[0])
+		s.stream(w.to, r, &q, prompts[0])
 		return
 	}
 	var answers []any
@@ -308,6 +363,16 @@ type likely struct {
 	LogProb float64 `json:"logprob"`
 }
 
+func (s *Server) spelt(id int32) []int {
+	list := []int{}
+	if s.Bytes != nil {
+		for _, b := range s.Bytes(id) {
+			list = append(list, int(b))
+		}
+	}
+	return list
+}
+
 // piece returns the answer with the next token after a prompt.
 func (s *Server) piece(q *question, prompt []int32, index int, u float64) map[string]any {
 	scores, drawn := s.row(q, prompt, u)
@@ -315,15 +380,18 @@ func (s *Server) piece(q *question, prompt []int32, index int, u float64) map[st
 	if s.Forgets {
 		read = len(prompt)
 	}
-	a := map[string]any{"index": index, "tokens": []int32{drawn}, "model": s.Model, "stop": !q.Stream, "stop_type": "limit",
+	a := map[string]any{"index": index, "tokens": []int32{drawn}, "model": s.Model, "stop": !q.Stream, "stop_type": "limit", "tokens_evaluated": len(prompt),
 		"timings": map[string]any{"cache_n": len(prompt) - read, "prompt_n": read, "predicted_n": 1, "predicted_ms": 0.001}}
-	if q.Probs == 0 || s.Bytes != nil && !utf8.Valid(s.Bytes(drawn)) {
+	if q.Probs == 0 || s.Untold || s.Bytes != nil && !utf8.Valid(s.Bytes(drawn)) {
 		return a // llama-server sends no log-probabilities if the token ends inside a character
 	}
 	ids, logProbs := likeliest(scores, q.Probs)
 	top := make([]likely, 0, len(ids))
 	for _, id := range ids {
-		top = append(top, likely{ID: id, Bytes: []int{}, LogProb: logProbs[id]})
+		top = append(top, likely{ID: id, Bytes: s.spelt(id), LogProb: logProbs[id]})
+	}
+	if s.FalseRows {
+		top, logProbs[drawn] = []likely{}, 0
 	}
 	a["completion_probabilities"] = []any{map[string]any{"id": drawn, "token": "", "logprob": logProbs[drawn], "top_logprobs": top}}
 	return a

@@ -15,6 +15,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, q *question, pro
 	rounds := s.Speculates
 	drafted, accepted, left := 0, 0, 0
 	var pending []byte
+	read := len(prompt)
 	for written := 1; written <= q.Predict; written++ {
 		if written > 1 && left == 0 && len(rounds) > 0 { // the counters rise before the tokens of a round are sent
 			drafted, accepted, left = drafted+rounds[0][0], accepted+rounds[0][1], rounds[0][1]+1
@@ -24,11 +25,14 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, q *question, pro
 		id := a["tokens"].([]int32)[0]
 		ends := s.Stops != nil && s.Stops(id) || written == q.Predict || len(prompt)+1 >= s.Context
 		t := map[string]any{"cache_n": len(prompt) - 1, "prompt_n": 1, "predicted_n": written, "predicted_ms": float64(written-1) + 0.001}
+		if s.ClockJumps {
+			t["predicted_ms"] = []float64{-1e12, 1e12, 0}[written%3]
+		}
 		if drafted > 0 {
 			t["draft_n"], t["draft_n_accepted"] = drafted, accepted
 		}
 		left = max(0, left-1)
-		a["timings"] = t
+		a["timings"], a["tokens_evaluated"] = t, read
 		prompt = append(prompt[:len(prompt):len(prompt)], id)
 		if s.Bytes != nil {
 			pending = append(pending, s.Bytes(id)...)
