@@ -19,7 +19,7 @@ func (a *App) connect(ctx context.Context, c config.Remote) (*remote.Server, err
 		return nil, err
 	}
 	return remote.Connect(ctx, remote.Options{
-		URL: c.URL, Model: c.Model, Key: key, CA: c.CA, Certificate: c.Certificate,
+		URL: c.URL, Model: c.Model, Key: key, CA: c.CA, Certificate: c.Certificate, Headers: c.Headers,
 		Limit: time.Duration(c.Timeout * float64(time.Second)),
 	})
 }

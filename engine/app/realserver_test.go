@@ -45,7 +45,7 @@ func TestGreedyTextOverARealServer(t *testing.T) {
 	all, file := os.Getenv("SPECULA_ALL_PAIRS") != "", os.Getenv("SPECULA_SERVER_MODEL")
 	prompts := assets.Prompts()[:50]
 	url := startWith(t, path, file, "-np", "9", "-c", "9216")
-	set := []string{"remote", url, "temperature", "0", "max-tokens", cmp.Or(os.Getenv("SPECULA_TOKENS"), "32"), "gamma-rule", "fixed"}
+	set := []string{"remote", url, "temperature", "0", "max-tokens", cmp.Or(os.Getenv("SPECULA_TOKENS"), "32"), "gamma-rule", "fixed", "remote.timeout", "3600"}
 	if file != "" {
 		draft := filepath.Join(t.TempDir(), "draft.gguf")
 		if err := os.WriteFile(draft, assets.Draft(), 0o600); err != nil {

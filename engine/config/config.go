@@ -133,6 +133,7 @@ type Remote struct {
 	Key         string  // where the key is: name of an environment variable, or @FILE
 	CA          string  // file of certificates that may sign the server's; empty: the system's
 	Certificate string  // file with the client's certificate and private key; empty: none
+	Headers     string  // file of headers for each request; empty: none
 	Timeout     float64 // seconds for one request
 	Watch       bool    // the server speculates by itself, and its own rounds are shown
 }

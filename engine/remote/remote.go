@@ -48,6 +48,7 @@ type Options struct {
 	CA    string // a file of certificates, in PEM, that may sign the server's; empty: those of the system
 	// Certificate is a file with a client certificate and its private key, in PEM; empty: none.
 	Certificate string
+	Headers     string        // a file with a header a line, sent with each request; empty: none
 	Limit       time.Duration // for one request, or for the next token of a stream
 	// Wait sleeps before a request is repeated; nil: by the system's clock.
 	Wait func(ctx context.Context, d time.Duration) error
@@ -62,6 +63,7 @@ type Server struct {
 	options Options
 	base    string
 	http    *http.Client
+	headers http.Header // of every request
 
 	kind     Kind
 	model    string // sent in each request
@@ -99,7 +101,11 @@ func Connect(ctx context.Context, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{options: o, base: base, http: client, mostRow: mostRow, firstRow: firstRow}
+	headers, err := readHeaders(o.Headers)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{options: o, base: base, http: client, headers: headers, mostRow: mostRow, firstRow: firstRow}
 	if s.options.Wait == nil {
 		s.options.Wait = sleep
 	}

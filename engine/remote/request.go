@@ -140,6 +140,9 @@ func (s *Server) send(ctx context.Context, method, path string, body []byte) (*h
 	if s.options.Key != "" {
 		request.Header.Set("Authorization", "Bearer "+s.options.Key)
 	}
+	for name, values := range s.headers {
+		request.Header[name] = values
+	}
 	s.moved += int64(len(body))
 	s.trips++
 	answer, err := s.http.Do(request)
@@ -237,12 +240,9 @@ func (s *Server) refusal(answer *http.Response, text []byte) error {
 	return r
 }
 
-// shown returns a server's message on one line, shortened, and without the key, which some servers repeat.
+// shown returns a server's message on one line, shortened, and without our key and headers, which some servers repeat.
 func (s *Server) shown(text string) string {
-	if s.options.Key != "" {
-		text = strings.ReplaceAll(text, s.options.Key, "[key]")
-	}
-	text = strings.Join(strings.Fields(text), " ")
+	text = strings.Join(strings.Fields(s.hidden(text)), " ")
 	if len(text) > mostWords {
 		text = strings.ToValidUTF8(text[:mostWords], "") + " …"
 	}

@@ -1,0 +1,70 @@
+package remote
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+)
+
+const (
+	mostHeaderFile = 64 << 10 // bytes
+	// shortSecret is the least length, in bytes, of a header's value that is kept out of messages: a
+	// shorter one is no secret, and would be found in many words.
+	shortSecret = 8
+)
+
+// readHeaders reads the file of Options.Headers. Errors name lines, not what stands in them: it may be secret.
+func readHeaders(path string) (http.Header, error) {
+	if path == "" {
+		return nil, nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the headers of remote.headers: %w", err)
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, mostHeaderFile+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("reading the headers of remote.headers: %w", err)
+	case len(text) > mostHeaderFile:
+		return nil, fmt.Errorf("remote.headers: %s is longer than %d bytes", path, mostHeaderFile)
+	}
+	headers := http.Header{}
+	for i, line := range strings.Split(string(text), "\n") {
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		name, value, ok := strings.Cut(line, ":")
+		value = strings.TrimSpace(value)
+		if !ok || !isHeaderName(name) || strings.ContainsFunc(value, func(c rune) bool { return c < ' ' || c == 0x7f }) {
+			return nil, fmt.Errorf("remote.headers: line %d of %s is not of the form NAME: VALUE", i+1, path)
+		}
+		headers.Add(name, value)
+	}
+	return headers, nil
+}
+
+// isHeaderName reports whether a name has letters, digits and dashes only, as all that are in use have.
+func isHeaderName(name string) bool {
+	return name != "" && !strings.ContainsFunc(name, func(c rune) bool {
+		return !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '_')
+	})
+}
+
+// hidden replaces the key and the values of headers, which some servers repeat.
+func (s *Server) hidden(text string) string {
+	if s.options.Key != "" {
+		text = strings.ReplaceAll(text, s.options.Key, "[key]")
+	}
+	for _, values := range s.headers {
+		for _, v := range values {
+			if len(v) >= shortSecret {
+				text = strings.ReplaceAll(text, v, "[header]")
+			}
+		}
+	}
+	return text
+}
