@@ -35,14 +35,7 @@ func pairServer(t *testing.T) *imitation.Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec, err := file.TokenizerSpec()
-	if err != nil {
-		t.Fatal(err)
-	}
-	tokens, err := tokenizer.New(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tokens := pairTokens(t, file)
 	cache, err := m.NewCache()
 	if err != nil {
 		t.Fatal(err)
@@ -76,6 +69,19 @@ func pairServer(t *testing.T) *imitation.Server {
 		Tokenize: func(text string, special bool) []int32 {
 			return tokens.EncodeSegments([]tokenizer.Segment{{Text: text, Special: special}})
 		}}
+}
+
+func pairTokens(t *testing.T, file *weights.File) *tokenizer.Tokenizer {
+	t.Helper()
+	spec, err := file.TokenizerSpec()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tokens, err := tokenizer.New(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tokens
 }
 
 // ended writes one reply and returns its last event and its rounds.
