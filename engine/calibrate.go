@@ -18,6 +18,8 @@ const (
 	// replies have plain rounds. With a large model nothing else may be measured. Then gamma's controller
 	// learns the other costs from replies.
 	calibrationTime = 250 * time.Millisecond
+	// serverCalibrationTime is the same with a server: enough for every round at a round trip of 100 ms.
+	serverCalibrationTime = 1500 * time.Millisecond
 	// calibrationRuns is how often each number of rows is measured on each path. Disturbances only add
 	// time, so the least of three times is close to the undisturbed time.
 	calibrationRuns = 3
@@ -51,10 +53,17 @@ func (s *Session) textTokens(n int) []int32 {
 // calibrationRows are the numbers of rows that are measured, the most important first.
 func calibrationRows() []int { return []int{1, 5, 2, 9, 3, 4, 7, 6, 8} }
 
+// serverRows are those at a server. Few of them are measured more than once even where a round takes long.
+func serverRows() []int { return []int{1, 2, 5} }
+
 // calibrate measures what rounds of the paths greedy and stochastic cost with several numbers of rows,
 // and stores the costs in s.costs. It leaves the caches empty.
 func (s *Session) calibrate(ctx context.Context) (err error) {
-	deadline := s.engine.options.Now().Add(calibrationTime)
+	limit := calibrationTime
+	if s.engine.target == nil {
+		limit = serverCalibrationTime
+	}
+	deadline := s.engine.options.Now().Add(limit)
 	c := s.resolve(s.engine.options.Config).Speculation
 	traits := drafterNamed(c.Proposer).Traits
 	proposer, refused := s.proposer(c.Proposer, c)
@@ -70,14 +79,14 @@ func (s *Session) calibrate(ctx context.Context) (err error) {
 		}
 		defer func() { err = errors.Join(err, proposer.Reset()) }()
 	}
-	temperatures := []float64{0, 1} // the path greedy, then the path stochastic
+	temperatures, lengths := []float64{0, 1}, calibrationRows() // the path greedy, then the path stochastic
 	if s.engine.target == nil {
-		temperatures = temperatures[:1] // at a server, a round is one request on either path
+		temperatures, lengths = temperatures[:1], serverRows() // at a server, a round is one request on either path
 	}
 	// Measure all numbers of rows once before repeating any. The first rounds run with cold processor
 	// caches. If they were all plain, drafts would look too cheap.
 	for run := range calibrationRuns {
-		for _, rows := range calibrationRows() {
+		for _, rows := range lengths {
 			for _, temperature := range temperatures {
 				if (run > 0 || rows > 1) && s.engine.options.Now().After(deadline) {
 					return nil

@@ -44,10 +44,24 @@ const (
 )
 
 func (c *Controller) mayRefuse(gamma int) bool {
-	if c.costs != &c.clock || c.drafts >= manyDrafts {
+	if c.costs != &c.clock || c.drafts >= manyDrafts || c.hopeless() {
 		return true
 	}
 	return c.drafts >= fewDrafts && (c.acceptance.at(0) < mostHold || c.rate(gamma) < poor*c.rate(0))
+}
+
+// hope is the share of plain decoding's tokens per cost that a draft whose tokens are all accepted must
+// promise. It is low because the rehearsal may have run while other programs used the machine.
+const hope = 0.7
+
+// hopeless reports whether no draft length could come near plain decoding, however good the drafts are.
+func (c *Controller) hopeless() bool {
+	for gamma := 1; gamma < len(c.lengths); gamma++ {
+		if float64(gamma+1)/c.lengths[gamma].Cost > hope*c.rate(0) { // of a length not yet measured, Cost is a lower bound
+			return false
+		}
+	}
+	return true
 }
 
 // margin is the share by which a draft must seem faster than plain decoding, because estimates have

@@ -112,3 +112,25 @@ func TestHindsightDoesNotBlameTheMachine(t *testing.T) {
 		t.Errorf("%.0f %% slower than always γ %d (known %v): the rounds took 9 times as long as before, whatever γ", 100*regret, best, ok)
 	}
 }
+
+// Across a network a round may cost twenty tokens of the server's stream. No acceptance makes up for that, so
+// none is waited for: the drafts of one reply would cost more than many replies.
+func TestADraftThatCannotPayIsNotTried(t *testing.T) {
+	for _, roundMS := range []float64{20, 100} {
+		c := costAware()
+		c.Rehearse(gamma.Observation{VerifyMS: 1.5})
+		for drafted := 1; drafted <= most; drafted++ {
+			for range 2 { // one sample may be a stall
+				c.Rehearse(gamma.Observation{Drafted: drafted, DraftMS: float64(drafted), VerifyMS: roundMS})
+			}
+		}
+		c.BeginReply()
+		for written := range 40 {
+			d := c.Next(gamma.Outlook{Left: 40 - written})
+			if d.Gamma > 0 {
+				t.Fatalf("a round of %v ms: γ %d, though the stream's token takes 1.5 ms: %s", roundMS, d.Gamma, d.Why)
+			}
+			c.Observe(gamma.Observation{VerifyMS: 1.5})
+		}
+	}
+}
