@@ -37,7 +37,8 @@ func (c *Controller) mostTokensPerCost(o Outlook) Decision {
 // drafted. Until manyDrafts rounds, it refuses a draft only if the acceptance is below mostHold, which
 // other programs cannot cause, or if the draft gives fewer tokens per cost than poor times what plain
 // decoding gives. Nominal costs do not depend on other programs: with them the controller can refuse a
-// draft from the first round on.
+// draft from the first round on. So it can refuse one that is hopeless: across a network, a few drafts cost
+// more than many short replies.
 const (
 	fewDrafts, manyDrafts = 6, 16
 	mostHold, poor        = 0.6, 0.75
