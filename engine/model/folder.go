@@ -195,7 +195,7 @@ func (c *savedConfig) called(own string) string {
 	kind, suffix, _ := strings.Cut(kind, ".")
 	best := ""
 	for name, as := range c.kinds {
-		if inFile := c.arch.tensorName(layer + as + "."); inFile == layer+kind+"." && (best == "" || len(name) < len(best)) {
+		if c.arch.tensorName(layer+as) == layer+kind && (best == "" || len(name) < len(best)) {
 			best = name
 		}
 	}
