@@ -13,9 +13,14 @@ import (
 // one, a long pass as a whole, checkpoints, and nothing at all. Read again from there, a text gives
 // the bits of the first reading. Passes that are cancelled in between leave no trace.
 func TestStatesGoBack(t *testing.T) {
+	for _, name := range []string{"qwen35", "lfm2", "granitehybrid-moe", "falcon-h1", "nemotron_h"} {
+		t.Run(name, func(t *testing.T) { statesGoBack(t, &fixture{name: name}) })
+	}
+}
+
+func statesGoBack(t *testing.T, f *fixture) {
 	const most = 120
 	backend := newBackend(t, 2)
-	f := &fixture{name: "qwen35"}
 	open := func() (*model.Model, compute.Cache) {
 		m := f.open(t, backend, model.Options{MaxTokens: most, MaxRows: 6, PrefillRows: 16})
 		return m, newCache(t, m)

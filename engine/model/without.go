@@ -54,6 +54,13 @@ func (m *Model) Without(layers []int) (*Model, error) {
 // ParametersWithout estimates how many parameters remain without this many layers. It counts only
 // the matrices of a layer, because norms and biases are tiny.
 func (c Config) ParametersWithout(layers int) int64 {
+	if c.State.Heads > 0 { // the layers are unlike, so count the mean of them
+		tables := int64(2)
+		if c.TiedOutput {
+			tables = 1
+		}
+		return c.Parameters - int64(layers)*(c.Parameters-tables*int64(c.Vocab)*int64(c.Dim))/int64(c.Layers)
+	}
 	queries, keys := int64(c.Heads*c.HeadDim), int64(c.KVHeads*c.HeadDim)
 	width := int64(c.FFN) // of all networks of a layer together
 	if n := int64(c.Experts.Experts); n > 0 {
