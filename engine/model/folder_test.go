@@ -89,12 +89,13 @@ func TestEveryFolderIsTheFile(t *testing.T) {
 	}
 }
 
-// withoutFolders lists the families that transformers does not have, the hybrid, and the mixtures,
-// whose folders have a tensor for each expert and are not read.
+// withoutFolders lists the families that transformers does not have, and those whose folders are not
+// read: the hybrids, the mixtures, which have a tensor for each expert, Gemma 4 and DeepSeek.
 func withoutFolders() []string {
 	return []string{"internlm2", "qwen", "muse-glimmer", "mixtral", "qwen2moe", "qwen3moe", "granitemoe", "ernie4_5-moe", "glm4moe", "gpt-oss", "qwen35", "qwen35-mtp",
 		"glm4moe-mtp", "qwen35moe", "qwen35moe-mtp", "qwen3next", "qwen3next-mtp", "lfm2", "lfm2moe", "granitehybrid",
-		"granitehybrid-moe", "falcon-h1", "falcon-h1-norms", "nemotron_h"}
+		"granitehybrid-moe", "falcon-h1", "falcon-h1-norms", "nemotron_h",
+		"gemma4", "gemma4-shared", "gemma4-embeddings", "gemma4-experts", "deepseek2", "deepseek2-flash"}
 }
 
 // sameTensors compares the numbers of all tensors.

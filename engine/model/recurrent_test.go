@@ -87,7 +87,7 @@ func cancelled(t *testing.T, m *model.Model, cache compute.Cache, ids []int32) {
 		return
 	}
 	before := cache.Len()
-	ctx := &countdown{Context: context.Background(), left: 5 + len(ids)}
+	ctx := &countdown{Context: context.Background(), left: 2 + len(ids)/2}
 	if _, err := m.Prefill(ctx, cache, ids, nil); err == nil {
 		t.Fatal("the pass was not cancelled")
 	}

@@ -24,7 +24,7 @@ func TestStatesAreRefused(t *testing.T) {
 		{"lfm2", "lfm2.shortconv.l_cache", number, 99, `metadata "lfm2.shortconv.l_cache" is 99; allowed is 1 to 16`},
 		{"granitehybrid", "granitehybrid.ssm.inner_size", number, 63, `"granitehybrid.ssm.inner_size" is 63; allowed is a multiple of the 4 heads`},
 		{"granitehybrid", "granitehybrid.ssm.state_size", number, 300, `"granitehybrid.ssm.state_size" is 300; allowed is 1 to 256`},
-		{"granitehybrid", "granitehybrid.attention.head_count_kv", list + 4*2, 0, `"granitehybrid.attention.head_count_kv" is 0 in every layer`},
+		{"granitehybrid", "granitehybrid.attention.head_count_kv", list + 4*2, 0, `"granitehybrid.attention.head_count_kv" is 0 in layer 0; allowed is 1 to 4096`},
 		{"falcon-h1", "falcon-h1.ssm.group_count", number, 4, `"falcon-h1.ssm.time_step_rank" is 6; allowed is a multiple of the 4 key heads`},
 		{"falcon-h1", "falcon-h1.ssm.group_count", number, 3, `"blk.0.ssm_in.weight" has shape 166 × 32; a falcon-h1 model of these hyperparameters needs 198 rows`},
 		{"nemotron_h", "nemotron_h.feed_forward_length", list + 4*3, 48, `"nemotron_h.feed_forward_length" is above 0 in layer 3; allowed is 0 there`},
