@@ -18,7 +18,7 @@ type watching struct {
 	most   int           // length of the context at which this stream ends
 	at     []int         // for each piece of the stream: the number of its round in the reply
 	untold []event.Round // rounds whose drafts the server tells only at the end of the reply
-	served []event.ServerRound
+	served event.Served
 }
 
 // watches reports whether the server speculates by itself and the reply shows its rounds.
@@ -198,11 +198,7 @@ func (r *reply) completeTotals() {
 	w := &r.server
 	for i := range w.untold {
 		ev := &w.untold[i]
-		for _, s := range w.served {
-			if s.Round == ev.Index {
-				ev.Complete(s)
-			}
-		}
+		w.served.Complete(ev)
 		if ev.Server.Drafted != event.Untold {
 			r.totals.Drafted += len(ev.Draft)
 			r.totals.Tested += ev.Tested

@@ -103,11 +103,7 @@ func ask(ctx context.Context, s Session, prompt string) (r reply, err error) {
 		return r, err
 	}
 	for i := range rounds {
-		for _, s := range r.end.Served {
-			if s.Round == rounds[i].Index {
-				rounds[i].Complete(s)
-			}
-		}
+		r.end.Served.Complete(&rounds[i])
 		if s := rounds[i].Server; s != nil && s.Drafted > 0 {
 			r.own.Drafted, r.own.Accepted = r.own.Drafted+float64(s.Drafted), r.own.Accepted+float64(s.Kept)
 		}

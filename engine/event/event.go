@@ -376,7 +376,7 @@ type ReplyEnded struct {
 	Totals Totals  `json:"totals"`
 	Tail   string  `json:"tail,omitempty"` // text that was held back until the end of the reply
 	// Served has the counts of a server's rounds that it told only at the end.
-	Served []ServerRound `json:"served,omitempty"`
+	Served Served `json:"served,omitempty"`
 	// Drafts says what each round of a sampled reply drafted, in the format of the setting
 	// speculation.drafts. With Drafts and the settings at its start, the same reply can be written
 	// again.

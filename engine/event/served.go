@@ -19,11 +19,20 @@ func (s *ServerRound) Blanks(accepted int) []Token {
 	return blanks
 }
 
-// Complete adds to a round what its server told about it at the end.
-func (r *Round) Complete(s ServerRound) {
-	if r.Server == nil || r.Server.Drafted != Untold || s.Drafted < len(r.Draft) {
-		return
+// Served is what a server told of its rounds when the reply had ended, in the order of Round.
+type Served []ServerRound
+
+// Complete adds to a round what Served tells of it. It reports whether there was something to add.
+func (s Served) Complete(r *Round) bool {
+	i, found := slices.BinarySearchFunc(s, r.Index, func(t ServerRound, index int) int { return t.Round - index })
+	if !found || r.Server == nil || r.Server.Drafted != Untold || s[i].Drafted < len(r.Draft) {
+		return false
 	}
+	r.complete(s[i])
+	return true
+}
+
+func (r *Round) complete(s ServerRound) {
 	r.Server = &s
 	if s.Drafted == 0 {
 		return

@@ -8,12 +8,18 @@ import (
 
 // Several rounds of a server whose tokens came as one: its list tells later which ones were its own.
 func TestMergedRoundsThatAreToldLater(t *testing.T) {
-	r := event.Round{Server: &event.ServerRound{Drafted: event.Untold, Kept: event.Untold}, Commit: &event.Token{ID: 9, Verdict: event.Plain}}
+	r := event.Round{Index: 5, Server: &event.ServerRound{Drafted: event.Untold, Kept: event.Untold}, Commit: &event.Token{ID: 9, Verdict: event.Plain}}
 	for id := range int32(4) {
 		r.Draft = append(r.Draft, event.Token{ID: id, Verdict: event.Accepted})
 	}
 	before := r.Draft
-	r.Complete(event.ServerRound{Drafted: 8, Kept: 3, Merged: 2, Parts: []int{2, 1}})
+	served := event.Served{{Round: 3, Drafted: 4}, {Round: 5, Drafted: 8, Kept: 3, Merged: 2, Parts: []int{2, 1}}}
+	if other := (event.Round{Index: 4, Server: r.Server}); served.Complete(&other) {
+		t.Error("a round that the server did not list was completed")
+	}
+	if !served.Complete(&r) {
+		t.Fatal("the round was not found")
+	}
 	want := []event.Verdict{event.Accepted, event.Accepted, event.Bonus, event.Accepted}
 	for i, v := range want {
 		if r.Draft[i].Verdict != v {

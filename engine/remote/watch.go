@@ -273,10 +273,10 @@ func (w *Watch) Steps() (steps []Step, told, exact bool) {
 	// The end of the reply may have cut the last round. How much is not told.
 	for cut := 0; cut <= kept[len(kept)-1]+1; cut++ {
 		if steps, exact = w.split(cut); exact {
-			break
+			return steps, true, true
 		}
 	}
-	return steps, true, exact
+	return nil, true, false
 }
 
 // split finds the rounds of vLLM's list in the pieces, from the end, if the last cut tokens of the last

@@ -3,13 +3,9 @@ package state
 import "specula/engine/event"
 
 // applyServed adds what a server reported about its rounds at the end of the reply.
-func (s *State) applyServed(m *Message, served []event.ServerRound) {
+func (s *State) applyServed(m *Message, served event.Served) {
 	if m == nil || len(served) == 0 {
 		return
-	}
-	told := make(map[int]event.ServerRound, len(served))
-	for _, t := range served {
-		told[t.Round] = t
 	}
 	changed := map[int]*event.Round{} // by index into Message.Rounds
 	at := -1
@@ -19,11 +15,9 @@ func (s *State) applyServed(m *Message, served []event.ServerRound) {
 			continue
 		}
 		at++
-		t, ok := told[r.Index]
-		if !ok || at >= len(m.Rounds) {
+		if at >= len(m.Rounds) || !served.Complete(&r) {
 			continue
 		}
-		r.Complete(t)
 		m.record.Events[i], changed[at] = r, &r
 		s.completeRound(m, at, &r)
 	}
