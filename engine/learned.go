@@ -86,7 +86,7 @@ func repeatable(c config.Config) bool {
 func (s *Session) gammaOptions(c config.Config) gamma.Options {
 	o := gamma.Options{
 		Rule: gamma.Rule(c.Speculation.Rule), Gamma: c.Speculation.Gamma, Max: c.Speculation.GammaMax, Lookup: drafterNamed(c.Speculation.Proposer).Lookup(),
-		Window: c.Speculation.WindowSize, Low: c.Speculation.WindowLow, High: c.Speculation.WindowHigh,
+		Window: c.Speculation.WindowSize, Low: c.Speculation.WindowLow, High: c.Speculation.WindowHigh, Remote: s.engine.target == nil,
 	}
 	if c.Speculation.Costs == "nominal" || repeatable(c) {
 		o.Nominal = s.engine.nominalCosts(c.Speculation)

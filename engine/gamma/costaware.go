@@ -37,15 +37,15 @@ func (c *Controller) mostTokensPerCost(o Outlook) Decision {
 // drafted. Until manyDrafts rounds, it refuses a draft only if the acceptance is below mostHold, which
 // other programs cannot cause, or if the draft gives fewer tokens per cost than poor times what plain
 // decoding gives. Nominal costs do not depend on other programs: with them the controller can refuse a
-// draft from the first round on. So it can refuse one that is hopeless: across a network, a few drafts cost
-// more than many short replies.
+// draft from the first round on. Across a network it can do so if the draft is hopeless, because a few
+// drafts cost more than many short replies.
 const (
 	fewDrafts, manyDrafts = 6, 16
 	mostHold, poor        = 0.6, 0.75
 )
 
 func (c *Controller) mayRefuse(gamma int) bool {
-	if c.costs != &c.clock || c.drafts >= manyDrafts || c.hopeless() {
+	if c.costs != &c.clock || c.drafts >= manyDrafts || c.options.Remote && c.hopeless() {
 		return true
 	}
 	return c.drafts >= fewDrafts && (c.acceptance.at(0) < mostHold || c.rate(gamma) < poor*c.rate(0))

@@ -117,7 +117,7 @@ func TestHindsightDoesNotBlameTheMachine(t *testing.T) {
 // none is waited for: the drafts of one reply would cost more than many replies.
 func TestADraftThatCannotPayIsNotTried(t *testing.T) {
 	for _, roundMS := range []float64{20, 100} {
-		c := costAware()
+		c := gamma.New(gamma.Options{Rule: gamma.CostAware, Gamma: 4, Max: most, Remote: true})
 		c.Rehearse(gamma.Observation{VerifyMS: 1.5})
 		for drafted := 1; drafted <= most; drafted++ {
 			for range 2 { // one sample may be a stall

@@ -37,6 +37,9 @@ type Options struct {
 	// Lookup: the proposer only looks tokens up, which costs nothing. Then the cost-aware rule lets it
 	// look in nearly every round, and Trim decides afterwards how many tokens to verify.
 	Lookup bool
+	// Remote: a round crosses a network. Then a draft that cannot pay is refused without a try. On this
+	// machine other programs may have made the rehearsal slow, and a try costs little.
+	Remote bool
 	// Window, Low and High belong to the windowed rule. Window is the number of rounds that are averaged.
 	// If their acceptance is below Low, γ is halved; above High it is restored.
 	Window    int
