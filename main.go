@@ -1,7 +1,7 @@
 // Specula is a chat in the terminal that shows speculative decoding while it happens. See README.md.
 //
 // This file connects the command line (ui/cli) and the screen (ui) with the engine (engine/app) and the GPU
-// (gpu), and decides nothing.
+// (gpu). It has no other task.
 package main
 
 import (

@@ -56,7 +56,7 @@ func (e *Engine) auto(setbacks map[string]setback) event.Auto {
 	return event.Auto{Proposer: order[len(order)-1].Name, Why: strings.Join(because, "; ")}
 }
 
-// missing says what a proposer would need.
+// missing returns, as text, what a proposer needs and does not have.
 func (e *Engine) missing(d *drafter, refused string) string {
 	switch {
 	case d.From == spec.FromDraft && !e.options.Draft.none():
@@ -90,7 +90,7 @@ func (s *Session) forgive(tokens int, c config.Config) {
 
 // giveUp notes why the current proposer cannot draft, switches to the next choice of auto, and tells
 // the user. If the user chose the proposer by name, or if it is a lookup, giveUp changes nothing and
-// returns false. It returns an error if the reader stopped reading.
+// returns false. It returns an error if nobody reads the events any more.
 func (r *reply) giveUp(why string, tokens int) (bool, error) {
 	s, before := r.session, r.config.Speculation.Proposer
 	if d := drafterNamed(before); !r.auto || d.Lookup() {
@@ -122,8 +122,8 @@ func (r *reply) countFailures(did *round.Result) error {
 	return failed
 }
 
-// goOnWithout gives the draft model up if the draft's own device failed and auto chose the proposer.
-// Otherwise it returns cause.
+// goOnWithout gives the draft model up if it has a device of its own, this device failed, and auto
+// chose the proposer. Otherwise it returns cause.
 func (r *reply) goOnWithout(p spec.Proposer, cause error) error {
 	s := r.session
 	if r.traits.From != spec.FromDraft || s.engine.options.DraftBackend == nil || !deviceFailed(cause) {

@@ -15,10 +15,10 @@ import (
 const (
 	// calibrationTime limits the measuring before the first reply; no further round begins after it. One
 	// plain round per path is measured in any case, because the speed-up is estimated against it until
-	// replies have plain rounds. With a large model nothing else may be measured. Then gamma's controller
-	// learns the other costs from replies.
+	// replies have plain rounds. With a large model there may be no time to measure more. Then gamma's
+	// controller learns the other costs from replies.
 	calibrationTime = 250 * time.Millisecond
-	// serverCalibrationTime is the same with a server: enough for every round at a round trip of 100 ms.
+	// serverCalibrationTime is this limit with a server: enough for all rounds if a request takes 100 ms.
 	serverCalibrationTime = 1500 * time.Millisecond
 	// calibrationRuns is how often each number of rows is measured on each path. Disturbances only add
 	// time, so the least of three times is close to the undisturbed time.
@@ -53,7 +53,8 @@ func (s *Session) textTokens(n int) []int32 {
 // calibrationRows are the numbers of rows that are measured, the most important first.
 func calibrationRows() []int { return []int{1, 5, 2, 9, 3, 4, 7, 6, 8} }
 
-// serverRows are those at a server. Few of them are measured more than once even where a round takes long.
+// serverRows are the numbers of rows that are measured with a server. They are few, so that each can be
+// measured more than once even where a round takes long.
 func serverRows() []int { return []int{1, 2, 5} }
 
 // calibrate measures what rounds of the paths greedy and stochastic cost with several numbers of rows,
@@ -104,15 +105,15 @@ func (s *Session) calibrate(ctx context.Context) (err error) {
 	return nil
 }
 
-// rehearse runs one round over calibrationText and notes its cost. The verdicts mean nothing, so it
-// counts no token as tested.
+// rehearse runs one round over calibrationText and notes its cost. The verdicts on this text say nothing
+// about replies, so it counts no token as tested.
 func (s *Session) rehearse(ctx context.Context, p spec.Proposer, traits spec.Traits, in *round.Input) error {
 	var did round.Result
 	in.Last = s.textTokens(1)[0]
 	driver := &s.driver
 	if p != nil && in.Ask.Gamma > 0 {
 		if traits.ReadsAlone() {
-			// It reads some tokens first, because a draft in a reply often has to read, too.
+			// Let the proposer read some tokens first: in a reply it often reads before it drafts.
 			err := p.Reset()
 			if err == nil {
 				_, err = p.Begin(s.textTokens(calibrationContext + 1))

@@ -44,7 +44,7 @@ func (r *reply) commit(outcome *spec.Outcome, ev *event.Round) (reason string) {
 	return reason
 }
 
-// discard marks the draft tokens after the first kept ones as discarded.
+// discard keeps the first kept draft tokens and marks the others as discarded.
 func discard(ev *event.Round, kept int) {
 	for i := kept; i < len(ev.Draft); i++ {
 		ev.Draft[i].Verdict = event.Discarded
@@ -99,7 +99,7 @@ func (r *reply) learn(c *choice, did *round.Result, ev *event.Round) {
 	r.totals.add(ev, did.Failed != nil)
 }
 
-// lengthsEvery: every so many rounds, an event tells the expected speed of each draft length.
+// Every lengthsEvery rounds, the event of a round tells the expected speed of each draft length.
 const lengthsEvery = 4
 
 func tellLengths(in []gamma.Length) []event.Length {
@@ -110,14 +110,13 @@ func tellLengths(in []gamma.Length) []event.Length {
 	return out
 }
 
-// hindsightEvery: every so many rounds, the best fixed gamma is computed, which takes some
-// microseconds.
+// Every hindsightEvery rounds, the best fixed gamma is computed, which takes some microseconds.
 const hindsightEvery = 8
 
 // hindsight is the last answer of Controller.Hindsight.
 type hindsight struct {
 	best   *int     // the fixed gamma that would have been best
-	regret *float64 // the share of the time that it would have saved
+	regret *float64 // the fraction of the time that this gamma would have saved
 }
 
 // lookBack notes which fixed gamma would have been best so far in this reply.

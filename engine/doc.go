@@ -18,7 +18,7 @@
 //	    both caches are cut back to these tokens                 commit.go
 //	    the event of the round                                   narrate.go
 //
-// text; what may be the start of a stop string waits           text.go
+// tokens → text; a possible start of a stop string waits       text.go
 //
 // One rule holds for the caches. Between rounds, and after an error or a cancelled pass, the target's
 // cache holds all committed tokens but the last one. The last token is the first row of the next pass.

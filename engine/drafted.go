@@ -56,7 +56,7 @@ func (d *drafted) note(draft *spec.Draft, sharpen float64) {
 	d.done = append(d.done, now)
 }
 
-// follow takes over a plan for the reply. It returns an error if the plan has a token that is not in the vocabulary.
+// follow parses and keeps the plan for the reply. It returns an error if a token is not in the vocabulary.
 func (d *drafted) follow(plan string, vocab int) (err error) {
 	d.plan, err = config.ParseDrafts(plan)
 	for _, draft := range d.plan {
@@ -69,7 +69,8 @@ func (d *drafted) follow(plan string, vocab int) (err error) {
 	return err
 }
 
-// noCopy is a value of Ask.Trust that no lookup reaches. With it, the proposer combined uses its draft model.
+// noCopy is a value of Ask.Trust so high that no looked-up draft is trusted. With it, the proposer
+// combined always uses its draft model.
 const noCopy = 2
 
 // again changes the input of a round so that the round gets the draft of the plan.

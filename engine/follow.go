@@ -64,13 +64,13 @@ func (r *reply) follow(ctx context.Context, p spec.Proposer) error {
 	known, err := r.open(p, r.context)
 	if err == nil && r.heads != nil {
 		// Heads need the hidden states of the whole context. The target reads again, with a tap, all
-		// tokens whose states p does not know. Reach is where the cache can be cut.
+		// tokens whose states p does not know. Reach finds the nearest length that the cache can be cut to.
 		err = r.prefill(ctx, compute.Reach(r.session.cache(), min(known, r.session.target.Len())))
 	}
 	return err
 }
 
-// open tells the proposer the whole context. known: tokens that it has read already.
+// open tells the proposer the whole context. known is how many of these tokens it has read already.
 func (f *follower) open(p spec.Proposer, context []int32) (known int, err error) {
 	if known, err = p.Begin(context); err != nil {
 		return 0, fmt.Errorf("telling proposer %s the context: %w", p.Name(), err)

@@ -27,8 +27,8 @@ func (r *reply) companionLen() int {
 	return len(r.negative) + r.written()
 }
 
-// followNegative lets the companion read its context without the last token, as the target's cache
-// holds its own.
+// followNegative lets the companion read its context without the last token. The target's cache lacks
+// the last token of its context, too.
 func (r *reply) followNegative(ctx context.Context) error {
 	if !guided(r.config) {
 		return nil

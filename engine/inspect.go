@@ -11,7 +11,7 @@ import (
 // candidates is how many of the best tokens of each model an inspected round reports per row.
 const candidates = 6
 
-// inspectShare is the part of the session's time that inspection may take if the request is Sparing.
+// inspectShare is the fraction of the session's time that inspection may take if the request is Sparing.
 const inspectShare = 1.0 / 100
 
 // inspect adds the best candidates of both models to the tokens of a round, if the request asks for
@@ -50,7 +50,7 @@ func (r *reply) inspect(in *round.Input, did *round.Result, ev *event.Round) err
 	return nil
 }
 
-// exactly returns seen, the more exact figure. If told or seen is not known, it returns told.
+// exactly returns seen, the more exact of two numbers. If told or seen is not known, it returns told.
 func exactly(told *float64, seen float64) *float64 {
 	if told == nil || seen == spec.Unknown {
 		return told

@@ -75,8 +75,8 @@ func (s *Session) learned(c config.Config) *lessons {
 
 // repeatable reports whether the same settings must give the same text again, so that gamma must not
 // depend on the clock. This holds for sampling with given drafts, or with a seed unless costs are
-// measured: there gamma decides which uniform number tests which token. At temperature 0 gamma does
-// not change the text.
+// measured. In sampling, a token's uniform number depends on gamma. At temperature 0 gamma does not
+// change the text.
 func repeatable(c config.Config) bool {
 	asked := c.Speculation.Drafts != "" || c.Speculation.Costs != "measured" && c.Sampling.Seed >= 0
 	return asked && c.Sampling.Temperature > 0

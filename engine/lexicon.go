@@ -72,7 +72,8 @@ func (l *lexicon) matchStops() {
 	}
 }
 
-// newDraftProposer makes the proposer of the draft model. It translates if the vocabularies differ.
+// newDraftProposer makes the proposer of the draft model. If the vocabularies differ, that proposer
+// translates its drafts.
 func (e *Engine) newDraftProposer() (spec.Proposer, error) {
 	own := e.draft.Config().Vocab
 	switch {
@@ -84,11 +85,11 @@ func (e *Engine) newDraftProposer() (spec.Proposer, error) {
 	return spec.NewRetold(e.draft, own, e.lexicon)
 }
 
-// byTokensShare: if the draft model has at least this share of the target's text tokens, it drafts
-// with the common tokens only.
+// byTokensShare is a fraction of the target's text tokens. If the draft model has at least so many of
+// them, it drafts with the common tokens only.
 const byTokensShare = 0.5
 
-// way returns how drafts are translated under a setting ("tokens" or "text"), and why.
+// way returns how drafts are translated under a setting, by "tokens" or by "text", and why.
 func (l *lexicon) way(setting string) (way, why string) {
 	share := float64(l.common) / float64(max(l.texts, 1))
 	why = fmt.Sprintf("%d of the target's %d text tokens are in the draft model's vocabulary, too", l.common, l.texts)

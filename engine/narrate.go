@@ -10,7 +10,8 @@ import (
 	"specula/engine/spec"
 )
 
-// Events for the screen and for traces are made here from the results of a round, with all sentences in them.
+// This file makes the events of a round, for the screen and for traces, from its results. All their
+// sentences are written here.
 
 // narrateDraft makes the event of a draft that the target has not judged yet.
 func (r *reply) narrateDraft(c *choice, in *round.Input, did *round.Result) event.Drafted {
@@ -77,7 +78,7 @@ func narrateTimes(did *round.Result, ev *event.Round) {
 	ev.ReadMS, ev.DraftMS, ev.VerifyMS, ev.SampleMS, ev.OtherMS = t.Read, t.Draft, t.Verify, t.Sample, t.Other
 }
 
-// gammaWhy says what decided about gamma.
+// gammaWhy says, as text, what gamma was set by: the controller, or a reason that overrules it.
 func (r *reply) gammaWhy(c *choice) string {
 	switch c.because {
 	case speculationOff:
@@ -135,7 +136,7 @@ func (r *reply) pathWhy(t *spec.Terms, did *round.Result) string {
 	return fmt.Sprintf("temperature %g, and no filter depends on earlier tokens", t.Params.Temperature)
 }
 
-// token describes a token outside the reply, or before it is committed.
+// token describes a token without its verdict.
 func (e *Engine) token(id int32) event.Token {
 	return event.Token{ID: id, Raw: e.tokens.Bytes(id), Text: e.tokens.Readable(id)}
 }

@@ -67,10 +67,10 @@ func (e *Engine) spelled(tokens []int32) string {
 	return s.String()
 }
 
-// fit returns the tokens of a conversation after the system prompt of c, fewer than contextTokens,
-// and how many of the oldest turns it dropped to get there. It drops turns only if context.overflow
-// is drop-oldest. If even the shortest prompt is too long, fit returns its tokens and an error with
-// the figures.
+// fit returns the tokens of the system prompt of c and of a conversation, fewer than contextTokens, and
+// how many of the oldest turns it dropped for that. It drops turns only if context.overflow is
+// drop-oldest. If even the shortest prompt is too long, fit returns its tokens, and an error that gives
+// both lengths.
 func (e *Engine) fit(ctx context.Context, messages []chat.Message, c config.Config, contextTokens int) (tokens []int32, dropped int, err error) {
 	template, err := e.template.Think(c.Model.Think)
 	if err != nil {
@@ -93,9 +93,9 @@ func (e *Engine) fit(ctx context.Context, messages []chat.Message, c config.Conf
 	return tokens, dropped, err
 }
 
-// dropOldest drops as few of the oldest turns as possible to get at most most tokens. If that is not
-// possible, it drops all but the last turn. It finds the number by binary search, because encoding a
-// long chat takes a while.
+// dropOldest drops the oldest turns, as few as possible, until the prompt has no more than most tokens.
+// If none of these prompts is short enough, it drops all but the last turn. It finds the number of turns
+// by binary search, because encoding a long chat takes a while.
 func (e *Engine) dropOldest(ctx context.Context, template *chat.Template, system, messages []chat.Message, most int) (tokens []int32, dropped int, err error) {
 	turns := turnStarts(messages)
 	encode := func(n int) []int32 {

@@ -25,7 +25,7 @@ import (
 func (p *prover) places(ctx context.Context, r *proof.Reply, drafts []event.Drafted) iter.Seq2[proof.Place, error] {
 	return func(yield func(proof.Place, error) bool) {
 		ids := r.Ended.IDs
-		var places []proof.Place // the rest of what the last pass gave
+		var places []proof.Place // of the last pass: those that were not yielded yet
 		var err error
 		at := 0
 		for i, round := range r.Rounds {

@@ -119,7 +119,7 @@ func (r *Race) turn(lanes [2]*lane) int {
 	return 1
 }
 
-// step runs a lane until the end of its next round.
+// step runs a lane until the end of its next round. It returns false if yield did.
 func (r *Race) step(i int, l *lane, yield func(int, event.Event) bool) bool {
 	for {
 		e, ok := l.next()

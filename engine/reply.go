@@ -41,16 +41,16 @@ func (s *script) last() int32    { return s.context[len(s.context)-1] }
 func (s *script) reply() []int32 { return s.context[s.prompt:] }
 func (s *script) written() int   { return len(s.context) - s.prompt }
 
-// listener reads the events of a reply.
+// listener is whoever reads the events of a reply.
 type listener struct {
 	yield func(event.Event) bool
 	gone  bool // yield has returned false: it must not be called any more
 }
 
-// errReaderGone ends a reply whose reader stopped reading.
+// errReaderGone ends a reply whose events nobody reads any more.
 var errReaderGone = errors.New("nobody reads the reply any more")
 
-// emit gives an event to the reader.
+// emit gives an event to the listener. It returns errReaderGone if nobody reads.
 func (l *listener) emit(e event.Event) error {
 	if l.gone || !l.yield(e) {
 		l.gone = true
@@ -69,7 +69,7 @@ const (
 	endError      = "error"
 )
 
-// run writes the reply. It leaves the session consistent on every way out, also when yield panics.
+// run writes the reply. It leaves the session consistent however the reply ends, also when yield panics.
 func (r *reply) run(ctx context.Context) {
 	healthy := false
 	defer func() { r.settle(healthy) }()

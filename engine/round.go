@@ -97,14 +97,14 @@ type choice struct {
 	refused  string // why the proposer of the settings cannot be made; "" if it can
 }
 
-// because says what decided about gamma.
+// because is what gamma was set by: the controller, or a reason that overrules it.
 type because int
 
 const (
 	controllerChose because = iota
 	speculationOff
 	noProposer
-	planRepeats   // the setting drafts repeats an earlier reply
+	planRepeats   // speculation.drafts is set: an earlier reply is written again
 	replyEnds     // the reply or the context has no room for more
 	guidanceLimit // guidance doubles the rows of a pass
 )

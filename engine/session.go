@@ -88,9 +88,9 @@ type Request struct {
 	Drafts  string // the drafts of an earlier reply (event.ReplyEnded), to write it again; empty: the settings decide
 }
 
-// Generate writes one reply. The last event is event.ReplyEnded, unless the reader stops earlier. If
-// the reader stops, the context is cancelled or an error occurs, the session stays usable for the next
-// reply.
+// Generate writes one reply. The last event is event.ReplyEnded, unless the loop over the events stops
+// earlier. If the loop stops, the context is cancelled or an error occurs, the session stays usable for
+// the next reply.
 func (s *Session) Generate(ctx context.Context, req Request) iter.Seq[event.Event] {
 	return func(yield func(event.Event) bool) {
 		s.replies++

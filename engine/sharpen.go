@@ -24,7 +24,7 @@ func sharpenings() []float64 { return []float64{1, 0.75, 0.5, 0.3} }
 
 const (
 	sharpenFirst  = 8  // drafts at the start that are all compared
-	sharpenEvery  = 64 // then one in 64 drafts is compared; comparing takes about half of a pass of the demo target
+	sharpenEvery  = 64 // then one in 64 drafts is compared, which takes half as long as a pass of the demo target
 	sharpenMemory = 0.05
 	sharpenGain   = 0.005 // a factor below 1 is used if it gains this much acceptance
 )
@@ -50,7 +50,7 @@ func (s *sharpness) factor() float64 {
 	return sharpenings()[best]
 }
 
-// look updates all candidates with one row of logits of each model.
+// look updates the averages of all candidates with one row of logits of each model.
 func (s *sharpness) look(v *spec.Verifier, target spec.Rows, draft spec.Draft) error {
 	if len(draft.Logits) == 0 {
 		return nil

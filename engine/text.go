@@ -14,8 +14,8 @@ type decoder interface {
 }
 
 // text assembles a reply from its tokens and looks for stop strings. It holds back text that may be the
-// beginning of a stop string until the next tokens decide, so that no part of a stop string is ever
-// shown.
+// beginning of a stop string until later tokens show whether it is one. So no part of a stop string is
+// ever shown.
 type text struct {
 	decoder decoder
 	stops   []string
@@ -32,13 +32,13 @@ func newText(d decoder, stops []string) *text {
 	return &text{decoder: d, stops: stops, spell: func(int32) string { return "" }}
 }
 
-// think turns on the recognition of thoughts. prompt is the end of the prompt, which may open one.
+// think turns on the recognition of thoughts. prompt is the end of the prompt, which may open a thought.
 func (t *text) think(marks chat.Marks, prompt string, spell func(id int32) string) {
 	t.marks, t.spell, t.thought = marks, spell, marks.OpenedBy(prompt)
 }
 
-// next takes a committed token and returns the text it completes; stopped says that a stop string ended
-// the reply.
+// next takes a committed token and returns the text that it completes. stopped is true if a stop string
+// ended the reply.
 func (t *text) next(id int32) (s string, stopped bool) {
 	decoded := t.decoder.Next(id)
 	if control := t.spell(id); t.marks.Has(control) {

@@ -16,7 +16,7 @@ import (
 
 // CompareWithDecoding runs the target over a finished reply in two ways: by passes of one row, and by
 // passes with the rows of the rounds that wrote it. Each way reads keys and values from its own passes
-// only. compared is at how many positions the scores were compared, differ at how many of them their
+// only. compared is the number of positions whose scores were compared, differ the number of those whose
 // bits differ. Both are 0 for a target on a server, whose passes cannot be repeated. The caches are
 // empty before and after.
 func (s *Session) CompareWithDecoding(ctx context.Context, prompt string, rounds []event.Round) (compared, differ int, err error) {
@@ -88,7 +88,8 @@ func (p *passes) of(logits compute.Logits, n int) ([]fingerprint, error) {
 	return list, nil
 }
 
-// decode returns the fingerprint of the row that decides each committed token, from passes of one row.
+// decode returns, for each committed token, the fingerprint of the row that it is chosen from. It
+// computes these rows by passes of one row.
 func (p *passes) decode(ctx context.Context, rounds []event.Round) (list []fingerprint, err error) {
 	at := p.from
 	for i := range rounds {

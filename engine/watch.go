@@ -90,7 +90,8 @@ func (r *reply) openWatch(ctx context.Context) error {
 	return nil
 }
 
-// narrateSeen makes the event of a server's round. Tokens of merged rounds become plain rounds.
+// narrateSeen makes the event of a server's round. If several rounds came in one piece, it makes an event
+// of a plain round for each of their tokens.
 func (r *reply) narrateSeen(seen *remote.Seen) []event.Round {
 	e := r.session.engine
 	one := event.Round{

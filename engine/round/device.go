@@ -8,7 +8,7 @@ import (
 	"specula/engine/spec"
 )
 
-// Rounds that a device decides by itself. A draft that the device made stays there: draft, target pass
+// Rounds in which a device judges the draft. A draft that the device made stays there: draft, target pass
 // and verdict are queued one after the other, so the host waits once in a round. A draft from the host
 // is judged on the device, too, where this saves copying whole rows of scores.
 

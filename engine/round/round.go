@@ -36,7 +36,7 @@ type Result struct {
 	Pass     Pass
 	Outcome  spec.Outcome
 	Times
-	// What was copied from the device to decide the round: bytes, and how often the host waited.
+	// What was copied from the device for the verdict: bytes, and how often the host waited for a copy.
 	BytesMoved int64
 	Syncs      int
 }

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Stopwatch measures the phases of a round by a given clock. Its user calls Skip after the reader of
-// events ran, because the reader may wait on purpose to show events slowly.
+// Stopwatch measures the phases of a round by a given clock. Call Skip each time after an event was
+// yielded: whoever reads the events may wait on purpose, to show them slowly.
 type Stopwatch struct {
 	now  func() time.Time
 	last time.Time

@@ -27,7 +27,7 @@ type Cached interface {
 	// Prefill reads tokens into the cache. progress, which may be nil, gets the number of tokens done.
 	// After an error the cache keeps the tokens that were read.
 	Prefill(ctx context.Context, ids []int32, progress func(done, total int)) error
-	// Rest says that a reply has ended, so no round follows for now.
+	// Rest tells the target that a reply has ended and no round follows for now.
 	Rest()
 	Close() error
 }
@@ -48,10 +48,10 @@ type Pass struct {
 	OnDevice bool
 	MS       float64
 	Host     HostReason
-	// Why says how the pass was decided, if that depends on more than the settings. Advice is a hint for
-	// the user. Later passes repeat it, so it should be shown once in a session.
+	// Why says why the draft was judged in this way, if that depends on more than the settings. Advice is
+	// a hint for the user. Later passes repeat it, so it should be shown once in a session.
 	Why, Advice string
-	// PriceMS is the cost of such a pass in a row of many, if it differs from the measured time; else 0.
+	// PriceMS is what such a pass costs on average, if that differs from the measured time; else 0.
 	// (The first token of a server's stream waits for the request; later ones may come two at a time.)
 	PriceMS float64
 }
@@ -67,11 +67,11 @@ func (p *Pass) Price(ms float64) float64 {
 // HostReason says why the host judges a draft although the device has a judge.
 type HostReason int
 
-// NoReason: the device judges, or it has no judge.
+// The reasons.
 const (
-	NoReason  HostReason = iota
-	DrawnHere            // the draft's distributions q are on the host
-	NotForIt             // too many tokens, or uniforms that the device cannot compute
+	NoReason  HostReason = iota // the device judges, or it has no judge
+	DrawnHere                   // the draft's distributions q are on the host
+	NotForIt                    // too many tokens, or uniforms that the device cannot compute
 )
 
 // Local is a model in this program with the cache of a session.
@@ -123,8 +123,8 @@ func (l *Local) rows(last int32, draft *spec.Draft) []int32 {
 	return l.ids
 }
 
-// Score runs the pass. The device judges a draft that is there. It judges a draft from the host if that
-// saves copying whole rows.
+// Score runs the pass. The device judges a draft that stayed on it. It also judges a draft from the host
+// if that saves copying whole rows.
 func (l *Local) Score(ctx context.Context, last int32, draft *spec.Draft, terms *spec.Terms) (Pass, error) {
 	if draft.Device != nil {
 		return l.scoreOnDevice(ctx, draft, terms)

@@ -24,7 +24,6 @@ type Sampler struct {
 // softmax of logits/temperature, then top-k, top-p and min-p, each applied to the tokens that are
 // left, then renormalised. With TemperatureLast the filters see the softmax of the logits, and the
 // temperature is applied last. Temperature 0 gives the one-hot distribution of Argmax.
-// Argmax.
 //
 // logits has one score per id. dst may be longer; the rest of it gets probability 0. So a draft
 // model with a smaller vocabulary yields a Dist over the target's vocabulary. To exclude all ids
@@ -102,8 +101,8 @@ func Argmax(logits []float32) (int32, error) {
 }
 
 // keepBest sets to 0 the weights that top-k and then top-p remove. Top-k keeps the k best ids.
-// Top-p keeps the smallest number of best ids whose mass is at least the share TopP of the mass
-// that top-k left. Among equal scores the lower id is the better one.
+// Top-p keeps the smallest number of best ids whose mass is at least TopP times the mass that top-k
+// left. Among equal scores the lower id is the better one.
 func (s *Sampler) keepBest(weights []float64, logits []float32, p Params) {
 	topK := p.TopK > 0 && p.TopK < len(logits)
 	if !topK && p.TopP >= 1 {

@@ -8,7 +8,7 @@ type Candidate struct {
 
 // Top returns at most n tokens, the most probable first, each with the probability that a draw
 // would give it. At temperature 0 that would be 1 for a single token; Top then returns the softmax
-// at temperature 1, which tells a reader more.
+// at temperature 1, which tells more.
 func (s *Sampler) Top(logits []float32, n int, p Params) ([]Candidate, error) {
 	if p.Temperature == 0 {
 		p = Params{Temperature: 1, TopP: 1}

@@ -30,8 +30,8 @@ type automaton struct {
 
 	horizon int32 // at least 2
 
-	last int32 // the state of the whole sequence that is being added
-	tail stretch
+	last int32   // the state of the whole sequence that is being added
+	tail stretch // the end of that sequence: its last horizon tokens
 }
 
 type state struct {

@@ -21,11 +21,11 @@ import "specula/engine/sample"
 // hᵢ = (wᵢ − M)/(1 − M). Hence P(τ ≥ i) = M + (1 − M)·hᵢ = wᵢ, and P(τ = i) = wᵢ − M = Rᵢ.
 //
 // (2) Let f(x₁…xᵢ) be the chance that the output begins with these tokens, and Q the chance that
-// they are drafted. If f = p holds for i tokens, it holds for one more, xᵢ₊₁ = x. There are three
-// ways to x. By (1) the draft reaches x and keeps it with Q·q(x)·wᵢ₊₁ = Q·min(q(x), wᵢ·p(x)). It is
-// kept up to i and continued by x with Q·Rᵢ·max(0, wᵢ·p(x) − q(x))/Rᵢ. These two together are
-// Q·wᵢ·p(x). Where τ < i, which is the rest f − Q·wᵢ of f, x is drawn from p in a later round. The
-// sum is f·p(x).
+// they are drafted. If f = p holds for i tokens, it holds for one more, xᵢ₊₁ = x. The output can get x
+// in three ways. By (1), x is drafted and kept with probability Q·q(x)·wᵢ₊₁ = Q·min(q(x), wᵢ·p(x)). The
+// draft is kept up to i, and x is drawn after it, with Q·Rᵢ·max(0, wᵢ·p(x) − q(x))/Rᵢ. These two
+// together are Q·wᵢ·p(x). Where τ < i, which has the remaining chance f − Q·wᵢ, x is drawn from p in a
+// later round. The sum is f·p(x).
 //
 // (3) wᵢ ≥ Π min(1, p/q), because min(1, a·r) ≥ a·min(1, r) for a ≤ 1. So τ ≥ i is at least as
 // probable as that the rule token accepts i tokens, for each i and each pair of models. Both are
@@ -37,7 +37,7 @@ import "specula/engine/sample"
 //
 // The steps are fields so that tests can replace one by a wrong step, as in tokenwise.
 type blockwise struct {
-	// carry is wᵢ.
+	// carry returns wᵢ; before is wᵢ₋₁.
 	carry func(before, p, q float64) float64
 	// pass tests i < n with the uniform u; end tests i = n.
 	pass func(u, mass, w float64) bool
@@ -50,8 +50,8 @@ type blockwise struct {
 	kept   int     // the largest i so far that passed
 	w      float64 // wᵢ of the last token that was weighed
 	keptW  float64 // wᵢ for i = τ
-	rest   leftover
-	unused leftover
+	rest   leftover // the residual after the first kept tokens
+	unused leftover // memory for the residual of the next token
 }
 
 // leftover is a residual before it is normalised. If the target's row is one-hot, dist is one-hot.

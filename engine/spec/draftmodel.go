@@ -31,7 +31,7 @@ type DraftModel struct {
 	own        int     // ids of the draft model
 	lexicon    Lexicon // nil: target and draft model have the same vocabulary
 	context    []int32 // all committed tokens, in the draft model's vocabulary
-	stranger   string  // an error text with a token of context that the draft model cannot read; "" if it can read all
+	stranger   string  // an error text that names a token of context the draft model cannot read; "" if there is none
 	cached     []int32 // the tokens in the cache: a prefix of context, during Propose followed by draft tokens
 	sound      int     // tokens in the cache before this round; only these are known to have finite values
 	sampler    sample.Sampler

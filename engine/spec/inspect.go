@@ -8,7 +8,7 @@ import (
 	"specula/engine/sample"
 )
 
-// Inspection is what a person may want to know about a round, beyond what was needed to decide it.
+// Inspection is what a person may want to know about a round, beyond what the verdict needs.
 type Inspection struct {
 	// The best candidates of both models at each position, best first: one entry for each draft
 	// token, and one for the place after them. An entry is nil where a model has no row or a row that
@@ -16,7 +16,7 @@ type Inspection struct {
 	Target [][]sample.Candidate // (len(draft)+1)
 	Draft  [][]sample.Candidate // (len(draft)+1), the last always nil
 	// P and Q are what target and proposer gave to each draft token, computed from the same rows. They
-	// are more exact than those of a device that decided by itself.
+	// are more exact than those of a device that judged the draft by itself.
 	P, Q []float64 // (len(draft)), Unknown where there is no row, or a one-hot row
 	// Kept is how many draft tokens each of Rules would have accepted, with the same scores and
 	// uniforms.
@@ -39,7 +39,7 @@ func (v *Verifier) Inspect(n int, target Rows, draft Draft, terms Terms) (Inspec
 	if drawn { // the target drew from a distribution that is not known: show the plain softmax
 		terms.Params, terms.Shapers = sample.Params{Temperature: 1, TopP: 1}, nil
 	}
-	p, err := v.predict(Fallback, target, draft.Tokens, terms) // path Fallback, because this needs whole rows whichever path decided
+	p, err := v.predict(Fallback, target, draft.Tokens, terms) // path Fallback, because this needs whole rows whichever path the round took
 	if err != nil {
 		return in, err
 	}

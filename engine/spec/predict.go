@@ -63,7 +63,7 @@ func (g *argmaxes) open(v *Verifier, target Rows) (*argmaxes, error) {
 	*g = argmaxes{v: v, target: target, best: v.best[:target.Rows()]}
 	err := target.Argmax(g.best)
 	if errors.Is(err, compute.ErrNotFinite) {
-		// The row that is not finite may come after the row that decides, where it does no harm.
+		// The row that is not finite may come after the last row that matters. Then it does no harm.
 		g.best, err = nil, nil
 	}
 	return g, err

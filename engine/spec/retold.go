@@ -32,7 +32,7 @@ type Retold struct {
 	said        []int32 // the last proposal, in the draft model's tokens
 }
 
-// NewRetold returns a proposer that drafts with a model of own ids.
+// NewRetold returns a proposer that drafts with a model whose vocabulary has own ids.
 func NewRetold(model Model, own int, texts Texts) (*Retold, error) {
 	d, err := NewDraftModel(model, own, own)
 	if err != nil {

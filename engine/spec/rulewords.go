@@ -7,7 +7,7 @@ type RuleWords struct {
 	// Accepted and Rejected say why a draft token was accepted or rejected. Replaced says where the
 	// token in place of a rejected one comes from. Source is a shorter form of Replaced.
 	Accepted, Rejected, Replaced, Source string
-	// Numbers returns the comparison that decided about a token. It is nil for a rule that compares
+	// Numbers returns the comparison that a token was tested by. It is nil for a rule that compares
 	// tokens instead of numbers; then Passed and Failed describe the test.
 	Numbers        func(t Judged) (Comparison, bool)
 	Passed, Failed string

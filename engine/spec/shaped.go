@@ -57,7 +57,7 @@ func (s *shaped) close() { s.shapers.Pop(s.pushed) }
 
 // ContradictionError says that shapers, each of which allows some tokens, together allow none.
 type ContradictionError struct {
-	Names []string // the shapers that forbid tokens, in the order in which they work
+	Names []string // the shapers that forbid tokens, in the order in which they are applied
 }
 
 func (e *ContradictionError) Error() string {

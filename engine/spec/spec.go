@@ -17,7 +17,7 @@ import (
 type Draft struct {
 	Tokens []int32
 	Q      []sample.Dist // (len(Tokens)); sample.Elsewhere for each token of a draft that stayed on a device
-	// Temperature is that at which Tokens were drawn; 0 for tokens that were not sampled.
+	// Temperature is the one at which Tokens were drawn; 0 for tokens that were not sampled.
 	Temperature float64
 	// Logits are the draft model's logits for each token, (len(Tokens)) rows of vocab, if
 	// Ask.Inspect is set; with Ask.Look alone, only the first row. They are nil for proposers
@@ -124,7 +124,7 @@ type Proposer interface {
 	Close() error
 }
 
-// OnDevice is a draft that the host has not seen: N tokens in Tokens, after the first one there.
+// OnDevice is a draft that the host has not seen: N tokens in Tokens, from index 1 on.
 type OnDevice struct {
 	Tokens compute.Tokens
 	N      int

@@ -20,9 +20,9 @@ const (
 // occurrences, so it knows how sure it is and ends its draft accordingly. It has no model, and is
 // strong where text repeats: code, edits, agents. (Oliaro et al., "SuffixDecoding", 2024)
 //
-// A continuation that followed a match of L tokens c times out of n gets the share c / (n + 1/L). The
-// term 1/L is a doubt, and a longer match has less of it. So a match that occurred once is trusted for
-// about as many tokens as it is long.
+// A token that followed a match of L tokens c times out of n gets the probability c / (n + 1/L). The term
+// 1/L stands for doubt, which is smaller for a longer match. So a match that occurred once is trusted
+// for about as many tokens as it is long.
 type Suffix struct {
 	noModel
 	corpus    *Corpus

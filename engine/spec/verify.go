@@ -50,7 +50,7 @@ func (t *Terms) stops(id int32) bool { return t.IsStop != nil && t.IsStop(id) }
 // Unknown stands for a number that was not needed, and so was not read.
 const Unknown = -1
 
-// Judged is one token and the numbers that decided about it. Each number may be Unknown.
+// Judged is one token with its verdict and the numbers of its test. Each number may be Unknown.
 type Judged struct {
 	ID      int32
 	Verdict event.Verdict

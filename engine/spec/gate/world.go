@@ -37,14 +37,14 @@ const (
 // Pairings lists them all.
 var Pairings = [...]Pairing{Near, Equal, Opposed, Unlike, Certain, Partial, Disjoint, Impossible}
 
-// World is such a language, with a target and a draft.
+// World is an artificial language with the scores of a target and of a draft.
 type World struct {
 	Vocab  int
 	Depth  int // positions that have scores
 	Params sample.Params
 	target [][]float32 // (Depth·Vocab, Vocab) raw scores, by position and token before
 	draft  [][]float32 // likewise
-	exact  [][]float64 // likewise: the target's distribution under Params, computed by the reference
+	exact  [][]float64 // likewise: the target's distribution under Params, computed by package oracle
 }
 
 // NewWorld makes a language with the given numbers of tokens and positions. The same seed gives the
