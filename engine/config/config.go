@@ -25,16 +25,16 @@ type Config struct {
 
 // Model says which files to load.
 type Model struct {
-	Target    string // path of a GGUF file; empty: the embedded pair
-	Draft     string // path of a GGUF file; empty: the draft of the embedded pair; "none": no draft model
-	Heads     string // safetensors of EAGLE or Medusa heads; empty: the built-in ones
+	Target    string // path of a GGUF file or a safetensors folder; empty: the embedded pair
+	Draft     string // as Target; empty: the draft model of the embedded pair; "none": no draft model
+	Heads     string // path of a safetensors file of EAGLE or Medusa heads; empty: the built-in ones
 	Translate string // auto, tokens, text, off: how a draft model with another vocabulary is used
-	Template  string // auto, file, chatml, llama3, llama2, mistral
+	Template  string // auto, file, chatml, llama3, llama2, mistral, gemma
 	System    string // system prompt; empty for none
 	Think     string // auto, on, off, or the most tokens of a thought
 }
 
-// Sampling holds the target's filters.
+// Sampling holds the target's filters, the seed, and what ends a reply.
 type Sampling struct {
 	Temperature     float64 // 0: greedy
 	TopK            int     // 0: off
@@ -129,7 +129,7 @@ type Device struct {
 type Remote struct {
 	URL         string  // empty: the target is on this machine
 	Model       string  // empty: the only model of the server
-	Vocabulary  string  // path of a GGUF file with the vocabulary of the server's model; empty: that of the embedded pair
+	Vocabulary  string  // path of a GGUF file or folder with the server's vocabulary; empty: that of the embedded pair
 	Key         string  // where the key is: name of an environment variable, or @FILE
 	CA          string  // file of certificates that may sign the server's; empty: the system's
 	Certificate string  // file with the client's certificate and private key; empty: none

@@ -168,7 +168,7 @@ func (r *reader) setting(name string, value toml.Primitive) {
 	r.given[name] = r.line(value, 0)
 }
 
-// located finds the position of a value: the decoder wraps errors of UnmarshalTOML with it.
+// located finds the position of a value: the decoder adds the position to errors of UnmarshalTOML.
 type located struct{}
 
 var errLocated = errors.New("located")
@@ -228,7 +228,8 @@ func sectionNames() []string {
 	return names
 }
 
-// unknownSection returns the error for an unknown section; it helps if name is a setting outside its section.
+// unknownSection returns the error for an unknown section. If name is a setting that was written outside
+// its section, the error says where it belongs.
 func unknownSection(name string) error {
 	for _, s := range table {
 		if s.Key() == name {

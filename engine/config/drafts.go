@@ -12,7 +12,7 @@ import (
 type Draft struct {
 	Rounds  int     // number of consecutive rounds
 	Length  int     // tokens; 0 for plain rounds
-	Sharpen float64 // the draft's temperature as a factor of the target's; 1 if nothing was sampled
+	Sharpen float64 // the draft's temperature divided by the target's; 1 if nothing was sampled
 	IDs     []int32 // the tokens of a draft that was looked up; nil for a sampled one
 }
 

@@ -2,8 +2,8 @@ package config
 
 import "reflect"
 
-// The embedded pair can begin with two sets of settings. Its draft model is so good that a reply shows
-// few refusals (1 % of the tested tokens at temperature 0.7), and the rule cost-aware may stop drafting
+// The embedded pair can begin with either of two sets of settings. Its draft model is so good that replies
+// show few refusals (1 % of the tested tokens at temperature 0.7), and the rule cost-aware may stop drafting
 // for many rounds. One in five tokens of EAGLE's heads is refused; with them, replies are still faster
 // than with the target alone.
 var (

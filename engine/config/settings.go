@@ -273,7 +273,7 @@ var table = []Setting{
 		field: func(c *Config) any { return &c.UI.Unicode }},
 }
 
-// maxSeed is 2⁵³−1: all JSON readers keep integers up to there exactly.
+// maxSeed is 2⁵³−1: every JSON reader keeps integers up to this size exactly.
 const maxSeed = 1<<53 - 1
 
 // Settings returns the table in the order of config.toml.

@@ -1,7 +1,7 @@
 // Package event describes what happened while a reply was written, as plain structs. It imports no
 // other package of this program.
 //
-// Invariant: everything that specula draws, prints, traces or benchmarks comes from these events
+// Invariant: everything that specula shows, prints, traces or benchmarks comes from these events
 // and from nothing else. So a recorded stream replays the whole screen without a model.
 //
 // [Round] is the main event; a [Token] in it has its [Verdict]. Within one reply the order is
@@ -212,7 +212,7 @@ type Drafted struct {
 // Round is one pass of the target and its result.
 type Round struct {
 	Index     int    `json:"index"` // from 0 within the reply
-	Path      string `json:"path"`  // "greedy", "stochastic" or "fallback"
+	Path      string `json:"path"`  // "greedy", "stochastic" or "fallback"; with a server also "drawn" or "reported"
 	PathWhy   string `json:"pathWhy"`
 	Gamma     int    `json:"gamma"` // the draft length asked for; len(Draft) may be less
 	GammaRule string `json:"gammaRule"`
@@ -258,8 +258,8 @@ type Round struct {
 	VerifyMS float64 `json:"verifyMS"`
 	SampleMS float64 `json:"sampleMS"`
 	OtherMS  float64 `json:"otherMS"`
-	// BytesMoved is how many bytes were copied from the device to decide this round. InspectBytes were
-	// copied for display only.
+	// BytesMoved is how many bytes were copied from the device for the verdict. InspectBytes were copied
+	// for display only.
 	BytesMoved   int64 `json:"bytesMoved"`
 	InspectBytes int64 `json:"inspectBytes,omitempty"`
 	Syncs        int   `json:"syncs"`
@@ -272,7 +272,7 @@ type Round struct {
 	// session. Only some rounds have it.
 	Lengths []Length `json:"lengths,omitempty"`
 	// BestFixedGamma is, in hindsight, the fixed draft length that would have been fastest so far
-	// in this reply. Regret is the share of the time that it would have saved. Both are nil until
+	// in this reply. Regret is the fraction of the time that it would have saved. Both are nil until
 	// there is enough data.
 	BestFixedGamma *int     `json:"bestFixedGamma,omitempty"`
 	Regret         *float64 `json:"regret,omitempty"`
@@ -286,8 +286,8 @@ type Round struct {
 }
 
 // ServerRound is what a server tells about a round of its own speculation: how many tokens it drafted
-// and kept. From these counts follows which tokens these are, that the first of the others was refused,
-// and that the rest were never tested. Everything else is unknown.
+// and kept. The kept ones are the first of the round. If there are others, the first of them was refused
+// and the rest were never tested. Everything else is unknown.
 type ServerRound struct {
 	Round   int `json:"round"`   // Round.Index
 	Drafted int `json:"drafted"` // Untold if the server tells it only at the end of the reply
@@ -295,7 +295,7 @@ type ServerRound struct {
 	// Merged, if above 1, means that several rounds arrived together, at least so many. It is not known
 	// which tokens were drafted, so they become plain rounds. The first of these has the counts.
 	Merged int `json:"merged,omitempty"`
-	// Parts, of the length of Merged, are the tokens that each of them kept, in order, where the server tells
+	// Parts has, for each of the Merged rounds in order, how many draft tokens it kept, if the server tells
 	// this at the end. Then it is known which tokens were drafted.
 	Parts []int `json:"parts,omitempty"`
 }
@@ -309,7 +309,7 @@ func Loses(speedup float64) bool { return speedup > 0 && speedup < 0.995 }
 // Length is what rounds of one draft length should bring.
 type Length struct {
 	Tokens   float64 `json:"tokens"`             // committed in a round
-	Rounds   float64 `json:"rounds"`             // the round's time, in plain rounds
+	Rounds   float64 `json:"rounds"`             // the round's time, divided by that of a plain round
 	Measured bool    `json:"measured,omitempty"` // passes with so many draft tokens were timed
 }
 

@@ -58,7 +58,7 @@ func (r *Round) complete(s ServerRound) {
 }
 
 // completeMerged adds the counts of several rounds whose tokens came in one piece. Each round ends with a
-// token of the target's own. Refused tokens are not drawn: only their sum is known.
+// token of the target's own. Refused tokens are not shown: only their total number is known.
 func (r *Round) completeMerged(s *ServerRound) {
 	draft := slices.Clone(r.Draft)
 	own := 0

@@ -16,9 +16,10 @@ const (
 	// spreadStart observations. The variance is a mean of at most spreadMemory observations.
 	usualSpread               = 0.05
 	spreadMemory, spreadStart = 300, 20
-	// While no round reaches a position, the weight of its evidence shrinks by the share fading in
-	// each round, so that new evidence counts quickly. Its estimate moves by the share drift towards
-	// that of the position before it. Otherwise old bad luck would rule out this depth forever.
+	// In each round that does not reach a position, the weight of its evidence is multiplied by
+	// 1 − fading, so that new evidence counts quickly. Its estimate moves towards that of the position
+	// before it, by the fraction drift of their difference. Otherwise old bad luck would rule out this
+	// depth forever.
 	fading = 0.01
 	drift  = 0.004
 )
@@ -28,7 +29,7 @@ const (
 // estimates of later positions fade and drift (see fading).
 type acceptance []position
 
-// position is what is known of one place in drafts.
+// position is what is known of one position in drafts.
 type position struct {
 	rate      // over all replies
 	here rate // of the current reply alone

@@ -15,10 +15,10 @@ type calibration struct {
 
 const (
 	confidenceBins = 12
-	// lookupMemory is that number for looked-up tokens; for others it is memory. Repetition comes in
-	// bursts: a reply starts to repeat something, and stops.
+	// lookupMemory is calibration.memory for looked-up tokens; for others it is the constant memory.
+	// Repetition comes in bursts: a reply starts to repeat something, and stops.
 	lookupMemory = 8
-	// priorShare is the weight of the estimate that ignores confidence, as a share of memory.
+	// priorShare is the weight of the estimate that ignores confidence, divided by calibration.memory.
 	priorShare = 0.1
 )
 
@@ -43,8 +43,8 @@ func (c *calibration) chance(confidence, usual float64) float64 {
 }
 
 // Continue is asked after draft token i (from 0) was drawn with confidence q. It returns "" to go
-// on, or the reason why one more token is not worth its cost. Going on is worth it if some number
-// of further tokens adds expected tokens at the round's best rate or better. This is optimal
+// on, or the reason why one more token is not worth its cost. Going on is worth it if, for some number
+// of further tokens, their expected tokens per cost are at least those of the best γ. This is optimal
 // stopping: the threshold follows from the costs and is not a setting. Only the cost-aware rule
 // ends a draft early, and never a probe.
 func (c *Controller) Continue(i int, q float64) string {
@@ -87,6 +87,6 @@ func (c *Controller) Trim(confidence []float64) (gamma int, why string) {
 	return gamma, why
 }
 
-// lookupFading is the share of weight that a bin loses each time its confidence is left out. So a try,
-// which costs about one row, comes once in about a hundred such rounds.
+// lookupFading is the fraction of its weight that a bin loses each time its confidence is left out. So a
+// try, which costs about one row, comes once in about a hundred such rounds.
 const lookupFading = 0.002

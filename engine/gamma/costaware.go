@@ -51,8 +51,8 @@ func (c *Controller) mayRefuse(gamma int) bool {
 	return c.drafts >= fewDrafts && (c.acceptance.at(0) < mostHold || c.rate(gamma) < poor*c.rate(0))
 }
 
-// hope is the share of plain decoding's tokens per cost that a draft whose tokens are all accepted must
-// promise. It is low because the rehearsal may have run while other programs used the machine.
+// hope: a draft is hopeless if, with all tokens accepted, it gives at most hope times the tokens per cost
+// of plain decoding. It is low because the rehearsal may have run while other programs used the machine.
 const hope = 0.7
 
 // hopeless reports whether no draft length could come near plain decoding, however good the drafts are.
@@ -65,7 +65,7 @@ func (c *Controller) hopeless() bool {
 	return true
 }
 
-// margin is the share by which a draft must seem faster than plain decoding, because estimates have
+// margin is the fraction by which a draft must seem faster than plain decoding, because estimates have
 // errors. If both are about equal, an error may cost a gain, but must not make a reply slower than
 // without speculation.
 const margin = 0.02
@@ -83,8 +83,8 @@ func (c *Controller) debt(o Outlook) float64 {
 const usualReply = 128
 
 // gain returns the cost that drafting gamma tokens a round should save in the rest of a reply. left is
-// the number of tokens that the reply may still have. The rest is assumed to be as long as the mean of
-// whole replies, but not longer than left.
+// the number of tokens that the reply may still have. The reply is assumed to go on for as many tokens as
+// a whole reply has on average, but for no more than left.
 func (c *Controller) gain(gamma, left int) float64 {
 	return min(c.replyTokens.mean, float64(left)) * (1/c.rate(0) - 1/c.rate(gamma))
 }
@@ -95,9 +95,9 @@ func (c *Controller) rate(gamma int) float64 { return c.lengths[gamma].rate() }
 // While plain decoding is best, a draft is tried now and then, because the text may have become easier
 // or the machine less busy.
 const (
-	// tryBudget is the share of time (0.15 %) for tries, which are drafts made while plain decoding is
-	// best. Where speculation does not pay, it may cost 1 % of the time in all; the rest of this goes to
-	// its other costs.
+	// tryBudget is the fraction of time (0.15 %) for tries, which are drafts made while plain decoding is
+	// best. Where speculation does not pay, it may cost 1 % of the time in all, most of it for other
+	// things than tries.
 	tryBudget = 0.0015
 	// decideEvery is the number of rounds for which a decision against drafting holds. Plain rounds
 	// teach nothing about drafts, and on the demo pair a decision takes 2 % of a round.

@@ -43,13 +43,14 @@ type price struct {
 }
 
 const (
-	// rehearsals: up to 3 samples, a base is the smallest of them, because disturbances only add time.
-	// Later these samples count as one sample of a running mean, because samples in quick succession
-	// were disturbed together.
+	// As long as a price has at most rehearsals samples, its base is the smallest of them, because
+	// disturbances only add time. Later these samples count as one sample of a running mean, because
+	// samples in quick succession were disturbed together.
 	rehearsals = 3
-	// loadGain is the part of a surprise that the load takes over: it follows within about 15 rounds.
+	// The surprise of a sample is its relative difference from the expected duration. The load changes by
+	// loadGain times the surprise, so it follows within about 15 rounds.
 	loadGain = 0.07
-	// mostSurprise limits the relative surprise of one sample, because machines sometimes stall.
+	// mostSurprise limits the surprise of one sample, because machines sometimes stall.
 	mostSurprise = 0.25
 )
 
@@ -121,7 +122,7 @@ func (c *costs) pass(gamma int) float64 {
 }
 
 // between estimates the pass of a length that was not measured from the measured ones next to it, as if
-// each row cost the same. ok is false if the length was measured, or no longer one was.
+// each row cost the same. ok is false if the length was measured, or if no longer length was measured.
 func (c *costs) between(gamma int) (cost float64, ok bool) {
 	below, above := gamma, gamma
 	for below > 0 && !c.measured(below) {

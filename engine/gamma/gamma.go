@@ -9,7 +9,7 @@
 // Read it in this order. Controller is what the engine uses: before each round Next returns a
 // Decision, and after it Observe takes an Observation. acceptance estimates a_i from the verdicts;
 // only the tokens up to the first rejection have one. costs is the ledger of measured times.
-// costaware.go compares the two sides, and confidence.go can end a draft early. tally.go looks back:
+// costaware.go weighs tokens against costs, and confidence.go can end a draft early. tally.go looks back:
 // the speed-up, and which fixed γ would have been best. windowed.go is the older rule with two
 // thresholds. why.go puts decisions into words.
 //
@@ -53,7 +53,7 @@ type Options struct {
 type Decision struct {
 	Gamma int
 	Probe bool   // chosen in order to measure, not because it is the best
-	Why   string // the reason, with figures
+	Why   string // the reason, with its numbers
 	// Off says why no draft pays at present; "" if a draft pays, or if too little is known.
 	Off string
 	// What the controller expected of the round.
@@ -153,7 +153,7 @@ func (c *Controller) Configure(o Options) {
 	}
 }
 
-// BeginReply starts a new reply and drops what was learned for the last one alone.
+// BeginReply starts a new reply and drops what was learned for the previous reply alone.
 func (c *Controller) BeginReply() {
 	if c.reply.tokens > 0 {
 		c.replyTokens.add(c.reply.tokens, 1, memory)

@@ -28,7 +28,7 @@ func (c *costs) lengths(most int, holds func(i int) float64) []Length {
 }
 
 // best returns the index, least or above, with the most tokens per cost; of equal ones the smallest.
-// With least 0 it returns 0 unless a length is better than length 0 by more than the share margin.
+// With least 0 it returns 0 unless a length has more than 1+margin times the tokens per cost of length 0.
 func best(list []Length, least int, margin float64) int {
 	best := min(least, len(list)-1)
 	highest := list[best].rate()
@@ -44,7 +44,7 @@ func best(list []Length, least int, margin float64) int {
 }
 
 // Lengths returns what draft lengths from 0 on should bring, by measured times even if there are
-// nominal costs. Cost is in plain rounds. The list ends before a length whose cost is not known; it is
+// nominal costs. The unit of Cost is a plain round. The list ends before a length of unknown cost; it is
 // nil until a plain round was timed. As in Speedup, reading missed tokens is left out. Between two lengths
 // that were timed, Cost is estimated: with a fixed γ, only plain rounds and those of γ are timed.
 func (c *Controller) Lengths() []Length {

@@ -12,8 +12,8 @@ type tally struct {
 	n      int       // rounds, each counted as 1
 }
 
-// recentShare: with each round, the weight of earlier rounds in Controller.recent is multiplied by it,
-// so that about the last 20 rounds count.
+// In each round, the weights of the earlier rounds in Controller.recent are multiplied by recentShare, so
+// that about the last 20 rounds count.
 const recentShare = 0.95
 
 // add counts a round. The weights of earlier rounds are multiplied by keep.
@@ -61,10 +61,10 @@ const (
 	hindsightTests  = 4  // for a position with fewer tests in the reply, the general estimate is used
 )
 
-// Hindsight returns the fixed γ that would have been fastest in this reply so far, and the share of
-// the reply's time that it would have saved. It uses the acceptance seen in this reply and the
-// learned costs. The share is negative if choosing γ each round, or ending drafts early, was faster
-// than any fixed γ. ok is false until the reply has shown enough.
+// Hindsight returns the fixed γ that would have been fastest in this reply so far, and as regret the
+// fraction of the reply's time that it would have saved. It uses the acceptance seen in this reply and
+// the learned costs. regret is negative if choosing γ each round, or ending drafts early, was faster than
+// any fixed γ. ok is false until the reply has had enough rounds.
 func (c *Controller) Hindsight() (gamma int, regret float64, ok bool) {
 	took := c.reply.cost(c.costs)
 	if c.reply.n < hindsightRounds || took <= 0 || !c.costs.measured(0) {

@@ -14,7 +14,7 @@ func (s *Sampler) argmax(logits []float32) (int32, error) {
 			return int32(best), nil
 		}
 	}
-	return Argmax(logits) // returns the error with the id at fault, too
+	return Argmax(logits) // its error names the id at fault
 }
 
 // weigh writes exp((logits[i] − peak)·factor) to dst and returns the sum.
