@@ -2,7 +2,6 @@
 //
 // [Measure] reads a [Dialogue] with both models of a [Pair] and returns a [Report]. At each
 // position of an assistant's reply the target has a distribution p for the next token and the
-// position of an assistant's reply the target has a distribution p for the next token and the
 // draft a distribution q. Speculative sampling accepts with probability Σ min(p, q), which is one
 // minus their total variation distance ([Overlap]). α of a text is the mean of this probability over
 // the tokens of the assistant's replies. At temperature 0 the sum is 1 where the best tokens of both
@@ -179,7 +178,7 @@ func (m *measurement) part(tallies []tally) Part {
 	return p
 }
 
-// compare adds Σ min(p, q) after row i of the last pass to sums, for every temperature.
+// compare adds to sums, for every temperature, Σ min(p, q) of the distributions in row i of the last pass.
 func (m *measurement) compare(i int, sums []float64) error {
 	if err := errors.Join(m.target.fetch(i), m.draft.fetch(i)); err != nil {
 		return err

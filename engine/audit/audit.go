@@ -1,5 +1,5 @@
-// Package audit checks a server's speculation from outside. It compares the same prompts with and without
-// it at temperature 0, where speculation must change nothing.
+// Package audit checks a server's speculation from outside. It compares the replies to the same prompts
+// with and without speculation at temperature 0, where speculation must change nothing.
 //
 // The speculative side is the server's own rounds, which are watched. The plain side is a second server,
 // or the same one, asked for one token per request, for which no server speculates. Where the texts part,
@@ -39,7 +39,7 @@ type reply struct {
 	end    event.ReplyEnded
 	ms     float64 // of all rounds but the first, which includes reading the prompt
 	timed  int     // tokens in these rounds
-	own    Counters
+	own    Counters // what the server told about the rounds of this reply
 }
 
 // Run asks both sides. progress, which may be nil, gets the number of prompts done.

@@ -100,7 +100,7 @@ type CacheShape struct {
 // CacheLayer is the size of one layer's keys and values.
 type CacheLayer struct {
 	KVHeads          int // 0: the layer keeps none
-	KeyDim, ValueDim int // numbers of a head
+	KeyDim, ValueDim int // how many numbers the key and the value of a head have
 	// State is the size of what the layer keeps instead of keys and values. See Recurrent.
 	State CacheState
 }
@@ -201,16 +201,16 @@ type Rope struct {
 // Block says where a copy reads rows and where it writes them.
 type Block struct {
 	From int // first row of the source
-	Row  int // row and
+	Row  int // row of the destination for the first number
 	Col  int // column of the destination for the first number
 }
 
 // Tap tells the passes of a model where to copy hidden states for heads (EAGLE, Medusa) that draft
 // from them.
 type Tap struct {
-	// Layers lists the hidden states to copy; each has its own block of columns. i is the residual
-	// stream before layer i; the number of layers is the stream after the last layer; Normed is the
-	// latter after the output norm.
+	// Layers lists the hidden states to copy; each has its own block of columns. An entry i means the
+	// residual stream before layer i, or after the last layer if i is the number of layers. Normed means
+	// the stream after the last layer and the output norm.
 	Layers []int
 	Rows   Buffer // (rows of a pass, len(Layers)·width of the stream); valid until the next pass
 }
@@ -254,8 +254,8 @@ type Backend interface {
 	// Attend takes m rows of q, k and v, starting at a.Row. It stores the rows of k (·,
 	// KVHeads·KeyDim) and v (·, KVHeads·ValueDim) in the cache after its Len tokens, without changing
 	// Len. It writes causal attention of the rows of q (·, Heads·HeadDim) to the same rows of dst (·,
-	// If k and v are nil, it stores nothing and reads what an earlier call of this pass stored in the
-	// layer. Backends that support CacheShape.Each can do this.
+	// Heads·ValueDim). If k and v are nil, it stores nothing and reads what an earlier call of this pass
+	// stored in the layer. Backends that support CacheShape.Each can do this.
 	Attend(dst, q, k, v Buffer, m int, c Cache, a Attention) error
 	// SwiGLU writes silu(gate)·up to gate.
 	SwiGLU(gate, up Buffer, m int) error

@@ -22,7 +22,7 @@ type Mixer interface {
 	// Mix writes to each row of dst the sum of its slots of x, each times its share. The products
 	// are added by rank: the best expert first. x is overwritten.
 	Mix(dst, x Buffer, r Routing) error
-	// Weigh multiplies each row of x by σ(gate), a buffer of one column.
+	// Weigh multiplies each row of x by σ of its number in gate, a buffer of one column.
 	Weigh(x Buffer, m int, gate Buffer) error
 }
 
@@ -42,7 +42,7 @@ type Router struct {
 	Scale   float32 // factor of the shares
 }
 
-// MostUsed is the largest Used.
+// MostUsed is the largest Router.Used.
 const MostUsed = 64
 
 // Routing has the choices of the rows of a pass. The next Route overwrites them.

@@ -80,7 +80,7 @@ type Drawn struct {
 }
 
 // Chance is a draft token with its probability under the target (P) and under the draft (Q). Both are
-// rounded to 13 significant bits for display; the device decides before rounding. An ID of −1 or a Q of
+// rounded to 13 significant bits for display; the device judges before it rounds. An ID of −1 or a Q of
 // 0 means that no token could be drawn: the draft ended before it, and all later entries are garbage.
 type Chance struct {
 	ID   int32
@@ -93,8 +93,8 @@ type Judge interface {
 	// copies the draft to drafts. The draft has len(drafts) tokens. A token that could not be
 	// chosen is −1 in drafts. AcceptBest moves 4·(len(drafts)+1) bytes in one copy, with one wait.
 	AcceptBest(t Tokens, drafts []int32) (Verdict, error)
-	// AcceptDrawn judges tokens 1, 2, … of t, the draft. It has as many tokens as Tokens.Sample
-	// said, one fewer than there are rows. With p the target's probability of a token in its row
+	// AcceptDrawn judges tokens 1, 2, … of t, the draft. The draft has Sampling.Drafts tokens (see
+	// Tokens.Sample), one fewer than there are rows. With p the target's probability of a token in its row
 	// and q the draft's, the token is accepted iff u·q < p. After the first rejection the next
 	// token is drawn from the residual max(0, p−q); if all are accepted, from the last row.
 	// AcceptDrawn moves 8·rows bytes in one copy, with one wait.

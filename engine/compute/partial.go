@@ -30,8 +30,8 @@ func Checkpoint(c Cache) error {
 	return nil
 }
 
-// apart: two successive prompts of a chat may begin to differ so many tokens before the end of the first.
-// A template may write the marks that open a reply differently once the reply is part of the text.
+// apart is how many tokens before the end of a prompt the next prompt of a chat may begin to differ from
+// it: a template may write the marks that open a reply differently once the reply is part of the text.
 const apart = 32
 
 // ReadWithCheckpoint calls read for ids, the tokens to append to a cache; done is the number of ids

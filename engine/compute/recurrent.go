@@ -17,17 +17,18 @@ type Recurrent interface {
 	// ShortConvolution does the same for a gated short convolution: x is (·, 3·Width) and dst (·,
 	// Width). See ref.ShortConvolution.
 	ShortConvolution(dst, x Buffer, m int, c Cache, d Recurrence) error
-	// NormGroups is RMSNorm of each group of so many columns, in which each number has its own weight.
+	// NormGroups is RMSNorm of each group of consecutive columns; group is their number. w has a weight
+	// for each column of x.
 	NormGroups(dst, x Buffer, m int, w Vector, group int, eps float32) error
 }
 
-// Recurrence describes one call.
+// Recurrence describes one call of DeltaNet, Mamba2 or ShortConvolution.
 type Recurrence struct {
 	Layer       int
 	Convolution Vector  // (Kernel, Width): weights of each column, for the oldest token first
 	Bias        Vector  // of the convolution; nil: none
 	Rate, Shift Vector  // of each head's decay
-	Skip        Vector  // of Mamba-2: how much of a head's value is added to what is read for it
+	Skip        Vector  // of Mamba-2: how much of a head's value is added to what is read from its state
 	Eps         float32 // of a delta net
 	Row         int     // first row of the buffers that belongs to this cache's sequence
 	Position    int     // position of that row: the cache's Len
@@ -49,7 +50,7 @@ type CacheState struct {
 	KeyHeads, Heads  int  // head h reads the query and key of key head h mod KeyHeads
 	KeyDim, ValueDim int  // the state of a head is (KeyDim, ValueDim); a short convolution has one head, and no keys
 	Kernel           int  // tokens that the convolution sees, the last one included
-	Grouped          bool // head h reads those of ⌊h·KeyHeads/Heads⌋ instead
+	Grouped          bool // head h reads the query and key of key head ⌊h·KeyHeads/Heads⌋ instead
 }
 
 // Width returns the columns of a token's input that are convolved: queries, keys and values of all

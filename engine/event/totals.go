@@ -39,7 +39,7 @@ func (t *Totals) Add(r *Round, plain bool) {
 	if plain {
 		t.PlainRounds++
 	}
-	if r.Server == nil || r.Server.Drafted != Untold { // otherwise the engine counts it at the end of the reply
+	if r.Server == nil || r.Server.Drafted != Untold { // otherwise the engine counts the draft at the end of the reply
 		t.Drafted += len(r.Draft)
 		t.Tested += r.Tested
 		t.Accepted += r.Accepted
@@ -54,8 +54,8 @@ func (t *Totals) Add(r *Round, plain bool) {
 }
 
 // CountPositions adds a round to the counts of tested and kept tokens by draft position, and returns
-// them. Positions after the first rejection are not tested, so kept/tested is the share of tokens that
-// are kept if they are reached.
+// them. Positions after the first rejection are not tested, so kept/tested is the acceptance of a
+// position, given that all tokens before it were kept.
 func (r *Round) CountPositions(tested, kept []int) (newTested, newKept []int) {
 	if r.Server != nil && r.Server.Merged > 1 {
 		return tested, kept // places within each of the rounds are not known

@@ -56,7 +56,7 @@ type Result struct {
 	Misses []Miss `json:"misses"`
 }
 
-// Share returns the share of the questions that were answered right, 0 if there were none.
+// Share returns the fraction of the questions that were answered right, 0 if there were none.
 func (r Result) Share() float64 {
 	if r.Asked == 0 {
 		return 0

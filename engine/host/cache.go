@@ -59,8 +59,8 @@ func (c *cache) newLayer(i int, rows cpu.KVShape) *cpu.KV {
 // kept maps types of keys and values to the kernels' types, for the supported ones.
 var kept = map[compute.DType]cpu.KVType{compute.F32: cpu.KVF32, compute.F16: cpu.KVF16, compute.Q8_0: cpu.KVQ8_0}
 
-// CheckCache returns an error for a type that the attention kernels cannot read. For Q8_0 it also
-// returns one if the width of a head is not a multiple of a block.
+// CheckCache returns an error for a shape that the kernels cannot compute with: for another type of keys
+// and values, for heads or states that are too wide, and for Q8_0 if a head is not of whole blocks.
 func (b *Backend) CheckCache(shape compute.CacheShape) error {
 	kv, ok := kept[shape.Type]
 	if !ok {
@@ -84,7 +84,8 @@ func (b *Backend) CheckCache(shape compute.CacheShape) error {
 	return nil
 }
 
-// cacheBytes checks for overflow, because the user chooses the number of tokens.
+// cacheBytes returns the memory of a cache. It checks for overflow, because the user chooses the number
+// of tokens.
 func cacheBytes(shape compute.CacheShape) (int64, error) {
 	token := uint64(0)  // bytes of one token in all layers that keep every row
 	others := uint64(0) // bytes of the other layers

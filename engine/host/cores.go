@@ -88,7 +88,7 @@ func (m machine) lastCacheBytes() (bytes int64) {
 	if len(m.allowed) == 0 {
 		return 0
 	}
-	for i := 0; ; i++ { // in ascending levels
+	for i := 0; ; i++ { // a higher index is a higher level, or the same
 		text, ok := m.read(fmt.Sprintf("sys/devices/system/cpu/cpu%d/cache/index%d/size", m.allowed[0], i))
 		kib, err := strconv.ParseInt(strings.TrimSuffix(text, "K"), 10, 64)
 		if !ok || err != nil {

@@ -16,5 +16,5 @@ func allowedProcessors() (numbers []int) {
 	return numbers
 }
 
-// fastCores returns 0: see machine.cores.
+// fastCores returns 0: on Linux, machine.cores counts the fast cores.
 func fastCores() int { return 0 }

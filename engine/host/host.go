@@ -2,8 +2,8 @@
 // run on a pool of threads when their results are needed.
 //
 // It keeps the law of engine/compute that a row's bits depend on that row alone: every kernel of
-// kernels/cpu adds in a fixed order along the summed axis. To make figures comparable with a GPU's, it
-// counts the bytes that Logits copies, and one wait for each pass whose results were read.
+// kernels/cpu adds in a fixed order along the summed axis. For a comparison with GPUs, it counts the bytes
+// that Logits copies, and one wait for each pass whose results were read.
 //
 // Only one goroutine may use a Backend at a time. Weights in F32, F16 and BF16 are used from the file's
 // memory. Quantised weights are repacked for the vector unit.

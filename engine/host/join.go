@@ -29,8 +29,8 @@ func (p *joinedPhase) Do(from, to int) {
 // With more parts, a delayed thread takes fewer of the remaining ones, but each call has less work.
 const joinedPartsPerThread = 4
 
-// join makes the program of a pass from the phases of the queue. If all weights are near, passes are so
-// short that waiting at the end of each phase matters. Then a product and the following operations
+// join makes the program of a pass from the phases of the queue. If near is true (Backend.near), passes
+// are so short that waiting at the end of each phase matters. Then a product and the following operations
 // that can be divided in the same way become one phase.
 func (q *queue) join(threads int, near bool) []cpu.Phase {
 	q.program, q.joined = q.program[:0], q.joined[:0]
@@ -55,7 +55,8 @@ func (q *queue) join(threads int, near bool) []cpu.Phase {
 	return q.program
 }
 
-// divide divides the columns into parts parts; with 0, as finely as the threads can use.
+// divide divides the columns into as many parts as the parameter parts says; with 0, into as many as the
+// threads can use.
 func (p *rowPhase) divide(threads, parts int) {
 	if parts == 0 {
 		parts = commonDivisor(threads, p.most)
@@ -83,7 +84,7 @@ func (q *queue) together(i, threads int) (n, parts int) {
 	most := 0
 	for n = 0; i+n < len(q.phases) && n < mostJoined; n++ {
 		if _, ok := q.phases[i+n].Task.(*productPhase); ok && n > 0 {
-			break // it needs all columns of its input
+			break // a product needs all columns of its input
 		}
 		next := commonDivisor(most, columnParts(q.phases[i+n].Task))
 		if commonDivisor(next, joinedPartsPerThread*threads)%threads != 0 {

@@ -17,7 +17,7 @@ type logits struct {
 
 var _ compute.Arithmetic = (*logits)(nil)
 
-// Logits returns scores whose count of bytes is 0.
+// Logits returns scores whose count of moved bytes starts at 0.
 func (b *Backend) Logits(x compute.Buffer, m int) (compute.Logits, error) {
 	_, xb := rows(x, m)
 	xb.logits = logits{x: xb, rows: m}

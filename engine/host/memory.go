@@ -37,8 +37,8 @@ type buffer struct {
 	logits logits    // returned by Logits; part of the buffer so that a pass allocates nothing
 }
 
-// Reshape returns the memory of x in rows of cols numbers. Rows of the two forms differ, so that what
-// is queued for one must not run together with what comes for the other.
+// Reshape returns the memory of x in rows of cols numbers. Row i of x is not row i of the result, so
+// operations on the two must not share a phase of the queue: Reshape closes the open phase.
 func (b *Backend) Reshape(x compute.Buffer, cols int) compute.Buffer {
 	of := x.(*buffer)
 	require(cols > 0 && of.cols%cols == 0, "Reshape to rows that do not fit")
@@ -136,7 +136,8 @@ func (b *Backend) repack(ctx context.Context, panels *cpu.Panels, w compute.Weig
 	return nil
 }
 
-// repackBytes is the size of a piece. After each piece the file's bytes are released.
+// repackBytes is the size of a piece in repack. After each piece, Weight.Done can release the bytes that
+// were read.
 const repackBytes = 16 << 20
 
 // someItems is a task without its items before first.

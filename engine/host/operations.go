@@ -82,13 +82,13 @@ func (b *Backend) MatMul(dst, x compute.Buffer, m int, w compute.Matrix) error {
 // quantises reports whether products with this weight need quantised input.
 func (b *Backend) quantises(w *matrix) bool { return w.panels != nil && !b.exact }
 
-// quantised returns the memory for the input of the next phase of products.
+// quantised returns the memory for the quantised input of the next phase of products.
 func (q *queue) quantised() *cpu.Quantized {
 	return &q.products[:len(q.products)+1][len(q.products)].quantised
 }
 
-// openProductPhase opens a phase without products. If the weight needs quantised input, it first queues
-// an operation that quantises the input.
+// openProductPhase opens a phase to which products can be added. If the weight needs quantised input, it
+// first queues an operation that quantises the input.
 func (b *Backend) openProductPhase(in []float32, m int, w *matrix) {
 	q := &b.queue
 	if q.prod.n > 0 {
@@ -167,7 +167,7 @@ func (b *Backend) Attend(dst, q, k, v compute.Buffer, m int, c compute.Cache, a 
 	return nil
 }
 
-// store queues that m rows of keys and values go into the cache.
+// store queues an operation that writes m rows of keys and values to the cache.
 func (b *Backend) store(k, v compute.Buffer, m int, kv *cache, a compute.Attention) {
 	keys, kb := queuedRows(k, a.Row, m)
 	values, vb := queuedRows(v, a.Row, m)

@@ -12,7 +12,7 @@ import (
 // Layers with a window keep only their last rows, in rings. All rings have room for the window, for
 // the rows of a pass and for whole splits of attention, so a pass has the bits of one over a whole
 // cache. Layers with a state keep the state before the last pass and the inputs of its last rows
-// (see cpu.State). Before a pass of more rows than that, a copy is kept as well.
+// (see cpu.State). A pass with more rows than those also keeps a copy of the state from before it.
 type partialCache struct {
 	*cache
 	owner       *Backend
@@ -31,7 +31,7 @@ type earlier struct {
 
 func (e *earlier) reaches(n int) bool { return e.At() <= n && n <= e.length }
 
-// checkpoint has what attention reads for a row at position length.
+// checkpoint has what a row at position length reads from the rings and states.
 type checkpoint struct {
 	length int
 	layers []*cpu.KV // nil for layers without a ring
@@ -52,8 +52,8 @@ func ringOf(s *compute.CacheShape, layer int) int {
 	return 0
 }
 
-// checkpointRows is the number of rows in a checkpoint of a layer: those that FirstRead can ask for, in
-// whole blocks.
+// checkpointRows is the number of rows in a checkpoint of a layer: the most from cpu.FirstRead to the
+// checkpoint, in whole blocks.
 func checkpointRows(s *compute.CacheShape, layer int) int {
 	return wholeBlocks(s.Windows[layer] + cpu.KeysPerSplit)
 }
@@ -214,7 +214,7 @@ func (c *partialCache) Checkpoint() error {
 			kept.Copy(0, c.layers[i], from, wholeBlocks(c.length-from))
 		}
 		if s := c.states[i]; s != nil {
-			if s.At > c.length { // a failed pass has moved it on
+			if s.At > c.length { // a failed pass has advanced this state
 				c.turnBackLayer(i, c.length)
 			}
 			s.Save(&p.states[i])

@@ -18,11 +18,11 @@ import (
 type queue struct {
 	phases []cpu.Phase // without the open one
 	work   int
-	row    rowPhase     // the open phase, if it has operations
+	row    rowPhase     // the open phase, if it has operations on rows
 	prod   productPhase // the open phase, if it has products
 	open   int          // work of the open phase
 
-	// Those of the phases, in order.
+	// The tasks of the phases: a list for each type, in the order of the phases.
 	rows         []rowPhase
 	products     []productPhase
 	attends      []cpu.Attention
@@ -34,7 +34,7 @@ type queue struct {
 }
 
 // flushWork limits the work in the queue, in multiplications, so that a pass over a large model can be
-// cancelled on the way.
+// cancelled before its end.
 const flushWork = 1 << 26
 
 func newQueue() queue {
@@ -162,7 +162,7 @@ type rowPhase struct {
 type rowShape struct {
 	n    int // operations
 	end  int // index after the last row
-	most int // most parts into which the columns can be divided; divisors of it work, too
+	most int // most parts into which the columns can be divided; divisors of this number work, too
 }
 
 func (p *rowPhase) items() int { return p.end * p.parts }
@@ -187,7 +187,7 @@ func (c columns) in(n int) (from, to int) { return c.part * n / c.of, (c.part + 
 // rowOperation is an operation on single rows. run decides which of the other fields are used.
 type rowOperation struct {
 	run          func(op *rowOperation, row int, c columns)
-	parts        int // most parts into which the columns can be divided; divisors of it work, too
+	parts        int // most parts into which the columns can be divided; divisors of this number work, too
 	first, count int
 	x, y         []float32 // (count, cols) and (count, yCols), starting at row first
 	cols, yCols  int
@@ -247,9 +247,9 @@ func storeRow(op *rowOperation, i int, c columns) {
 	op.kv.Store(op.position+i, head, op.rowX(i, c), op.rowY(i, c))
 }
 
-// productPhase multiplies one input with several matrices. Its items come in turns, each with an equal
-// share of the items of every product. So one thread computes queries, keys and values of the same
-// heads, or gate and up of the same columns.
+// productPhase multiplies one input with several matrices. Its items come in turns: a turn has some items
+// of each product, and as many of them as every other turn. So one thread computes queries, keys and
+// values of the same heads, or gate and up of the same columns.
 type productPhase struct {
 	x         *float32 // the input; products of the same input share a phase
 	m         int
@@ -259,8 +259,8 @@ type productPhase struct {
 	items     int
 }
 
-// product is a product with floats, or with quantised weights. In the latter, activations may be
-// quantised or not.
+// product is one product of a phase. One of three fields is in use: quantised for quantised weights and
+// activations, dequantised for quantised weights and float activations, float for float weights.
 type product struct {
 	items       int
 	float       cpu.MatMulFloat

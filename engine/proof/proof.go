@@ -102,7 +102,7 @@ func Run(ctx context.Context, s Subject, o Options, progress func(done, total in
 	return r, nil
 }
 
-// try lets one contestant write for so many seconds, but at least one reply, with seeds from first on.
+// try lets one contestant write for the given seconds, but at least one reply, with seeds from first on.
 // falseAlarm is the probability that it finds a fault in correct code.
 func (s *Subject) try(ctx context.Context, c Contestant, o Options, first uint64, seconds, falseAlarm float64) (Case, error) {
 	limited, cancel := context.WithTimeout(ctx, time.Duration(seconds*float64(time.Second)))

@@ -94,7 +94,8 @@ func (j *Judge) notices(falseAlarm float64) float64 {
 			continue
 		}
 		cells := min(mostCells, len(x)/perCell)
-		// Σ (h − 1/cells)²·cells over the shares h of the cells, minus what chance contributes to it.
+		// Σ (h − 1/cells)²·cells over all cells, where h is the fraction of the values that lie in the cell,
+		// minus what chance contributes to this sum.
 		apart := (stat.Pearson(stat.Counts(x, cells)) - float64(cells-1)) / float64(len(x))
 		if apart <= 0 {
 			continue

@@ -6,7 +6,7 @@ import (
 )
 
 // Farthest is the test of Kolmogorov and Smirnov: it finds the largest distance between a value x
-// and the share of values below x. It returns an upper bound on the probability that independent
+// and the fraction of values below x. It returns an upper bound on the probability that independent
 // uniform values are that far or farther. The bound holds for any number of values (Massart 1990).
 // Farthest sorts values.
 func Farthest(values []float64) (p float64) {

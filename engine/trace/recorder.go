@@ -14,8 +14,8 @@ type Recorder struct {
 	mu      sync.Mutex
 	now     func() time.Time
 	begin   time.Time
-	limit   int     // bytes in memory, estimated
-	held    int     // bytes in records, estimated
+	limit   int     // most bytes of records in memory, estimated
+	held    int     // bytes of records in memory, estimated
 	ready   *Record // the models; this record is never dropped
 	records []Record
 	dropped bool    // records no longer begins with the first event
@@ -101,8 +101,8 @@ func size(e event.Event) int {
 	return eventBytes
 }
 
-// Records returns the kept records, with that of the models at the front. whole reports whether no
-// record was dropped.
+// Records returns the kept records, also that of the Ready event, which comes first. whole reports
+// whether no record was dropped.
 func (r *Recorder) Records() (records []Record, whole bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -5,8 +5,8 @@
 // format's version. Every other line is an event, encoded by [event.Marshal].
 //
 // Invariant: Writer can write what Read yields, and Read then yields the same. Read accepts an
-// unfinished last line, which a killed program leaves, and says so. Any other line that is not an
-// event gives an [Error] with its number.
+// unfinished last line, which a killed program leaves, and yields a Notice in its place. Any other line
+// that is not an event gives an [Error] with its number.
 package trace
 
 import "specula/engine/event"

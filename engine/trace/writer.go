@@ -9,8 +9,8 @@ import (
 	"specula/engine/event"
 )
 
-// Writer writes a trace line by line without a buffer, so that after a crash the file has everything up
-// to it. It is not safe for concurrent use.
+// Writer writes a trace line by line without a buffer, so that after a crash the file has all events
+// before it. It is not safe for concurrent use.
 type Writer struct {
 	w     io.Writer
 	now   func() time.Time
