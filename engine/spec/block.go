@@ -47,9 +47,9 @@ type blockwise struct {
 	residualStream sample.Stream
 	bonus          func(p sample.Dist, draft Draft) sample.Dist
 
-	kept   int     // the largest i so far that passed
-	w      float64 // wᵢ of the last token that was weighed
-	keptW  float64 // wᵢ for i = τ
+	kept   int      // the largest i so far that passed
+	w      float64  // wᵢ of the last token that was weighed
+	keptW  float64  // wᵢ for i = τ
 	rest   leftover // the residual after the first kept tokens
 	unused leftover // memory for the residual of the next token
 }
