@@ -91,8 +91,8 @@ func folder(path string) string {
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
-// version returns three versions: that of the module, with the commit if the program was built in a
-// repository; that of Go; and the platform.
+// version returns the version of the module, with the commit if the program was built in a repository,
+// then the version of Go and the platform.
 func version() string {
 	v := "(unknown)"
 	if info, ok := debug.ReadBuildInfo(); ok {

@@ -106,8 +106,8 @@ func (c *control) settings() config.Config {
 }
 
 // apply puts pending changes into force. With round −1, which is before a reply, it applies all of
-// them. Between rounds it applies only those of settings that may change in mid-reply. If these are
-// valid only together with a change that waits for the next reply, it applies none. It returns the
+// them. Between rounds it applies only changes of settings that may change in mid-reply. If these changes
+// are valid only together with one that waits for the next reply, it applies none. It returns the
 // settings in force, and an event for each setting that has a new value. If nothing waits between
 // rounds, it returns an empty Config and no events.
 func (c *control) apply(round int) (config.Config, []event.SettingChanged) {

@@ -22,8 +22,8 @@ type drafter struct {
 	made func(c config.Speculation) string
 }
 
-// drafters is the register of proposers. A key steps through them in this order. No other code
-// decides by the name of a proposer.
+// drafters is the register of proposers. A key of the screen steps through them in this order. Code
+// elsewhere looks at traits, not at names, except that of heads (heads.go).
 func drafters() []drafter {
 	return []drafter{
 		{Traits: spec.Traits{Name: "draft", From: spec.FromDraft, AutoRank: 1, AutoWhy: "there is a draft model",

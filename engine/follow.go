@@ -14,7 +14,7 @@ type follower struct {
 	proposer  spec.Proposer     // the proposer of that name, or the one to tell the context next
 	heads     spec.HiddenReader // proposer, if it reads hidden states; else nil
 	traits    spec.Traits
-	large     bool // it has so many weights that a softmax costs little beside it (isLarge)
+	large     bool // a draft step reads so many weights that a softmax costs little beside it (isLarge)
 	told      int  // tokens of the context that proposer has been told
 	cached    int  // tokens in its cache after the last call of tell
 	failures  int  // drafts in a row that gave no token

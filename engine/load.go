@@ -81,7 +81,7 @@ type Engine struct {
 	spelling  func() *constrain.Vocabulary // reads the vocabulary when a constraint is first set
 	ready     event.Ready
 
-	next fallback // the engine that takes over after this one's device has failed
+	next fallback // the engine that continues the replies after this one's device has failed
 
 	heads        map[string]*model.Head // by the name of their proposer
 	headsRefused map[string]string      // by the name of their proposer: why heads that were asked for cannot be used
@@ -229,7 +229,7 @@ func (e *Engine) modelOptions(backend compute.Backend, contextTokens int) model.
 }
 
 // cacheType returns the type that the setting context.cache names. For auto it returns the type for a
-// GPU; on a CPU, CacheBySize lets the model's size decide instead.
+// GPU; on a CPU, the model chooses the type by its size instead (CacheBySize).
 func cacheType(name string) compute.DType {
 	switch name {
 	case "q8_0":
@@ -240,7 +240,7 @@ func cacheType(name string) compute.DType {
 	return compute.F16
 }
 
-// open reads a model's file, if its header looks like that of a model.
+// open reads a model's file. It first checks by the header that the file holds a supported model.
 func open(ctx context.Context, what string, s Source, emit func(event.Event)) (*weights.File, error) {
 	name := s.Path
 	if name == "" {

@@ -115,7 +115,7 @@ type reader struct {
 	cached []int32
 }
 
-// rows returns the scores that decide the tokens from … to−1 of a reply.
+// rows returns the rows of scores from which the tokens from … to−1 of a reply are chosen.
 func (r *reader) rows(ctx context.Context, prompt, ids []int32, from, to int) (rows [][]float32, err error) {
 	if r.cache == nil {
 		if r.cache, err = r.model.NewCache(); err != nil {

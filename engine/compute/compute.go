@@ -53,7 +53,7 @@ type Weight struct {
 }
 
 // Matrix is a weight matrix that the backend has loaded: (Rows, Cols). In a mixture of experts it
-// means the matrices of all experts, and Rows is that of one expert.
+// means the matrices of all experts, and Rows is the number of rows of one of them.
 type Matrix interface {
 	Rows() int
 	Cols() int
@@ -176,7 +176,7 @@ type Arithmetic interface {
 type Attention struct {
 	Layer   int
 	Heads   int     // query heads; a multiple of the layer's KVHeads in the cache
-	HeadDim int     // of queries and keys; the cache knows that of values
+	HeadDim int     // numbers of a query and of a key; the cache knows how many a value has
 	Scale   float32 // factor of q·k, usually 1/√HeadDim
 	Window  int     // number of keys that a row sees, its own included; 0: all. See Extra.
 	SoftCap float32 // a score s becomes SoftCap·tanh(s/SoftCap); 0: no change. See Extra.

@@ -2,7 +2,7 @@ package compute
 
 // Partial is an optional interface of a Cache that cannot be cut back to every length: for a layer
 // with a window it keeps a ring of rows, and for a recurrent layer one state. From rings the last
-// CacheShape.Spare tokens can always be removed, from states those of the last pass (see
+// CacheShape.Spare tokens can always be removed, from states the tokens of the last pass (see
 // CacheShape.Single), and from both all tokens. To go back further, the cache needs a checkpoint; the
 // caller then reads the tokens after the checkpoint again, which gives the same bits.
 type Partial interface {

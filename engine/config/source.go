@@ -26,7 +26,7 @@ func (s Source) String() string {
 	return s.Path + " (" + s.Why + ")"
 }
 
-// Search decides which file to read: the file named by the flag --config, else by SPECULA_CONFIG, else
+// Search returns which file to read: the file named by the flag --config, else by SPECULA_CONFIG, else
 // specula/config.toml in configHome if it exists, else none. If the check whether it exists fails,
 // Search returns none and says why in Missed. An empty configHome is skipped. A config.toml in the
 // current folder is not used, because anybody may have put it there.
@@ -53,7 +53,7 @@ func Search(flag string, getenv func(string) string, configHome string) Source {
 }
 
 // Load reads the file of a source over the built-in values. After an error the Config is the built-in
-// one; do not use it as if it were the user's. The note is that of Decode.
+// one; do not use it as if it were the user's. note is as in Decode.
 func Load(source Source) (c Config, note string, err error) {
 	if source.Path == "" {
 		return Default(), "", nil

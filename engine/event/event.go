@@ -292,8 +292,8 @@ type ServerRound struct {
 	Round   int `json:"round"`   // Round.Index
 	Drafted int `json:"drafted"` // Untold if the server tells it only at the end of the reply
 	Kept    int `json:"kept"`    // more than Round.Accepted if the reply ended within the draft
-	// Merged, if above 1, means that several rounds arrived together, at least so many. It is not known
-	// which tokens were drafted, so they become plain rounds. The first of these has the counts.
+	// Merged, if above 1, means that several rounds arrived together: at least Merged of them. It is not
+	// known which tokens were drafted, so each becomes a plain round. The first of these has the counts.
 	Merged int `json:"merged,omitempty"`
 	// Parts has, for each of the Merged rounds in order, how many draft tokens it kept, if the server tells
 	// this at the end. Then it is known which tokens were drafted.
@@ -310,7 +310,7 @@ func Loses(speedup float64) bool { return speedup > 0 && speedup < 0.995 }
 type Length struct {
 	Tokens   float64 `json:"tokens"`             // committed in a round
 	Rounds   float64 `json:"rounds"`             // the round's time, divided by that of a plain round
-	Measured bool    `json:"measured,omitempty"` // passes with so many draft tokens were timed
+	Measured bool    `json:"measured,omitempty"` // passes over drafts of this length were timed
 }
 
 // Speedup returns how much faster rounds of this length are than plain rounds; 0 if that is not known.

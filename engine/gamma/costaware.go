@@ -2,8 +2,8 @@ package gamma
 
 import "fmt"
 
-// mostTokensPerCost is the cost-aware rule. It takes the γ with the most expected tokens per cost, if
-// the rest of the reply should save more time with it than the proposer needs to read missed tokens.
+// mostTokensPerCost is the cost-aware rule. It takes the γ with the most expected tokens per cost, if this
+// γ should save more time until the end of the reply than the proposer needs to read missed tokens.
 // Otherwise it drafts nothing, or now and then one token (see off). A lookup may always draft the
 // most, and γ = 0 needs evidence (see mayRefuse).
 func (c *Controller) mostTokensPerCost(o Outlook) Decision {
@@ -11,7 +11,7 @@ func (c *Controller) mostTokensPerCost(o Outlook) Decision {
 	case c.options.Max == 0:
 		return Decision{Why: "no draft is allowed"}
 	case c.options.Lookup:
-		// Trim decides afterwards: the confidence of a find says more about it than any average.
+		// Trim shortens the draft afterwards: the confidence of a looked-up draft tells more than any average.
 		return Decision{Gamma: c.options.Max, Why: "looking up costs nothing: all that is found and worth its rows"}
 	case !c.costs.measured(0) && c.plain == 0:
 		return Decision{Probe: true, Why: "the first round is plain, to have something to compare with"}
@@ -82,7 +82,7 @@ func (c *Controller) debt(o Outlook) float64 {
 // usualReply is the assumed length of a reply in tokens, until a reply has ended.
 const usualReply = 128
 
-// gain returns the cost that drafting gamma tokens a round should save in the rest of a reply. left is
+// gain returns the cost that drafting gamma tokens a round should save until the reply ends. left is
 // the number of tokens that the reply may still have. The reply is assumed to go on for as many tokens as
 // a whole reply has on average, but for no more than left.
 func (c *Controller) gain(gamma, left int) float64 {

@@ -35,7 +35,7 @@ type Options struct {
 	Gamma int // the γ of the fixed rule, and the full γ of the windowed rule
 	Max   int // the largest γ that any rule may choose
 	// Lookup: the proposer only looks tokens up, which costs nothing. Then the cost-aware rule lets it
-	// look in nearly every round, and Trim decides afterwards how many tokens to verify.
+	// look in nearly every round, and Trim chooses afterwards how many tokens to verify.
 	Lookup bool
 	// Remote: a round crosses a network. Then a draft that cannot pay is refused without a try. On this
 	// machine other programs may have made the rehearsal slow, and a try costs little.

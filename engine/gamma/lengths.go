@@ -6,7 +6,7 @@ import "math"
 type Length struct {
 	Tokens   float64 // committed in a round
 	Cost     float64 // of a round
-	Measured bool    // passes with so many draft tokens were timed; otherwise Cost is estimated, or a lower bound
+	Measured bool    // passes over drafts of this length were timed; otherwise Cost is estimated, or a lower bound
 }
 
 // rate returns the expected tokens per cost.

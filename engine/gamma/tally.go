@@ -4,7 +4,7 @@ import "math"
 
 // tally counts rounds by the number of tokens that they drafted. Their cost is computed from the
 // present prices, because measured times of different rounds do not compare: plain rounds are few and
-// old, and on a machine that others use, the load at their time would decide the result.
+// old, and on a machine that others use, the result would depend most on the load during each of them.
 type tally struct {
 	rounds []float64 // by tokens drafted
 	tokens float64   // committed by all of them

@@ -10,8 +10,8 @@ import (
 )
 
 // matrix is a weight matrix in one of two layouts: floating-point numbers as in the file, or quantised
-// numbers repacked into panels. In a mixture, experts has one such matrix for each expert; panels and
-// data are then those of the first one.
+// numbers repacked into panels. In a mixture, experts has one such matrix for each expert, and panels or
+// data stand for the first expert.
 type matrix struct {
 	rows    int
 	cols    int

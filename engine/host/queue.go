@@ -184,7 +184,7 @@ type columns struct{ part, of int }
 // in returns the range of n columns that belongs to the part.
 func (c columns) in(n int) (from, to int) { return c.part * n / c.of, (c.part + 1) * n / c.of }
 
-// rowOperation is an operation on single rows. run decides which of the other fields are used.
+// rowOperation is an operation on single rows. Which of the other fields are used depends on run.
 type rowOperation struct {
 	run          func(op *rowOperation, row int, c columns)
 	parts        int // most parts into which the columns can be divided; divisors of this number work, too

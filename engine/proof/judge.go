@@ -14,11 +14,11 @@ type Judge struct {
 	decode func(ids []int32) string
 	rng    *rand.Rand
 
-	singles map[string]*[orders][]float64
-	pairs   map[string]*[orders][]pair
-	lengths []float64
-	drafts  [orders][]float64 // values of the draft tokens that were tested, accepted or not
-	names   []string          // keys of singles and pairs, in the order of their first use
+	singles map[string]*[orders][]float64 // by name of a test: the values that must be uniform
+	pairs   map[string]*[orders][]pair    // by name of a test
+	lengths []float64                     // the value of each reply's length
+	drafts  [orders][]float64             // values of the draft tokens that were tested, accepted or not
+	names   []string                      // keys of singles and pairs, in the order of their first use
 
 	replies, tokens           int
 	drafted, tested, accepted int
@@ -29,8 +29,8 @@ type Judge struct {
 // pair is a value and a number that was known before the value.
 type pair struct{ before, value float64 }
 
-// NewJudge returns a Judge without replies. stops are the tokens that end a reply. seed is that of
-// the judge's own uniforms.
+// NewJudge returns a Judge without replies. stops are the tokens that end a reply. seed is for the
+// judge's own uniforms.
 func NewJudge(stops []int32, decode func(ids []int32) string, seed uint64) *Judge {
 	return &Judge{stops: stops, decode: decode, rng: rand.New(rand.NewPCG(seed, 0x9E3779B97F4A7C15)),
 		singles: map[string]*[orders][]float64{}, pairs: map[string]*[orders][]pair{}}

@@ -19,7 +19,7 @@ type chosen struct {
 	draft   []int32
 }
 
-// Argmax writes the best tokens up to the first rejection, and −1 for later rows, which decide nothing.
+// Argmax writes the best tokens up to the first rejection, and −1 for later rows, which are not needed.
 func (c *chosen) Argmax(dst []int32) error {
 	if c.verdict.Follows < 0 {
 		return compute.ErrNotFinite // the caller reads the rows to find out which one

@@ -26,8 +26,7 @@ type Shaper interface {
 	Push(id int32)
 	// Pop removes the last n tokens. At least n tokens were pushed since Reset.
 	Pop(n int)
-	// Reset drops the context and starts with a prompt. Each Shaper decides whether the tokens of
-	// the prompt matter to it.
+	// Reset drops the context and starts with a prompt. Some Shapers ignore the tokens of the prompt.
 	Reset(prompt []int32) error
 }
 

@@ -94,8 +94,8 @@ func (r *blockwise) weigh(e *evidence, i int, p sample.Dist) bool {
 	return r.w > 0
 }
 
-// passes tests whether the draft may end after i tokens. mass is that of the residual after them. i = 0
-// always passes.
+// passes tests whether the draft may end after i tokens. mass is the mass R of the residual after them.
+// i = 0 always passes.
 func (r *blockwise) passes(e *evidence, i int, mass float64) bool {
 	if i == 0 {
 		return true

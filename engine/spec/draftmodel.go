@@ -44,7 +44,7 @@ type DraftModel struct {
 }
 
 // NewDraftModel returns a proposer that drafts with a model. vocab is the size of the target's
-// vocabulary, own that of the model's. The proposer owns a cache, which Close frees.
+// vocabulary, own the size of the model's. The proposer owns a cache, which Close frees.
 func NewDraftModel(model Model, vocab, own int) (*DraftModel, error) {
 	cache, err := model.NewCache()
 	if err != nil {
@@ -62,7 +62,7 @@ func (d *DraftModel) Named(name string) *DraftModel {
 func (d *DraftModel) Name() string { return d.name }
 
 // NewTranslatedDraft returns a proposer that drafts with a model of another vocabulary. vocab is
-// the size of the target's vocabulary, own that of the model's. It drafts only tokens that both
+// the size of the target's vocabulary, own the size of the model's. It drafts only tokens that both
 // vocabularies have. The draft's scores are moved to the target's ids before a token is drawn, so q is
 // the distribution that was drawn from and the text stays exact (token-level intersection, Timor et al.
 // 2025, arXiv 2502.05202).

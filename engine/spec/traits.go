@@ -28,7 +28,7 @@ const (
 )
 
 // Lookup reports whether the proposer only looks tokens up, which costs nothing. It is asked in nearly
-// every round for a long draft. How much of the draft is worth verifying is decided afterwards.
+// every round for a long draft; the controller of γ then trims it to what is worth verifying.
 func (t Traits) Lookup() bool { return t.From == FromText }
 
 // Hidden reports whether it drafts from the target's hidden states. Such a proposer is a HiddenReader,

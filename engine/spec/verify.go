@@ -90,7 +90,7 @@ func (o *Outcome) Committed() []int32 {
 	return ids
 }
 
-// Verifier decides which draft tokens stay. It has memory for rows of one vocabulary. Only one
+// Verifier finds out which draft tokens stay. It has memory for rows of one vocabulary. Only one
 // goroutine may use it at a time.
 type Verifier struct {
 	sampler sample.Sampler

@@ -16,7 +16,7 @@ const Limit = 5.5
 type Played struct {
 	Tokens []int32 // at least one; tokens beyond those that are judged are ignored
 	// Bonus is the index of the first token drawn after a draft that was accepted whole, or −1 if
-	// there is none. Do not give a later bonus token, as the last one: which bonus token that is
+	// there is none. Do not give a later bonus token, such as the last one: which of them is the last
 	// depends on the tokens themselves, so its distribution differs.
 	Bonus int
 }
