@@ -39,9 +39,9 @@ func (e *Engine) Agreement(ctx context.Context, talks []agreement.Talk, temperat
 	return agreement.Measure(ctx, pair, list, temperatures, progress)
 }
 
-// markReplies returns the tokens of a dialogue as a chat has them. Judged marks the tokens that the
-// assistant wrote: from each generation prompt up to and including the next stop token. It returns an
-// error if the template writes earlier turns differently once the dialogue goes on.
+// markReplies returns the tokens of a dialogue as a chat has them. The field Judged marks the tokens that
+// the assistant wrote: from each generation prompt up to and including the next stop token. markReplies
+// returns an error if the template writes earlier turns differently once the dialogue goes on.
 func (e *Engine) markReplies(turns []Message) (agreement.Dialogue, error) {
 	segments, err := e.template.Render(turns, false)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"specula/engine/sample"
 )
 
-// The distributions that a proof compares replies with. They are computed from the finished reply, by
+// This file computes the distributions that a proof compares replies with: from the finished reply, by
 // passes without speculation and by the definition of each filter (package oracle).
 
 // places computes the distribution that each token of a reply was chosen from. It runs a pass of the

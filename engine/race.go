@@ -29,7 +29,7 @@ type Race struct {
 }
 
 // NewRace opens a race between two lists of settings, each of which is applied to base. If after is
-// true, the lanes run one after the other. Both get the same seed, unless a lane asks for its own.
+// true, the lanes run one after the other. Both lanes get the same seed, unless one asks for its own.
 func (e *Engine) NewRace(ctx context.Context, base config.Config, lanes [2][]config.Value, after bool) (*Race, error) {
 	r := &Race{after: after}
 	if base.Sampling.Seed < 0 {

@@ -7,7 +7,8 @@ import (
 	"specula/tokenizer/chat"
 )
 
-// decoder turns ids into text. It holds back an unfinished character until later ids complete it.
+// decoder turns ids into text. It holds back the bytes of an unfinished character until later ids complete
+// that character.
 type decoder interface {
 	Next(id int32) string
 	Flush() string

@@ -242,7 +242,7 @@ func (r *reader) fetch(i int) error {
 	return r.logits.Row(i, r.row)
 }
 
-// at is the distribution of the fetched row. It is valid until the next call.
+// at returns the distribution of the row that fetch has copied last. It is valid until the next call.
 func (r *reader) at(temperature float64) (sample.Dist, error) {
 	return r.sampler.FromLogits(r.probs, r.row[:r.vocab], sample.Params{Temperature: temperature, TopP: 1})
 }

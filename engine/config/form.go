@@ -11,8 +11,8 @@ import (
 // A schema, a regular expression or a grammar is compiled when it is set, so that mistakes are reported
 // before a model is loaded.
 
-// Compile compiles the constraint that is set. If a schema or grammar names a file, Compile reads
-// the file. It returns nil if no constraint is set.
+// Compile compiles the constraint that is set; it returns nil if none is. If a schema or grammar names a
+// file, Compile reads the file.
 func (c Constraint) Compile(ctx context.Context) (*constrain.Constraint, error) {
 	switch {
 	case c.Schema != "":

@@ -14,8 +14,8 @@ import (
 type Source struct {
 	Path string // empty for the built-in values
 	Why  string // "--config", "SPECULA_CONFIG", "the user's configuration folder", "built in"
-	// Missed says why it could not be checked whether the user has a configuration file; empty if it
-	// could. This is no error, because there may be no such file.
+	// Missed says why it is not known whether the user has a configuration file; empty if it is known.
+	// This is no error, because there may be no such file.
 	Missed string
 }
 

@@ -51,8 +51,8 @@ func (c *Controller) mayRefuse(gamma int) bool {
 	return c.drafts >= fewDrafts && (c.acceptance.at(0) < mostHold || c.rate(gamma) < poor*c.rate(0))
 }
 
-// hope: a draft is hopeless if, with all tokens accepted, it gives at most hope times the tokens per cost
-// of plain decoding. It is low because the rehearsal may have run while other programs used the machine.
+// A draft is hopeless if, with all tokens accepted, it gives at most hope times the tokens per cost of
+// plain decoding. hope is low because the rehearsal may have run while other programs used the machine.
 const hope = 0.7
 
 // hopeless reports whether no draft length could come near plain decoding, however good the drafts are.

@@ -139,7 +139,8 @@ func (c *costs) between(gamma int) (cost float64, ok bool) {
 }
 
 // measured reports whether passes of this length were measured. One sample is not enough, because the
-// machine may have stalled. For a plain pass it is, because there is no shorter pass to compare with.
+// machine may have stalled. For a plain pass one is enough, because there is no shorter pass to take its
+// cost from.
 func (c *costs) measured(gamma int) bool {
 	return gamma < len(c.passes) && (c.passes[gamma].samples > 1 || gamma == 0 && c.passes[0].samples == 1)
 }

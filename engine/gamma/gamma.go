@@ -68,8 +68,8 @@ type Observation struct {
 	Off bool
 	// Asked: a proposer was asked for a draft, even if it had none.
 	Asked bool
-	// Drafted is the number of tokens proposed. It is 0 in a plain round, and in a round whose
-	// proposer failed. The latter counts as one token tested and rejected.
+	// Drafted is the number of tokens proposed. It is 0 in a plain round, and in a round whose proposer
+	// failed. A round of the second kind has Tested 1 and Accepted 0.
 	Drafted  int
 	Tested   int // draft tokens that the target judged
 	Accepted int

@@ -40,8 +40,8 @@ type checkpoint struct {
 
 var _ compute.Partial = (*partialCache)(nil)
 
-// ringOf returns the number of rows in the ring of a layer. It returns 0 if the layer keeps all rows,
-// because a ring with its checkpoints would not be smaller.
+// ringOf returns the number of rows in the ring of a layer. It returns 0 if the layer keeps all rows: if
+// it has no window, or if a ring with its checkpoints would not be smaller.
 func ringOf(s *compute.CacheShape, layer int) int {
 	if s.Windows == nil || s.Windows[layer] == 0 {
 		return 0

@@ -104,8 +104,8 @@ func (q *queue) close() {
 	q.row.n, q.prod.n, q.open = 0, 0, 0
 }
 
-// perRow queues an operation on rows first … first+count−1. It is added to the open phase if that phase
-// works on rows, too.
+// perRow queues an operation on rows first … first+count−1. If the open phase works on rows, too, perRow
+// adds the operation to that phase.
 func (b *Backend) perRow(op rowOperation, work int) {
 	if n := b.queue.row.n; n == 0 || n == len(b.queue.row.operations) {
 		b.makeRoom()

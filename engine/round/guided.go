@@ -39,8 +39,8 @@ func NewGuided(l *Local) (*Guided, error) {
 }
 
 // Follow makes the companion's cache hold context: the negative prompt and the reply, without the
-// last token. It keeps the beginning that already agrees. If tokens are missing, it calls reading with
-// the function that reads them.
+// last token. It keeps the tokens at the beginning that the cache holds already. If tokens are missing,
+// it calls reading with the function that reads them.
 func (g *Guided) Follow(ctx context.Context, context []int32, reading func(read func(progress func(done, total int)) error) error) error {
 	n := 0
 	for n < min(len(g.Holds), len(context)) && g.Holds[n] == context[n] {

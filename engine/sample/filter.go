@@ -66,8 +66,8 @@ func (s *Sampler) FromLogits(dst []float64, logits []float32, p Params) (Dist, e
 	return Dist{P: dst}, nil
 }
 
-// warm recomputes the weights of the tokens that the filters left, at the given temperature. It is used
-// for TemperatureLast.
+// warm recomputes the weights of the tokens that the filters left, at the given temperature, for
+// TemperatureLast.
 func warm(weights []float64, logits []float32, peak, temperature float64) {
 	for i, w := range weights {
 		if w > 0 {

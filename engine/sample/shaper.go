@@ -58,8 +58,8 @@ type Shapers []Shaper
 // ErrNothingLeft means that the Shapers together forbid every token of a row.
 var ErrNothingLeft = errors.New("no token is left to write")
 
-// Shape lets every Shaper edit the row. After ErrNothingLeft, Forbidding says why; it needs the row as
-// it was before Shape.
+// Shape lets every Shaper edit the row. After ErrNothingLeft, call Forbidding with the row as it was
+// before Shape: it names the Shapers that are the cause.
 func (s Shapers) Shape(logits []float32) error {
 	if len(s) == 0 {
 		return nil

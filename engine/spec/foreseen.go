@@ -32,7 +32,7 @@ func (f *foreseen) repeat(e *evidence, out *Outcome) error {
 	return nil
 }
 
-// at returns no distribution. It reports the error if the row that gives the next token is not finite.
+// at returns sample.Elsewhere, or an error if the row that gives the next token is not finite.
 func (f *foreseen) at(i int) (sample.Dist, error) {
 	if i == f.decision.Accepted && f.decision.Follows < 0 {
 		return sample.Dist{}, fmt.Errorf("the target's scores: %w", compute.ErrNotFinite)

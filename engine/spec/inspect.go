@@ -25,8 +25,8 @@ type Inspection struct {
 
 // Inspect collects up to n candidates of each model and position, and judges the draft by all
 // rules. The candidates' probabilities come from the distribution that was drawn from, or from the
-// plain softmax if that is one-hot. The round does not need Inspect. It copies each row from the
-// device once, so call it after Verify and outside of what is timed.
+// plain softmax if that distribution is one-hot. A round does not need Inspect. Inspect copies each row
+// from the device once, so call it after Verify and outside of what is timed.
 func (v *Verifier) Inspect(n int, target Rows, draft Draft, terms Terms) (Inspection, error) {
 	in := Inspection{
 		Target: make([][]sample.Candidate, len(draft.Tokens)+1),

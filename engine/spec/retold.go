@@ -23,9 +23,9 @@ type Texts interface {
 }
 
 // Retold drafts with a model of another vocabulary, and spells the model's text in the target's tokens.
-// Several drafts may give the same target tokens, so their probability is not known. They count as
-// certain (q is one-hot), which keeps the text exact with every draft (string-level matching, Timor et
-// al. 2025, arXiv 2502.05202).
+// Several drafts may give the same target tokens, so the probability of these tokens is not known. They
+// count as certain (q is one-hot), which keeps the text exact with every draft (string-level matching,
+// Timor et al. 2025, arXiv 2502.05202).
 type Retold struct {
 	*DraftModel // works in the draft model's tokens
 	texts       Texts

@@ -23,7 +23,8 @@ type RuleWords struct {
 	Residual bool
 }
 
-// Comparison is the test of a draft token: it passes if Left < Right. The words go before the numbers.
+// Comparison is the test of a draft token: the token passes if Left < Right. LeftWords goes before Left,
+// RightWords before Right.
 type Comparison struct {
 	LeftWords  string
 	Left       float64

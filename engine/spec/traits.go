@@ -5,7 +5,8 @@ package spec
 type Traits struct {
 	Name string // as in the setting speculation.proposer
 	From Source // what its tokens come from
-	// FindsChats: it keeps text of earlier chats. A reply that must not depend on them resets it.
+	// FindsChats: the proposer keeps text of earlier chats. For a reply that must not depend on these
+	// chats, it is reset.
 	FindsChats bool
 	// AutoRank is its place in the order in which auto tries proposers, from 1; 0: auto never takes it.
 	// AutoWhy says why auto takes it, given that those before it cannot draft.
