@@ -33,7 +33,7 @@ const autoPatience = 4
 // setback is the reason why a proposer was given up, and the length of the context at that time.
 type setback struct {
 	why    string
-	tokens int // 0: the proposer could not be made
+	tokens int // length of the context then; 0: the proposer could not be made
 }
 
 // auto returns the proposer that auto chooses now, and why. setbacks may be nil.

@@ -23,7 +23,7 @@ type control struct {
 	mu      sync.Mutex
 	inForce config.Config // used only by the goroutine that writes the reply
 	asked   config.Config // inForce with every pending change applied
-	asks    int           // number of changes to asked
+	asks    int           // how often asked was changed
 	pending []change
 }
 

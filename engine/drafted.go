@@ -16,7 +16,7 @@ type drafted struct {
 	done  []config.Draft
 	plan  []config.Draft // for the coming rounds; empty: the rule of γ chooses
 	given *config.Draft  // the draft of this round; nil: the rule of γ chose
-	at    int            // the round that given is for
+	at    int            // index of the round that gets given
 }
 
 // next takes the draft of a round from the plan. If the round is run again after its device failed, it

@@ -41,7 +41,7 @@ func (s Source) none() bool { return s.Path == "" && s.Embedded == nil }
 // HeadSource is a file of trained heads inside the program.
 type HeadSource struct {
 	Name    string // of the proposer that it is for: "eagle" or "medusa"
-	Weights []byte // safetensors
+	Weights []byte // the bytes of a safetensors file
 	Config  []byte // the config.json beside it; nil: none
 }
 
@@ -50,7 +50,7 @@ type Options struct {
 	Version   string
 	Config    config.Config
 	Target    Source
-	Draft     Source       // none: no draft model
+	Draft     Source       // the zero Source: no draft model
 	Heads     []HeadSource // heads made for Target; heads that the settings name take precedence
 	Remote    Remote       // the server that runs the target; nil: the target runs here
 	Backend   compute.Backend
@@ -71,7 +71,7 @@ type Engine struct {
 	options   Options
 	target    *model.Model // nil: it is on a server
 	shape     model.Config // of the target; for a server, only what is known of it
-	draft     *model.Model // nil: none, or refused
+	draft     *model.Model // nil: there is none, or it was refused
 	lexicon   *lexicon     // nil: target and draft model have the same vocabulary
 	translate string       // how a draft of another vocabulary is used: "tokens" or "text"
 	tokens    *tokenizer.Tokenizer

@@ -73,7 +73,7 @@ type prover struct {
 	request Request
 	plain   oracle.Sampling
 
-	prompt, negative      []int32 // tokens; negative only under guidance
+	prompt, negative      []int32 // tokens of the prompt and of the negative prompt; negative is nil without guidance
 	target, beside, draft reader
 }
 

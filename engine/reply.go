@@ -21,7 +21,7 @@ type reply struct {
 	uniforms  sample.Uniforms
 	learned   *lessons // of rounds of the same kind as the coming one
 	text      *text
-	script    // the tokens so far
+	script    // the tokens of prompt and reply so far
 	follower  // the proposer of the reply
 	rounds    int
 	hindsight hindsight
@@ -32,8 +32,8 @@ type reply struct {
 
 // script is the prompt and the reply so far, as tokens.
 type script struct {
-	context  []int32 // prompt and everything committed
-	prompt   int     // tokens of context that are the prompt
+	context  []int32 // the prompt and all committed tokens
+	prompt   int     // length of the prompt
 	negative []int32 // prompt of the companion, which is the second sequence under guidance; nil until guidance is first on
 }
 

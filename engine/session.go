@@ -21,8 +21,8 @@ type Session struct {
 	engine    *Engine
 	loaded    *Engine // the engine that the session began with; fallbacks have the same vocabulary
 	control   *control
-	target    round.Cached  // owns its cache
-	cached    []int32       // the tokens whose keys and values the cache holds
+	target    round.Cached  // the target with its cache
+	cached    []int32       // the tokens whose keys and values that cache holds
 	companion *round.Guided // target and companion under guidance; nil until guidance is first on
 	driver    round.Driver
 	isStop    func(id int32) bool          // whether a token ends a reply

@@ -14,7 +14,7 @@ import (
 // watching is the open stream of a server that speculates by itself.
 type watching struct {
 	stream *remote.Watch // nil: none is open
-	params sample.Params // of this stream
+	params sample.Params // the filters that the server was asked for
 	most   int           // length of the context at which this stream ends
 	at     []int         // for each piece of the stream: the number of its round in the reply
 	untold []event.Round // rounds whose drafts the server tells only at the end of the reply

@@ -125,7 +125,7 @@ type ReplyStarted struct {
 	Prompt        string   `json:"prompt"` // the last user message, raw
 	PromptTokens  int      `json:"promptTokens"`
 	ReusedTokens  int      `json:"reusedTokens"`  // found in the target's KV cache
-	ContextTokens int      `json:"contextTokens"` // capacity
+	ContextTokens int      `json:"contextTokens"` // most tokens that the context can hold
 	DroppedTurns  int      `json:"droppedTurns,omitempty"`
 	Settings      Settings `json:"settings"`
 	// Config has each setting that differs from its default, by its full name and as it is typed. It
@@ -139,7 +139,7 @@ type Prefill struct {
 	Model string  `json:"model"` // "target", "draft", or "guidance"
 	Done  int     `json:"done"`
 	Total int     `json:"total"`
-	MS    float64 `json:"ms"` // since the prefill of this model began
+	MS    float64 `json:"ms"` // milliseconds since this model began to read
 }
 
 // Verdict says what became of a token.
@@ -289,7 +289,7 @@ type Round struct {
 // and kept. The kept ones are the first of the round. If there are others, the first of them was refused
 // and the rest were never tested. Everything else is unknown.
 type ServerRound struct {
-	Round   int `json:"round"`   // Round.Index
+	Round   int `json:"round"`   // index of the round in the reply, as in Round.Index
 	Drafted int `json:"drafted"` // Untold if the server tells it only at the end of the reply
 	Kept    int `json:"kept"`    // more than Round.Accepted if the reply ended within the draft
 	// Merged, if above 1, means that several rounds arrived together: at least Merged of them. It is not
@@ -308,7 +308,7 @@ func Loses(speedup float64) bool { return speedup > 0 && speedup < 0.995 }
 
 // Length is what rounds of one draft length should bring.
 type Length struct {
-	Tokens   float64 `json:"tokens"`             // committed in a round
+	Tokens   float64 `json:"tokens"`             // expected number of tokens that a round commits
 	Rounds   float64 `json:"rounds"`             // the round's time, divided by that of a plain round
 	Measured bool    `json:"measured,omitempty"` // passes over drafts of this length were timed
 }

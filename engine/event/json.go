@@ -8,7 +8,7 @@ import (
 // envelope is one line of a trace or of --json output.
 type envelope struct {
 	Kind string          `json:"kind"`
-	AtMS float64         `json:"atMS"` // since the stream began
+	AtMS float64         `json:"atMS"` // milliseconds since the stream began
 	Data json.RawMessage `json:"data"`
 }
 

@@ -2,7 +2,7 @@ package event
 
 // Totals sum up a reply.
 type Totals struct {
-	Tokens         int     `json:"tokens"` // committed, stop token included
+	Tokens         int     `json:"tokens"` // committed tokens, the stop token included
 	Rounds         int     `json:"rounds"`
 	PlainRounds    int     `json:"plainRounds"`
 	Drafted        int     `json:"drafted"`
@@ -10,7 +10,7 @@ type Totals struct {
 	Accepted       int     `json:"accepted"`
 	PositionTested []int   `json:"positionTested"` // by draft position
 	PositionKept   []int   `json:"positionKept"`
-	PrefillMS      float64 `json:"prefillMS"` // reading the prompt into the target
+	PrefillMS      float64 `json:"prefillMS"` // how long the target read the prompt, and the negative prompt under guidance
 	// ReadMS is how long the proposer read: the prompt, and tokens that it had missed. It is part of
 	// the cost of speculation.
 	ReadMS     float64 `json:"readMS,omitempty"`

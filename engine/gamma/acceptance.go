@@ -31,12 +31,12 @@ type acceptance []position
 
 // position is what is known of one position in drafts.
 type position struct {
-	rate      // over all replies
-	here rate // of the current reply alone
+	rate      // acceptance over all replies
+	here rate // acceptance in the current reply alone
 	// variance is how much the acceptance differs between replies, beyond chance: in some replies nearly
 	// each draft is accepted, in others hardly any. The larger it is, the sooner a reply is judged by its
 	// own rounds. (Empirical Bayes estimate, Efron and Morris, 1973)
-	variance rate // without weight during the first reply
+	variance rate // its weight is 0 during the first reply
 }
 
 // begin starts a new reply, and learns the variance from the finished one.

@@ -113,8 +113,8 @@ type Controller struct {
 	options     Options
 	acceptance  acceptance
 	confidence  calibration
-	clock       costs  // of measured times
-	costs       *costs // clock, or nominal costs
+	clock       costs  // measured costs
+	costs       *costs // the costs in use: clock, or nominal costs
 	window      window
 	reply       tally // of the current reply
 	recent      tally // rounds that asked for a draft, newer ones with more weight
@@ -127,7 +127,7 @@ type Controller struct {
 
 	// What is known about the current round before it runs.
 	decision Decision
-	lengths  []Length // (Max+1)
+	lengths  []Length // (Max+1) what each draft length should bring
 	best     int      // the γ with the most tokens per cost; 0 unless another γ is better by margin
 	reach    float64  // chance that every token drafted so far is accepted
 }

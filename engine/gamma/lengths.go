@@ -4,8 +4,8 @@ import "math"
 
 // Length is what rounds of one draft length should bring.
 type Length struct {
-	Tokens   float64 // committed in a round
-	Cost     float64 // of a round
+	Tokens   float64 // expected number of tokens that a round commits
+	Cost     float64 // expected cost of a round
 	Measured bool    // passes over drafts of this length were timed; otherwise Cost is estimated, or a lower bound
 }
 

@@ -6,10 +6,10 @@ import "math"
 // present prices, because measured times of different rounds do not compare: plain rounds are few and
 // old, and on a machine that others use, the result would depend most on the load during each of them.
 type tally struct {
-	rounds []float64 // by tokens drafted
-	tokens float64   // committed by all of them
-	lostMS float64   // spent on drafts that brought no token
-	n      int       // rounds, each counted as 1
+	rounds []float64 // by number of tokens drafted: the rounds, each with its weight
+	tokens float64   // tokens that these rounds committed, with the same weights
+	lostMS float64   // time for drafts without a token, with the same weights
+	n      int       // number of rounds, without weights
 }
 
 // In each round, the weights of the earlier rounds in Controller.recent are multiplied by recentShare, so

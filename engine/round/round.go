@@ -43,11 +43,11 @@ type Result struct {
 
 // Times are the milliseconds of the parts of a round.
 type Times struct {
-	Read   float64 // the proposer read committed tokens
+	Read   float64 // the proposer reads committed tokens
 	Draft  float64
-	Verify float64 // the target's pass
-	Sample float64 // the verdict
-	Other  float64 // the caller's work in the round
+	Verify float64 // the target's pass runs
+	Sample float64 // the draft is judged
+	Other  float64 // the caller does its own work in the round
 }
 
 // Driver runs rounds on one target. Only one goroutine may use it.

@@ -36,7 +36,7 @@ type automaton struct {
 
 type state struct {
 	longest int32
-	link    int32 // a state; nobody at the root
+	link    int32 // the state that the link leads to; nobody at the root
 	first   int32 // index of its first edge; nobody if it has none
 	count   int32 // occurrences; exact only if the state's shortest substring has at most horizon tokens
 }

@@ -56,7 +56,7 @@ type blockwise struct {
 
 // leftover is a residual before it is normalised. If the target's row is one-hot, dist is one-hot.
 type leftover struct {
-	p    []float64 // (vocab)
+	p    []float64 // (vocab) memory of dist
 	mass float64
 	dist sample.Dist
 }

@@ -15,8 +15,8 @@ type Corpus struct {
 	texts  [][]int32 // oldest first
 	serial []int     // by text: how many texts had been added when it was added, itself included
 	added  int       // texts ever added
-	tokens int       // tokens in texts
-	most   int       // limit of tokens
+	tokens int       // number of tokens in texts
+	most   int       // largest value of tokens
 	hidden bool
 }
 

@@ -28,7 +28,7 @@ type DraftModel struct {
 	model      Model
 	cache      compute.Cache
 	vocab      int     // ids of the target; the draft model may have more, as padding
-	own        int     // ids of the draft model
+	own        int     // number of ids of the draft model
 	lexicon    Lexicon // nil: target and draft model have the same vocabulary
 	context    []int32 // all committed tokens, in the draft model's vocabulary
 	stranger   string  // an error text that names a token of context the draft model cannot read; "" if there is none
@@ -38,7 +38,7 @@ type DraftModel struct {
 	q          [][]float64    // (γ, vocab) memory of Draft.Q
 	scores     [][]float32    // (γ, draft vocab) memory of Draft.Logits
 	translated [][]float32    // (γ, vocab) scores in the target's vocabulary, if that differs
-	best       []int32        // (1)
+	best       []int32        // (1) memory for the best token of a row
 	tokens     compute.Tokens // memory of drafts that stay on the device; nil until first used
 	room       int            // number of tokens that fit in tokens
 }

@@ -31,7 +31,7 @@ type Ngram struct {
 	earlier []int32
 	latest  []int32 // by token: the position after its last occurrence, 0 if it has none
 
-	draft Draft // memory for the next draft
+	draft Draft // the last draft; the next one uses its memory again
 }
 
 // NewNgram returns a proposer that looks for matches of longest tokens first, then of fewer, down to

@@ -21,7 +21,7 @@ type tokenwise struct {
 
 	kept int
 	p    sample.Dist // the target's distribution at the last place that was weighed
-	rest []float64   // (vocab)
+	rest []float64   // (vocab) memory for the residual
 }
 
 func newTokenwise() tokenwise {

@@ -97,7 +97,7 @@ type Verifier struct {
 	scores  []float32 // (vocab) one row of the target
 	p       []float64 // (vocab) its distribution
 	other   []float64 // (vocab) memory of Overlaps
-	best    []int32   // (rows)
+	best    []int32   // (rows) memory of argmaxes
 
 	argmaxes argmaxes
 	plain    plain

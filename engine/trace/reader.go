@@ -48,8 +48,8 @@ func Read(r io.Reader) iter.Seq2[Record, error] {
 
 type reader struct {
 	lines *bufio.Reader
-	line  int     // of the last line read
-	atMS  float64 // of the last record
+	line  int     // number of the last line that was read
+	atMS  float64 // time of the last record
 	held  int     // bytes in memory of all records so far, estimated
 }
 

@@ -39,6 +39,6 @@ const format = "specula-trace"
 
 // Record is an event and its time.
 type Record struct {
-	AtMS  float64 // since the trace began
+	AtMS  float64 // milliseconds since the trace began
 	Event event.Event
 }
