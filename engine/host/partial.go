@@ -158,8 +158,8 @@ func (c *partialCache) turnBackLayer(i, n int) {
 	}
 }
 
-// begin prepares the state of a layer for a pass of rows rows. It undoes what a failed pass has done,
-// and copies the state if the pass has more rows than could be removed one by one.
+// begin prepares the state of a layer for a pass with this number of rows. It undoes what a failed pass
+// has done. It copies the state if the pass has more rows than can be removed one by one (Single).
 func (c *partialCache) begin(layer, rows int) {
 	s := c.states[layer]
 	if s.At > c.length {

@@ -172,7 +172,7 @@ func (a *automaton) settled(s stretch) stretch {
 	return s
 }
 
-// shortened returns the last tokens of a stretch, at most most of them.
+// shortened returns the end of a stretch: its last most tokens, or all if it has fewer.
 func (a *automaton) shortened(s stretch, most int32) stretch {
 	s.length = min(s.length, most)
 	return a.settled(s)

@@ -19,8 +19,8 @@ type HiddenReader interface {
 	Proposer
 	// Tap is where passes of the target leave hidden states.
 	Tap() *compute.Tap
-	// Take takes the states in the first rows rows of the tap: those after the tokens from position
-	// at on. The states of all tokens before at must be known already.
+	// Take takes as many states as rows says, from the first rows of the tap: the states after the
+	// tokens from position at on. The states of all tokens before at must be known already.
 	Take(ctx context.Context, at, rows int) error
 }
 
@@ -30,9 +30,9 @@ type HiddenReader interface {
 type HiddenModel interface {
 	Model
 	Tap() *compute.Tap
-	// Keep takes the states in the first rows rows of the tap: those after token at of the text and
-	// after the tokens that follow. If fresh is set, they replace the kept states. Otherwise they are
-	// added, and must continue the kept states.
+	// Keep takes as many states as rows says, from the first rows of the tap: the states after token at
+	// of the text and after the tokens that follow. If fresh is set, they replace the kept states.
+	// Otherwise they are added, and must continue the kept states.
 	Keep(at, rows int, fresh bool) error
 	// Room is the number of states that can be kept at a time.
 	Room() int
