@@ -42,7 +42,7 @@ func main() {
 	os.Exit(program().Run(context.Background(), os.Args[1:]))
 }
 
-// silenceLog keeps net/http from writing what a broken server sent into the middle of the screen.
+// silenceLog drops what is logged: net/http logs what a broken server sends, in the middle of the screen.
 func silenceLog() { log.SetOutput(io.Discard) }
 
 func program() *cli.Program {

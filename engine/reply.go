@@ -148,7 +148,8 @@ func (r *reply) write(ctx context.Context) (reason string, err error) {
 	}
 }
 
-// begin fixes the settings, lets the models read the prompt and emits the start of the reply.
+// begin puts the changed settings into force, lets the models read the prompt and emits the start of the
+// reply.
 func (r *reply) begin(ctx context.Context) error {
 	s := r.session
 	asked, changed := s.control.apply(-1)

@@ -247,8 +247,8 @@ func (r *reader) at(temperature float64) (sample.Dist, error) {
 	return r.sampler.FromLogits(r.probs, r.row[:r.vocab], sample.Params{Temperature: temperature, TopP: 1})
 }
 
-// ratio returns the mean over the judged tokens at one temperature, and its standard error over
-// dialogues, which is 0 if there is only one dialogue.
+// ratio returns α at one temperature, which is the mean of Σ min(p, q) over the judged tokens. It also
+// returns the standard error of α over dialogues, which is 0 if there is only one dialogue.
 func ratio(tallies []tally, temperature int) (mean, standardError float64) {
 	total, n := 0.0, 0.0
 	for _, t := range tallies {

@@ -99,7 +99,7 @@ type CacheShape struct {
 
 // CacheLayer is the size of one layer's keys and values.
 type CacheLayer struct {
-	KVHeads          int // 0: the layer keeps none
+	KVHeads          int // number of heads of keys and values; 0: the layer keeps no keys and values
 	KeyDim, ValueDim int // how many numbers the key and the value of a head have
 	// State is the size of what the layer keeps instead of keys and values. See Recurrent.
 	State CacheState

@@ -14,7 +14,7 @@ type NominalCosts struct {
 	Read      float64 // reading one token that the proposer missed
 }
 
-// ledger returns costs made of these prices, for up to most draft tokens.
+// ledger returns costs made of these prices, for drafts of up to most tokens.
 func (n *NominalCosts) ledger(most int) *costs {
 	c := &costs{load: 1, step: price{n.DraftStep, rehearsals}, read: price{n.Read, rehearsals}}
 	for gamma := range most + 1 {

@@ -58,7 +58,7 @@ func (c *Controller) Speedup() (times float64, estimated bool) {
 
 const (
 	hindsightRounds = 16 // a reply with fewer rounds has shown too little
-	hindsightTests  = 4  // for a position with fewer tests in the reply, the general estimate is used
+	hindsightTests  = 4  // for a position with fewer tests in the reply, the estimate over all replies is used
 )
 
 // Hindsight returns the fixed γ that would have been fastest in this reply so far, and as regret the

@@ -98,7 +98,7 @@ func (b *Backend) detail() string {
 	return text
 }
 
-// Ceilings measures the limits of this machine for products.
+// Ceilings measures how fast this machine can multiply, and read memory, at most.
 func (b *Backend) Ceilings() compute.Ceilings { return compute.Ceilings(b.pool.MeasureCeilings()) }
 
 // Waited returns how long one thread has waited for the others inside passes, on average.

@@ -22,7 +22,7 @@ type chosen struct {
 // Argmax writes the best tokens up to the first rejection, and −1 for later rows, which are not needed.
 func (c *chosen) Argmax(dst []int32) error {
 	if c.verdict.Follows < 0 {
-		return compute.ErrNotFinite // the caller reads the rows to find out which one
+		return compute.ErrNotFinite // the caller reads the rows to find out which of them is not finite
 	}
 	for i := range dst {
 		dst[i] = -1

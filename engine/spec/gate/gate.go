@@ -48,7 +48,7 @@ func (r Report) Failures() string {
 func (w *World) Judge(trials, length int, seed uint64, play func(trial int) Played) Report {
 	rng := rand.New(rand.NewPCG(seed, 2))
 	single := make([][]int, length) // (position, vocab)
-	pairs := make([][]int, length)  // (position, vocab·vocab), the token at position and the one before
+	pairs := make([][]int, length)  // (position, vocab·vocab), by the token at the position and the token before it
 	bonus := make([][]int, length*w.Vocab)
 	for i := range length {
 		single[i] = make([]int, w.Vocab)
