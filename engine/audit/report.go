@@ -105,7 +105,7 @@ func (r *Report) WriteJSON(w io.Writer) error {
 	return enc.Encode(r)
 }
 
-// mostShown is the number of divergences in the table; JSON has all.
+// mostShown is the largest number of divergences in the table. The JSON has all of them.
 const mostShown = 20
 
 // WriteTable writes the report for people. The caller must make the server's texts safe for a terminal.

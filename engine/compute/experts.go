@@ -57,7 +57,7 @@ type Routing interface {
 // least one row chose.
 type Touched struct{ Experts, Calls int }
 
-// Mean returns how many experts a layer read in a pass; 0 without calls.
+// Mean returns how many experts a layer read in a pass, on average over the calls; 0 without calls.
 func (t Touched) Mean() float64 { return float64(t.Experts) / float64(max(t.Calls, 1)) }
 
 // Minus returns the part of a count that came after an earlier count.

@@ -25,7 +25,7 @@ const (
 // Applies says when a changed value takes effect.
 type Applies string
 
-// The moments.
+// The moments at which a changed value takes effect.
 const (
 	NextRound Applies = "at the next round" // also during a reply
 	NextReply Applies = "at the next reply"

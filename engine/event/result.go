@@ -14,5 +14,5 @@ type RaceOutcome struct {
 // Table is a part of a description, for example of a model file.
 type Table struct {
 	Title string
-	Rows  [][]string // cells, raw
+	Rows  [][]string // the cells of each row, not escaped for a terminal
 }

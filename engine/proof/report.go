@@ -16,7 +16,7 @@ const (
 
 // Report is the result of Run. Its JSON is stable: fields may be added, but not changed.
 type Report struct {
-	// Filled in by the caller.
+	// The caller fills in Prompt, Target, Draft and Settings.
 	Prompt string `json:"prompt"`
 	Target string `json:"target"`
 	Draft  string `json:"draft,omitempty"`

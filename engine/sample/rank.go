@@ -4,7 +4,7 @@ package sample
 // keeps only a few of a hundred thousand ids, and sorting the others would be most of the work of a
 // token.
 type ranking struct {
-	ids    []int32 // a heap of live ids; after it the ids that nth has handed out, the best last
+	ids    []int32 // ids[:live] is a heap; ids[live:] are the ids that nth has handed out, the best last
 	live   int
 	logits []float32
 }

@@ -150,7 +150,7 @@ func (d *DraftModel) seen(ask Ask, i int, draft *Draft) sample.Dist {
 	return dist
 }
 
-// roomForTokens makes room on the device for n tokens, and at first for at least the usual number.
+// roomForTokens makes room on the device for n tokens, or for the usual number if that is larger.
 func (d *DraftModel) roomForTokens(model Chainer, n int) error {
 	const usual = compute.MostDrafts + 1
 	if d.tokens != nil && n <= d.room {

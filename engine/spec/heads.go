@@ -56,7 +56,7 @@ type Heads struct {
 	name  string
 	model HiddenModel
 	known int // number of context tokens whose target state was taken
-	held  int // how many of the last of these states the model keeps
+	held  int // how many of these states the model keeps: the last ones
 }
 
 var _ HiddenReader = (*Heads)(nil)

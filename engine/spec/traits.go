@@ -4,12 +4,12 @@ package spec
 // to look at its type.
 type Traits struct {
 	Name string // as in the setting speculation.proposer
-	From Source // what its tokens come from
+	From Source // what the draft tokens come from
 	// FindsChats: the proposer keeps text of earlier chats. For a reply that must not depend on these
 	// chats, it is reset.
 	FindsChats bool
-	// AutoRank is its place in the order in which auto tries proposers, from 1; 0: auto never takes it.
-	// AutoWhy says why auto takes it, given that those before it cannot draft.
+	// AutoRank is the proposer's place, from 1, in the order in which auto tries proposers; 0: auto never
+	// takes it. AutoWhy says why auto takes it, given that the proposers before it cannot draft.
 	AutoRank int
 	AutoWhy  string
 	Words    string // where its tokens come from, for the screen
@@ -32,9 +32,9 @@ const (
 // every round for a long draft; the controller of γ then trims it to what is worth verifying.
 func (t Traits) Lookup() bool { return t.From == FromText }
 
-// Hidden reports whether it drafts from the target's hidden states. Such a proposer is a HiddenReader,
+// Hidden reports whether the proposer drafts from the target's hidden states. It is then a HiddenReader,
 // and needs the states of every pass.
 func (t Traits) Hidden() bool { return t.From == FromHeads }
 
-// ReadsAlone reports whether it runs a model of its own over the context before a draft.
+// ReadsAlone reports whether the proposer runs a model of its own over the context before a draft.
 func (t Traits) ReadsAlone() bool { return t.From == FromDraft || t.From == FromLayers }

@@ -14,7 +14,7 @@ import (
 
 // Error says which line of a trace is wrong, and why.
 type Error struct {
-	Line int // from 1
+	Line int // counts from 1
 	Err  error
 }
 
