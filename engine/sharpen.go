@@ -23,8 +23,8 @@ type sharpness struct {
 func sharpenings() []float64 { return []float64{1, 0.75, 0.5, 0.3} }
 
 const (
-	sharpenFirst  = 8  // drafts at the start that are all compared
-	sharpenEvery  = 64 // then one in 64 drafts is compared, which takes half as long as a pass of the demo target
+	sharpenFirst  = 8  // the candidates are compared in each of the first 8 drafts
+	sharpenEvery  = 64 // then in one of 64 drafts; comparing takes half as long as a pass of the demo target
 	sharpenMemory = 0.05
 	sharpenGain   = 0.005 // a factor below 1 is used if it gains this much acceptance
 )

@@ -54,7 +54,7 @@ func checkSchema(v string) error  { return orFile(v, Constraint{Schema: v}.check
 func checkRegex(v string) error   { return Constraint{Regex: v}.check() }
 func checkGrammar(v string) error { return orFile(v, Constraint{Grammar: v}.check()) }
 
-// orFile adds to an error how to name a file, if the value looks like the name of a file.
+// orFile adds to an error a hint how to name a file, if the value looks like the name of a file.
 func orFile(v string, err error) error {
 	if err == nil || strings.HasPrefix(v, "@") || strings.ContainsAny(v, "{}[]=\n") || !strings.Contains(v, ".") {
 		return err

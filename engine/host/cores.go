@@ -53,7 +53,7 @@ func (m machine) cores() (fast, slow int) {
 	for _, cpu := range m.list("sys/devices/cpu_atom/cpus") { // Intel
 		isSlow[cpu] = true
 	}
-	capacities, largest := map[int]int{}, 0 // of one core from each pair of siblings
+	capacities, largest := map[int]int{}, 0 // by one logical processor of each core: the core's cpu_capacity
 	seen := map[string]bool{}
 	for _, cpu := range m.allowed {
 		folder := fmt.Sprintf("sys/devices/system/cpu/cpu%d", cpu)

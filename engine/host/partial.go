@@ -17,7 +17,7 @@ type partialCache struct {
 	*cache
 	owner       *Backend
 	lowest      []int        // for each ring, the first token whose rows it has
-	before      []earlier    // states before the last long pass
+	before      []earlier    // by layer: the state before the last long pass
 	checkpoints []checkpoint // the oldest first
 	free        []checkpoint
 }

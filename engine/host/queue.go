@@ -178,7 +178,7 @@ func (p *rowPhase) Do(from, to int) {
 	}
 }
 
-// columns is one of several equal parts of the columns.
+// columns names one of several equal parts of a row's columns: part is its index, of the number of parts.
 type columns struct{ part, of int }
 
 // in returns the range of n columns that belongs to the part.

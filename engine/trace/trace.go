@@ -11,7 +11,7 @@ package trace
 
 import "specula/engine/event"
 
-// Version is the version of the format. A reader refuses any other.
+// Version is the version of the format. Read refuses any other version.
 const Version = 1
 
 // MaxLineBytes bounds a line. The longest events are rounds with the candidates of every position,
