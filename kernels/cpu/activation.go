@@ -9,7 +9,7 @@ const (
 	GELU                            // x·σ(2u), u = √(2/π)·(x + 0.044715·x³), which is x/2·(1+tanh(u))
 	ReLUSquared                     // max(0, x)²
 	Sigmoid                         // σ(x)
-	ClampedSwiGLU                   // of two numbers: see GateClamped
+	ClampedSwiGLU                   // a function of two numbers, gate and up: see GateClamped
 )
 
 // Activate replaces each x by the activation of x. Sources: Hendrycks and Gimpel, Gaussian Error
@@ -32,7 +32,7 @@ func Activate(x []float32, f Activation) {
 	}
 }
 
-// silu is swiGLU by factors of 1.
+// silu is swiGLU whose second factors (up) are all 1.
 func silu(x []float32) {
 	var ones [64]float32
 	for i := range ones {

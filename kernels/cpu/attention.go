@@ -12,11 +12,11 @@ const (
 	// are only kernels for fewer (mostTogether).
 	queriesAtOnce = 8
 	// mostGroups is the largest number of groups of queries that read a split one after the other.
-	// All groups but the first find it in the second-level cache.
+	// All groups but the first find the split in the second-level cache.
 	mostGroups = 8
 	// A split in half precision is converted to float32 before use if at least leastWidened groups
-	// read it; with fewer groups, each converts it while reading. Heads larger than mostWidened are
-	// not converted before use: the converted split would not fit into the cache.
+	// read it; with fewer groups, each converts it while reading. Heads of more than mostWidened
+	// numbers are not converted before use: the converted split would not fit into the cache.
 	leastWidened, mostWidened = 3, 128
 	// itemsPerThread is the least number of items for each thread: with several items each, threads
 	// end at about the same time.
@@ -44,8 +44,8 @@ type Attention struct {
 // sharing returns the number of query heads that read one key head (grouped-query attention).
 func (t *Attention) sharing() int { return t.Heads / t.KV.heads }
 
-// rowsPerItem returns the number of rows in an item. With more rows, a split is used more often once
-// it was read from memory. The queries of an item fill at least one group.
+// rowsPerItem returns the number of rows in an item. The more rows, the more often a split is used
+// after it was read from memory. The queries of an item fill at least one group.
 func (t *Attention) rowsPerItem() int {
 	group := max(1, queriesAtOnce/t.sharing())
 	most := max(group, mostGroups*queriesAtOnce/t.sharing())
@@ -96,7 +96,7 @@ func (t *Attention) Do(from, to int) {
 // smallGroup is the largest number of queries for which Do uses its smallest arrays.
 const smallGroup = 4
 
-// widens reports whether items have enough groups, and enough keys, to convert splits.
+// widens reports whether to convert splits before use: items have enough groups, and enough keys.
 func (t *Attention) widens() bool {
 	return t.KV.kept == KVF16 && max(t.KV.keyDim, t.KV.valueDim) <= mostWidened && t.Position+t.M > KeysPerSplit &&
 		t.rowsPerItem()*t.sharing() >= leastWidened*queriesAtOnce
@@ -133,7 +133,7 @@ type together struct {
 	sum     [queriesAtOnce]float32 // of exp(score − largest)
 }
 
-// end returns one more than the last key that any query sees.
+// end returns one more than the number of the last key that any query sees.
 func (w *together) end() int { return w.seen[w.n-1] }
 
 // splitValues are the weighted values of a split.
@@ -158,7 +158,7 @@ func (t *Attention) attend(s *scratch, kvHead, first, n int) {
 	}
 }
 
-// begin sets a group to n queries, starting at first.
+// begin sets a group to the queries first … first+n−1 of kvHead (see rowAndHead).
 func (t *Attention) begin(w *together, kvHead, first, n int) {
 	w.n = n
 	for j := range n {

@@ -3,7 +3,7 @@ package cpu
 import "time"
 
 // Ceilings are the measured limits of this machine, with the threads of a pool. On the portable
-// level the two multiplication figures are 0, because Go has no loop that would reach these limits.
+// level the two rates of multiplications are 0, because no loop in Go would reach these limits.
 type Ceilings struct {
 	ReadBytesPerS  float64 // bytes read from memory
 	FloatMulPerS   float64 // float32 multiplications, each with an addition

@@ -17,9 +17,9 @@ func FormatOf(number uint32) (f Format, ok bool) {
 	return Format{layout.Panel{Format: found}}, found != nil && found.Quants != nil
 }
 
-// scaleAndMin returns the float32 factors of a share: weight = scale·(quant − bias) + min. Integer
-// factors of the halves are not included. In a format with a scale for each half, min is the second
-// half's scale.
+// scaleAndMin returns the scale and the minimum of a tile's weights: weight = scale·(quant − bias) +
+// min. Integer factors of the halves are not included. In a format with a scale for each half, min
+// is the second half's scale.
 func (f Format) scaleAndMin(s *format.Share) (scale, min float32) {
 	scale = half(s.Scale) * f.UnitOf()
 	if f.ScaleKind == format.Exponent {
@@ -38,8 +38,8 @@ func (f Format) scaleAndMin(s *format.Share) (scale, min float32) {
 	return scale, min
 }
 
-// factors returns two integers for each half of a share: that by which its quants are multiplied, and
-// that by which the minimum is multiplied.
+// factors returns two integers for each half of a tile: quants has the factors of its quants, mins
+// the factors of the minimum.
 func (f Format) factors(s *format.Share) (quants, mins [2]int32) {
 	for half, b := range s.Factors {
 		if f.Factors == format.Nibbles {

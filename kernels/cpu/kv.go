@@ -25,12 +25,12 @@ type KVType int
 const (
 	KVF32 KVType = iota // float32, as computed
 	KVF16               // rounded to half precision
-	// One byte per number, and a scale in half precision per 32 numbers of a head. The head size
-	// must be a multiple of 32.
+	// One byte per number, and a scale in half precision per 32 numbers of one key or value. KeyDim
+	// and ValueDim must be multiples of 32.
 	KVQ8_0
 )
 
-// Bytes returns the memory of n numbers of a head.
+// Bytes returns the memory of n numbers, for KVQ8_0 a multiple of 32.
 func (t KVType) Bytes(n int) int {
 	switch t {
 	case KVF16:
@@ -49,7 +49,7 @@ func roundUp(n, step int) int { return (n + step - 1) / step * step }
 // KVShape is the size of a KV.
 type KVShape struct {
 	Tokens, Heads    int
-	KeyDim, ValueDim int // numbers of a head: at most MaxKeyDim and MaxValueDim
+	KeyDim, ValueDim int // length of one key and one value of a head, at most MaxKeyDim and MaxValueDim
 	// Ring: token t overwrites token t − Tokens. Tokens is a multiple of KeysPerSplit, so that the
 	// keys of a split follow each other in memory.
 	Ring bool
@@ -84,7 +84,7 @@ func NewKV(s KVShape, kept KVType) *KV {
 	return kv
 }
 
-// at returns where a token's key and value begin in a head. The numbers of a key are 16 apart.
+// at returns where a token's key and value in a head begin in kv's slices. Numbers of a key are 16 apart.
 func (kv *KV) at(head, token int) (key, value int) {
 	first := head * kv.tokens
 	if kv.ring {
@@ -125,7 +125,7 @@ func scatter[N any](dst, row []N) {
 	}
 }
 
-// Load reads a token's key and value, as rounded by the type.
+// Load reads a token's key and value as they were rounded when they were stored.
 func (kv *KV) Load(token int, key, value []float32) {
 	for h := range kv.heads {
 		keyAt, valueAt := kv.at(h, token)
@@ -201,7 +201,7 @@ func (kv *KV) score(dst []float32, q *queries, n, head, token, blocks int, facto
 	}
 }
 
-// sum adds the weighted values of keys tokens, starting at token, to dst, for n queries. The weights
+// sum adds the weighted values of the tokens token … token+keys−1 to dst, for n queries. The weights
 // lie where score writes the scores.
 func (kv *KV) sum(dst *queries, weights []float32, n, head, token, keys int) {
 	_, at := kv.at(head, token)

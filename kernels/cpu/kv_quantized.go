@@ -2,8 +2,8 @@ package cpu
 
 import "encoding/binary"
 
-// A KV in Q8_0 has blocks of 32 numbers of a head: a scale in half precision, then one signed byte
-// per number; number = scale·byte. Values are such blocks, as in llama.cpp. The blocks of 16 keys are
+// A KV in Q8_0 has blocks of 32 numbers of one key or value: a scale in half precision, then a signed
+// byte per number; number = scale·byte. Values are such blocks, as in llama.cpp. The blocks of 16 keys are
 // interleaved as KeyDim/32 tiles, each with 16 scales and then quants (32, 16). So a register holds
 // number d of 16 keys, as in the other types.
 const (
@@ -13,7 +13,7 @@ const (
 	tileBytes      = lanes * blockBytesQ8_0
 )
 
-// quantizedAt returns the offset in bytes of the block that begins with number at, a multiple of 32.
+// quantizedAt returns the offset in bytes of the block that begins with the number of index at.
 func quantizedAt(at int) int { return at / Block * blockBytesQ8_0 }
 
 // quantizedHead has room for the records of a head's numbers (see Quantized).

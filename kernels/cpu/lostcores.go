@@ -2,7 +2,7 @@ package cpu
 
 import "time"
 
-// lostCores says how many threads take part in programs. If another program computes on one of the
+// lostCores decides how many threads take part in programs. If another program computes on one of the
 // cores, the system lets it and a thread of the pool take turns. At the end of each phase the other
 // threads wait for the thread that has lost its core. Then one thread fewer is faster: each of the
 // rest has a core of its own.
@@ -24,7 +24,7 @@ type lostCores struct {
 	waitedBefore time.Duration // what waited returned at the beginning of this window
 	rest         time.Duration // length of the last rest; 0: none lately
 	restEnds     time.Time
-	bad, good    int // windows in a row in which too much time was lost, or not
+	bad, good    int // how many of the last windows, without a gap, lost too much time; or did not
 }
 
 const (
@@ -39,12 +39,12 @@ const (
 	shortestRest, longestRest = 200 * time.Millisecond, 2 * time.Second
 	// After forgetAfter good windows the next rest is a short one.
 	forgetAfter = 50
-	// With one of n threads less, a pass takes n/(n−1) times as long if arithmetic limits it, and less
-	// if memory does. So a thread rests if more than restGain/n of the time is lost.
+	// With one of n threads less, a pass takes n/(n−1) times as long if arithmetic limits its speed,
+	// and less if memory does. So a thread rests if more than restGain/n of the time is lost.
 	restGain = 0.8
 )
 
-// begin begins a run and returns the number of threads for it.
+// begin begins a run of a program and returns the number of threads for it.
 func (l *lostCores) begin() int {
 	l.runBegun = l.now()
 	if l.resting > 0 && l.runBegun.After(l.restEnds) {

@@ -14,7 +14,7 @@ type ExpertRows struct {
 
 // ExpertMemory holds ExpertRows until the next product overwrites them.
 type ExpertMemory struct {
-	Quantised *Quantized // others may use it between products
+	Quantised *Quantized // other operations may use it between products
 	floats    []float32  // (slots, cols)
 }
 
@@ -183,8 +183,8 @@ func (t *MatMulExperts) do(x *ExpertRows, g, from, to int) {
 }
 
 // ExpertProducts is a task that multiplies one input with up to two matrices of each expert, gate and
-// up. The number of an expert's rows is known only when the task runs. So its items are shares of
-// equal cost, and a share may begin in the middle of an expert's matrix.
+// up. The number of an expert's rows is known only when the task runs. So its items are portions of
+// equal cost, and a portion may begin in the middle of an expert's matrix.
 type ExpertProducts struct {
 	X        ExpertRows
 	products [2]MatMulExperts // the first n are used; Add adds one
@@ -194,10 +194,10 @@ type ExpertProducts struct {
 // readCost is what reading an expert's weights costs, in rows that are multiplied with them.
 const readCost = 4
 
-// Items returns the number of shares.
+// Items returns the number of portions.
 func (t *ExpertProducts) Items() int { return t.X.routing.mostGroups() * t.itemsEach() }
 
-// itemsEach returns the number of items of one expert, summed over the products.
+// itemsEach returns the number of items that all products together have for one expert.
 func (t *ExpertProducts) itemsEach() (n int) {
 	for i := range t.products[:t.n] {
 		n += t.products[i].items()
@@ -219,7 +219,7 @@ func (t *ExpertProducts) Add(p MatMulExperts) (work int) {
 	return work
 }
 
-// Do computes the shares from … to−1.
+// Do computes the portions from … to−1.
 func (t *ExpertProducts) Do(from, to int) {
 	groups, each, all := t.X.routing.groups, t.itemsEach(), t.Items()
 	total := (t.X.routing.Slots() + readCost*len(groups)) * each
@@ -227,8 +227,8 @@ func (t *ExpertProducts) Do(from, to int) {
 	start := 0
 	for g := range groups {
 		cost := int(groups[g].count) + readCost
-		// The costs of all items follow each other on one scale. An item belongs to the share in which
-		// its cost begins.
+		// Think of a line on which the products' items lie one after the other, each as long as its cost.
+		// The portions divide the line evenly. An item belongs to the portion in which it begins.
 		first, last := (low-start+cost-1)/cost, (high-start+cost-1)/cost
 		if first, last = max(first, 0), min(last, each); first < last {
 			t.group(g, first, last)

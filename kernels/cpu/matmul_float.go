@@ -8,7 +8,7 @@ const (
 	floatRows = 4
 	// floatBlockBytes is the size of a block of weights. It stays in the second-level cache while it
 	// is multiplied with one group of activation rows after the other. Meanwhile the next block is
-	// prefetched. So a thread's share of a matrix should be several blocks.
+	// prefetched. So a thread should get several blocks of a matrix.
 	floatBlockBytes = 64 << 10
 )
 

@@ -13,8 +13,8 @@ const (
 	// partBytes is the size of the activations in a part of the columns. They stay in the
 	// first-level cache while a block of weights is read.
 	partBytes = 40 << 10
-	// partItems is the number of items in that block. The sums of more items would need too much
-	// cache; with fewer, the activations would be read from the second-level cache too often.
+	// partItems is the number of items in such a block of weights. The sums of more items would need
+	// too much cache; with fewer, the activations would be read from the second-level cache too often.
 	partItems = 8
 	// leastParts is the least number of activation rows for which columns are divided into parts.
 	// With fewer rows, reading the weights takes longer than reading the activations.
@@ -31,9 +31,9 @@ type piece struct {
 	prefetch
 }
 
-// prefetch says which cache lines a kernel prefetches for each 16 columns. They lie apart bytes from
-// each other. The first one is ahead bytes after the weights in use at the beginning; it moves by
-// pace bytes after odd steps and by back bytes after even ones.
+// prefetch says which cache lines a kernel prefetches in each step of 16 columns: several, with apart
+// bytes from one to the next. In the first step, the first line lies ahead bytes after the weights in
+// use. After odd steps all lines move by pace bytes, after even steps by back bytes.
 type prefetch struct{ ahead, apart, pace, back int }
 
 // floats computes the columns first … last−1 of Dst.
@@ -84,8 +84,8 @@ func (t *MatMulFloat) prefetchInOrder(ahead int) prefetch {
 	return prefetch{ahead, lineBytes, pace, pace}
 }
 
-// prefetchNextBlock prefetches group g's share of the next block of weights. Every group prefetches
-// an equal share, so memory is busy for as long as the block is multiplied.
+// prefetchNextBlock prefetches group g's part of the next block of weights. Every group prefetches
+// an equal part, so memory is busy for as long as the block is multiplied.
 func (t *MatMulFloat) prefetchNextBlock(rows, g, groups int) prefetch {
 	size := t.Cols * t.Type.bytes
 	p := t.prefetchInOrder(rows*size + g*floatRows*size/groups)

@@ -73,9 +73,9 @@ func (t *MatMulFloat) nearBatch(sums []float32, first, last, k, fromGroup, toGro
 	}
 }
 
-// prefetchNear prefetches the four weight rows that are multiplied next into the first-level cache:
-// those after r; after the last of the block, its first ones again; and after the last group of a
-// batch, those of the next part or block.
+// prefetchNear prefetches into the first-level cache the four weight rows that are multiplied next:
+// those after row r; after the last rows of the block, its first rows again; and after the last group
+// of a batch, the first rows of the next part or block.
 func (t *MatMulFloat) prefetchNear(p piece, r, first, last int, lastGroup bool) prefetch {
 	next := t.prefetchRows(p.m)
 	next.ahead = floatRows * t.Cols * t.Type.bytes

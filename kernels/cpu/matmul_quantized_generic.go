@@ -84,8 +84,8 @@ func multiplyPanelGeneric(sums []float32, f Format, panel []byte, x *Quantized, 
 }
 
 // multiplyBytesGeneric is multiplyPanelGeneric for quants of one byte, which it does not unpack. It
-// multiplies them with their bias of 128 included, and then subtracts the bias's share of the sum,
-// which is the same for all weight rows.
+// multiplies them with their bias of 128 included, and then subtracts from the sum what the bias has
+// added, which is the same for all weight rows.
 func multiplyBytesGeneric(sums []float32, panel []byte, x *Quantized, first int) {
 	const tileBytes = (2 + Block) * panelRows
 	rows := len(sums) / panelRows
@@ -132,7 +132,7 @@ func dotBytes(q *[4*panelRows*(groups-1) + 4]byte, w *[Block]int64) int64 {
 	return (a + b) + (c + d)
 }
 
-// signed converts the quants of a share to the numbers that they stand for. Without a table of
+// signed converts the quants of a tile's row to the numbers that they stand for. Without a table of
 // values, it subtracts the bias from eight quants at a time. Quants are below 128; setting the
 // highest bit of each byte keeps the subtraction from borrowing from the next byte.
 func (f Format) signed(signed, quants *[Block]uint8) {

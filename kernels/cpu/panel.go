@@ -27,8 +27,8 @@ const (
 // formats with super-blocks, d and min come before eight tiles, and a tile begins with its two
 // integer scales.
 //
-// Missing rows of the last panel are zeros. Repacking changes no number. It keeps the size of Q8_0,
-// apart from those rows.
+// Missing rows of the last panel are zeros. Repacking changes no number. Panels of Q8_0 take as much
+// memory as the blocks in the file, apart from the missing rows.
 type Panels struct {
 	Format Format
 	Rows   int
@@ -157,7 +157,7 @@ func (t *Repack) clearBeyond(to int) {
 	}
 }
 
-// put stores a row's share of a tile in the row's lane.
+// put stores in a row's lane what a tile has for that row.
 func (f Format) put(panel []byte, tile, lane int, s *format.Share) {
 	le := binary.LittleEndian
 	at, head := f.tileAt(tile)
@@ -249,7 +249,7 @@ func (w *Panels) Row(dst []float32, r int) {
 	}
 }
 
-// decode writes the 32 weights of a share. Scale and minimum are computed once for each half.
+// decode writes the 32 weights of a row of a tile. It computes scale and minimum once for each half.
 func (f Format) decode(dst []float32, s *format.Share) {
 	scale, min := f.scaleAndMin(s)
 	factors, mins := f.factors(s)

@@ -21,8 +21,8 @@ type Phase struct {
 const MostPhases = 128
 
 const (
-	// chunksPerThread is the number of chunks per thread in a phase. At its end a thread waits for
-	// another one's last chunk at most, which is a small part of the phase.
+	// chunksPerThread is the number of chunks per thread in a phase. At the end of the phase a thread
+	// waits for another thread's last chunk at most, which is a small part of the phase.
 	chunksPerThread = 8
 	// leastChunkWork is the least work of a chunk, in multiplications. To take a smaller chunk would
 	// cost a noticeable part of the time to compute it.
@@ -114,8 +114,8 @@ func (p *Pool) Run(t Task, items, work int) {
 // RunAll computes a program of at most MostPhases phases and returns when all are done. Work only
 // decides whether the items are shared between threads, and how finely. A program runs on the
 // caller's thread alone if its work is too small to share, or if that was measured to be faster. If
-// a task panics, so does RunAll: on the caller's thread alone with the task's value; in a shared
-// program, when it has ended, with a text of value and stack.
+// a task panics, so does RunAll: in a program on the caller's thread alone, with the task's value; in
+// a shared program, after the program has ended, with a text of value and stack.
 func (p *Pool) RunAll(program []Phase) {
 	work, together := 0, 0 // multiplications; phases that can be shared
 	for _, t := range program {
@@ -201,16 +201,16 @@ func (p *Pool) share(phases int) {
 	}
 }
 
-// walk goes through the phases of a program. A worker leaves early when the next program has begun.
-// In each phase the caller takes chunks from the end and workers take them from the front. So a
-// thread tends to get the same chunks in each pass of the model, and finds more of their weights in
-// its core's cache.
+// walk takes part in the phases of a program. A worker leaves early when the next program has begun.
+// In each phase the caller takes chunks from the end, and workers from the front, whoever is first.
+// So a thread tends to get the same chunks in each pass of the model, and its core's cache still
+// holds some of their weights.
 func (p *Pool) walk(program uint64, t *thread) {
 	caller := t == &p.threads[0]
 	run := program >> 16 << 32
 	for i := range p.phases[:program&0xffff] {
 		s := &p.phases[i]
-		// The caller computes a phase of one chunk: had the system stopped a worker in it, all would wait.
+		// Only the caller computes a phase of one chunk. If the system stopped a worker there, all would wait.
 		first := s.first.Load()
 		for most := max(1, int(first)); (caller || first > 0) && p.step(s, run, caller, most); most = 1 {
 		}
@@ -248,9 +248,9 @@ func (p *Pool) await(s *sharedPhase, program uint64, caller bool, t *thread) boo
 	return caller || p.program.Load() == program
 }
 
-// firstChunks returns the number of chunks that a thread takes at first: three quarters of its share,
-// or 0 if there is only one chunk. Taking them at once is cheaper, because threads that take chunks at
-// the same time wait for each other, and usually all begin a phase at the same time.
+// firstChunks returns the number of chunks that a thread takes at first: three quarters of an equal
+// part, or 0 if there is only one chunk. To take them at once is cheaper, because threads that take
+// chunks at the same time wait for each other, and usually all begin a phase at the same time.
 func (p *Pool) firstChunks(chunks int) int32 {
 	if chunks < 2 {
 		return 0

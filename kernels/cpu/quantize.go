@@ -20,9 +20,9 @@ const (
 // Quantized holds activations (m, cols) as integers, quantised by the rule of ref.QuantizeRow.
 type Quantized struct {
 	m, cols int
-	// (cols/32, m) records: for each tile of 32 columns, one record of every row
+	// (cols/32, m) records, which package layout describes: a row's quants of 32 columns, scale and sums
 	records []byte
-	words   []int64 // (⌈m/3⌉, cols), only on the portable level: three rows in a word
+	words   []int64 // (⌈m/3⌉, cols), only on the portable level: three rows in a word, see Packing.Do
 
 	x []float32 // (m, cols), as given to Begin
 }

@@ -10,16 +10,16 @@ type Recurrence struct {
 	Conv        []float32 // (Kernel, Width)
 	Bias        []float32 // (Width), of the convolution; nil: none
 	Rate, Shift []float32 // (Heads)
-	Skip        []float32 // (Heads): Mamba-2 adds so much of a value to what is read for it
+	Skip        []float32 // (Heads): Mamba-2 adds Skip·value to what a token reads from the state
 	Eps         float32   // of a delta net
 	State       *State
-	From        int // tokens that the states have seen
+	From        int // tokens that the states have seen before the task
 	M, Position int
 	Room        []float32      // (Heads, KeyDim, ValueDim): copies of the states
 	Store       RecurrentStore // the task that must run after this one
 }
 
-// Begin sets From to the number of tokens in the states now, and State.At to that after the task.
+// Begin sets From to the tokens that the states have seen now, and State.At to those after the task.
 func (t *Recurrence) Begin() {
 	t.Store = RecurrentStore{t}
 	t.From = t.State.At
@@ -67,7 +67,7 @@ func (t *Recurrence) Do(from, to int) {
 }
 
 // recurrentRow is what a head needs of one token: the state shrinks by decay, and grows by k ⊗
-// change; q reads it.
+// change; q reads the state.
 type recurrentRow struct {
 	buffer           []float32
 	q, k             []float32
@@ -76,7 +76,7 @@ type recurrentRow struct {
 	decay, strength  float32
 }
 
-// prepare fills row for a token, all but the change.
+// prepare fills row for a token, except the field change.
 func (t *Recurrence) prepare(row *recurrentRow, head, token int) {
 	s := t.State.shape
 	rest := row.buffer

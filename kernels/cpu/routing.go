@@ -60,7 +60,7 @@ func (r *Routing) Choices(row int) (experts []int32, shares []float32) {
 	return r.chosen[row*r.Used:][:r.Used], r.shares[row*r.Used:][:r.Used]
 }
 
-// Begin says that m rows will be routed.
+// Begin sets the number of rows that will be routed to m.
 func (r *Routing) Begin(m int) { r.m = m }
 
 // mostGroups returns an upper bound of the number of groups, known before the experts are chosen.
@@ -102,7 +102,7 @@ func (r *Routing) Choose(row int, scores, bias []float32) {
 	for i := range shares {
 		shares[i] = float32(all[i] / (sum + 1e-20) * float64(r.Scale))
 		if !finite {
-			shares[i] = float32(math.NaN()) // so that a fault in the scores stays visible
+			shares[i] = float32(math.NaN()) // so that scores that are not finite stay visible
 		}
 	}
 }
@@ -117,7 +117,7 @@ func (r *Routing) share(score float32, peak, total float64) float64 {
 }
 
 // rankExperts fills chosen with the experts that rank gives the highest values, the best first. Of
-// equal ones, the lowest number comes first.
+// experts with equal values, the one with the lowest number comes first.
 func rankExperts(chosen []int32, experts int, rank func(expert int) float64) {
 	var best [MostUsed]float64
 	n := 0

@@ -14,7 +14,7 @@ type ShortConvolution struct {
 	M, Position int
 }
 
-// Begin sets State.At to the length to which the tokens can be taken back after the task.
+// Begin sets State.At to the number of tokens that can no longer be taken back after the task.
 func (t *ShortConvolution) Begin() { t.State.At = t.State.after(t.Position, t.M) }
 
 // Items returns the number of items.
@@ -27,8 +27,8 @@ func (t *ShortConvolution) Work() int {
 	return t.M * t.State.shape.Width() * (t.State.shape.Kernel + 2)
 }
 
-// Do computes the items from … to−1. The inputs of all tokens pass through what the state keeps: it
-// has room for more than a convolution reads.
+// Do computes the items from … to−1. It writes each token's input to the state and reads it there:
+// the state keeps more inputs than a convolution reads.
 func (t *ShortConvolution) Do(from, to int) {
 	dim, kernel := t.State.shape.Width(), t.State.shape.Kernel
 	var room [convolvedColumns]float32

@@ -41,11 +41,11 @@ func (s StateShape) columns(head int) (query, key, value int) {
 	return at, keys + at, 2*keys + head*s.ValueDim
 }
 
-// Width returns the columns of a token's input that pass the convolution: queries, keys and values
-// of all heads.
+// Width returns the number of columns of a token's input that pass the convolution: queries, keys
+// and values of all heads.
 func (s StateShape) Width() int { return 2*s.KeyHeads*s.KeyDim + s.Heads*s.ValueDim }
 
-// gates returns how many further numbers of a token are kept: alpha and beta, or the steps.
+// gates returns how many more numbers are kept of a token than its input: alpha and beta, or the steps.
 func (s StateShape) gates() int {
 	switch s.Kind {
 	case DeltaNetState:
@@ -56,7 +56,7 @@ func (s StateShape) gates() int {
 	return 0
 }
 
-// StateNumbers returns the numbers of the states of all heads.
+// StateNumbers returns how many numbers the states of all heads have together.
 func (s StateShape) StateNumbers() int { return s.Heads * s.KeyDim * s.ValueDim }
 
 // State is what a layer keeps of a sequence: the states of all heads after At tokens, and the inputs
@@ -111,7 +111,7 @@ type Snapshot struct {
 // At returns how many tokens the states of the snapshot have seen.
 func (s *Snapshot) At() int { return s.at }
 
-// Save copies the state to a snapshot, which allocates memory at the first time.
+// Save copies the state to a snapshot. The first time, it allocates memory for the snapshot.
 func (s *State) Save(to *Snapshot) {
 	if to.numbers == nil {
 		to.numbers = make([]float32, len(s.states)+len(s.inputs))

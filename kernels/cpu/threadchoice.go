@@ -3,9 +3,9 @@ package cpu
 import "math/bits"
 
 // threadChoice decides whether programs of one size run on all threads or on the caller's thread
-// alone. Which is faster depends on how fast the cores exchange data. This may change at any time: the
-// cores of a virtual machine are moved, and if two of them share no cache, one reads what the other
-// has written five times as slowly. So one run in timedEvery is timed, and from time to time a trial
+// alone. Which is faster depends on how fast the cores exchange data. This may change at any time: a
+// virtual machine may get other cores, and if two cores share no cache, a core needs five times as long
+// to read what the other has written. So one run in timedEvery is timed, and from time to time a trial
 // runs the program the other way.
 type threadChoice struct {
 	alone       bool       // the current way: the caller's thread alone
@@ -21,7 +21,7 @@ const (
 	// trialRuns is the number of runs in a trial. All of them take the other way. Only the last run
 	// is timed, because the first may have to wake a thread.
 	trialRuns = 2
-	// The first trial comes after soon runs; two of them were timed, because one timing may be
+	// The first trial comes after soon runs: then two have been timed, because one timing may be
 	// disturbed. Later trials are leastBetween runs apart. This interval doubles, up to mostBetween,
 	// after each trial in which the other way cost at least clearly times as much.
 	soon, leastBetween, mostBetween = 3 * timedEvery, 256, 4096

@@ -13,8 +13,8 @@ type Ways struct {
 	WidenFirst bool
 	// FillCaches: products of one activation row prefetch quantised weights into all caches. Otherwise
 	// they use PREFETCHNTA. It leaves the last-level cache to other data, but on some processors it has
-	// half the speed, because its requests bypass the second-level cache, which can wait for more of
-	// them than the first.
+	// half the speed: its requests bypass the second-level cache, which can have more requests under
+	// way than the first-level cache.
 	FillCaches bool
 	measured   bool // false where there is only one way
 }
@@ -42,10 +42,10 @@ const (
 	waysTime = 2 * time.Millisecond
 	// The measured product is as large as a chunk of a small matrix with a long prompt.
 	waysRows, waysCols, waysM = 64, 1024, 96
-	// The weights of one row that are measured take so long that starting counts little.
+	// The measured product of one row reads so many weights that the time to start it counts little.
 	lineRows, lineCols = 2048, 1024
-	// clearlyLess is the share of the time that the second way must not exceed where it costs something
-	// that the measurement does not see.
+	// FillCaches has a cost that the measurement does not see: it drives other data out of the caches.
+	// So it must take less than clearlyLess times the time of PREFETCHNTA.
 	clearlyLess = 0.9
 )
 
@@ -95,8 +95,8 @@ func fromMemory() func(way int) time.Duration {
 }
 
 // fastest runs two ways in turn until the duration long has passed, each at least twice; run returns
-// the time that a way took. fastest returns 1 if the shortest time of way 1 is less than so many times
-// that of way 0. It compares shortest times because other programs can only make a run slower.
+// the time that a way took. fastest returns 1 if the shortest time of way 1 is below times · the shortest
+// time of way 0. It compares shortest times because other programs can only make a run slower.
 func fastest(long time.Duration, times float64, run func(way int) time.Duration) int {
 	var shortest [2]time.Duration
 	for begun, n := time.Now(), 0; n < 4 || time.Since(begun) < long; n++ {

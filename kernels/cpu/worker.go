@@ -55,7 +55,7 @@ const DefaultPoll = 5 * time.Millisecond
 const (
 	// Chunks are small, so running threads end their last chunks within lostCoreAfter of each other.
 	// A thread that has waited longer assumes that the system has stopped another one. It naps, so
-	// that the system can move the stopped thread to its core.
+	// that the system can move the stopped thread to the napping thread's core.
 	lostCoreAfter = 200 * time.Microsecond
 	nap           = 50 * time.Microsecond
 	// pauseTime is how long the measurement of a pause is repeated. The shortest result counts.
@@ -73,8 +73,8 @@ type polling struct {
 	budget   time.Duration // of an idle worker
 	pauseNS  float64       // measured length of a pause, in nanoseconds
 	patience int           // pauses in lostCoreAfter
-	// yields makes a polling thread let other goroutines run, once in pausesPerYield. It is set if
-	// Go runs no more goroutines at once than the pool has threads: the screen would have to wait.
+	// yields makes a polling thread let other goroutines run, once in pausesPerYield pauses. It is set
+	// if Go runs no more goroutines at once than the pool has threads: else the screen would wait.
 	yields bool
 }
 

@@ -21,10 +21,10 @@ const (
 	blockBytesQ8_0 = scaleBytes + blockQ8_0
 )
 
-// attend writes the two products of attention for AVX2 and AVX-512: over a cache in float32, half
+// attend generates the two products of attention for AVX2 and AVX-512: over a cache in float32, half
 // precision or Q8_0, and for one, two or four queries that see the same keys; for AVX-512 also for
-// eight. A number of the cache is read once for all queries. The order of a query's additions does
-// not depend on the number of queries.
+// eight. A kernel reads a number of the cache once for all queries. The order of a query's additions
+// does not depend on the number of queries.
 func attend(c *build.Context) {
 	for _, level := range []struct {
 		name      string
@@ -59,10 +59,10 @@ type attention struct {
 	lanes     int // numbers per register
 	bytes     int // per number in the cache
 	queries   int
-	registers int // for sums
+	registers int // how many registers may hold sums
 	suffix    string
 	typ       string
-	quantized bool // blocks of 32 numbers, each with a scale before it
+	quantized bool // the cache has blocks of 32 numbers, each with a scale before it
 }
 
 func (a *attention) vec() reg.VecVirtual {
@@ -80,7 +80,7 @@ func (a *attention) vecs(n int) []reg.VecVirtual {
 	return v
 }
 
-// function starts a function. The caller loads the arguments.
+// function starts a function, without code that loads its arguments.
 func (a *attention) function(name, signature, doc string) {
 	a.Function(name + a.suffix)
 	a.Attributes(build.NOSPLIT)
@@ -100,7 +100,7 @@ func (a *attention) memory(name string) Mem {
 	return b.Addr
 }
 
-// read loads numbers of the cache to a register; scale is the scale of quantized ones. A quant has
+// read loads numbers of the cache to a register; scale is the scale of quantized numbers. A quant has
 // 7 bits and a scale has 11, so their product is exact.
 func (a *attention) read(m Mem, scale, to reg.VecVirtual) {
 	switch {
@@ -230,7 +230,7 @@ func (a *attention) scoreBlocks(name string, n int, r scoring) {
 		a.Label(name + "NumberCheck")
 		a.CMPQ(d, a.memory("headDim"))
 		a.JL(LabelRef(name + "Number"))
-		a.MOVQ(at[n-1], r.keys) // it has moved on to the next block
+		a.MOVQ(at[n-1], r.keys) // this address has moved on to the next block
 		dst := a.GP64()
 		a.MOVQ(a.memory("dst"), dst)
 		for j := range sums {

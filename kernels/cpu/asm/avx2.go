@@ -173,7 +173,7 @@ func (p *product2) shift(y reg.VecVirtual, bits int) {
 	}
 }
 
-// row adds one row of activations, as in product512.
+// row adds a tile to the sums of one row of activations, as product512.row does.
 func (p *product2) row(px, pa reg.Register) {
 	sums := at(pa, p.share(0, 4))
 	dot, t := p.YMM(), p.YMM()
@@ -238,7 +238,7 @@ func (p *product2) signed() bool { return p.bytes() || p.values != nil }
 
 func (p *product2) hasBias() bool { return p.biased && !p.signed() }
 
-// addBias subtracts the bias's share of the products from dot; t is scratch.
+// addBias subtracts from dot what the bias of the quants has added to it; t is scratch.
 func (p *product2) addBias(px reg.Register, minusSum int, dot, t reg.VecVirtual) {
 	if !p.hasBias() {
 		return

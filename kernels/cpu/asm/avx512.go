@@ -385,8 +385,8 @@ func (p *product512) minima(px reg.Register, part *part512) reg.VecVirtual {
 }
 
 // dots computes the exact integer products, each in two chains of half the columns. The sums start
-// with minus the share that the bias of the quants will add. With two scales, high has the sums of
-// the tile's second half.
+// at minus what the bias of the quants will add to them. With two scales, high has the sums of the
+// tile's second half.
 func (p *product512) dots(px reg.Register) (dots, high [parts512]reg.VecVirtual) {
 	for i := range p.parts {
 		dots[i], high[i] = p.ZMM(), p.ZMM()

@@ -19,7 +19,7 @@ func deltaNet(c *build.Context) {
 	v.deltaStep("Answer", false, true)
 }
 
-// deltaRecall generates the function that computes what the state recalls for a key.
+// deltaRecall generates the function that computes what the decayed state S holds for a key: Sᵀ·key.
 func (v *elements) deltaRecall() {
 	p, n := v.function("deltaRecall", "is deltaRecallGeneric for keyDim rows of n columns, n a multiple of 8.",
 		"func(recalled, s, key *float32, keyDim, n int, decay float32)", "recalled", "s", "key")
@@ -140,7 +140,7 @@ func (v *elements) zeros(n int) []reg.VecVirtual {
 	return all
 }
 
-// store writes registers one after the other.
+// store writes registers to memory, one after the other.
 func (v *elements) store(registers []reg.VecVirtual, to reg.Register) {
 	for i, r := range registers {
 		v.VMOVUPS(r, Mem{Base: to, Disp: 32 * i})

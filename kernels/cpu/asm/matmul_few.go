@@ -23,7 +23,7 @@ type few struct {
 	waiting         [][]reg.VecVirtual // halved sums of the first turn
 	next, apart     reg.Register       // addresses to prefetch
 	pace, back      reg.Register       // see prefetch of kernels/cpu
-	parked          reg.Register       // where sums are kept in memory
+	parked          reg.Register       // address of sums that are kept in memory
 	// prefetch writes a prefetch. With many rows, weights are mostly in the second-level cache
 	// already, and it prefetches into the first. Else it prefetches into the second-level cache, which
 	// can have more requests under way.
@@ -99,7 +99,7 @@ func (f *few) turn(name string) {
 	f.Label(label("End"))
 }
 
-// columns adds 16 columns.
+// columns adds the products of 16 columns to the sums.
 func (f *few) columns() {
 	from := rowsAt{[]reg.Register{f.next}, f.apart}
 	for line := range min(f.lines, 3) {

@@ -323,8 +323,8 @@ const (
 	greater   = 30 // ordered, quiet
 )
 
-// exp is the function exp of kernels/cpu, step by step. The comments give the names of its
-// variables.
+// exp is the function exp of kernels/cpu, step by step. The comments give the names of the
+// variables there.
 func (v *elements) exp(x reg.VecVirtual) reg.VecVirtual {
 	const (
 		log2e   = 1 / math.Ln2

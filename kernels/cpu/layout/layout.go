@@ -75,7 +75,7 @@ func (p Panel) Twin() Panel {
 	return p
 }
 
-// look returns everything about panels that a product depends on.
+// look returns all properties of a format's panels that a product depends on.
 func (p Panel) look() any {
 	return struct {
 		low, high, bias        int
