@@ -14,8 +14,8 @@ import (
 // the order of a sum depends only on the row's position. See kernels/cuda/src/attention.h.
 const keysPerSplit = 256
 
-// tensorHeads lists the head widths for which there is half-precision attention on tensor cores. The
-// value is the number of tiles, of eight queries each, that the kernel for many rows takes at once.
+// tensorHeads lists the head widths for which there is half-precision attention on tensor cores. For
+// each, it has the number of tiles of eight queries that the kernel for many rows takes at once.
 var tensorHeads = map[int]int{64: 4, 80: 4, 96: 4, 128: 4, 256: 2}
 
 // mostFloatHeadDim is the widest head that attention over a float32 cache supports.
@@ -126,7 +126,7 @@ func (b *Backend) ScratchBytes(rows, cols int, shape compute.CacheShape) int64 {
 
 func roundUpToPower(n int) int { return 1 << bits.Len(uint(n-1)) }
 
-// layer says where one layer's keys and values are.
+// layer returns where one layer's keys and values are.
 func (c *cache) layer(i int) layerCache {
 	numberBytes := 4
 	if c.half {

@@ -18,7 +18,7 @@ type Backend struct {
 	stream  driver.Stream // all work except the upload of weights
 	uploads uploader
 	tape    *tape
-	spare   chan *tape // tapes that the device's thread has finished
+	spare   chan *tape // tapes that the device's thread has finished, to be used again
 	scratch scratch
 	rounded rounded        // which rows scratch.rounded holds
 	arrived driver.Pointer // mostArrivals counters of finished blocks (epilogue.go), all 0 between launches
@@ -39,7 +39,7 @@ var _ compute.Backend = (*Backend)(nil)
 // tapesInFlight bounds how many tapes may wait for the device's thread before flush blocks.
 const tapesInFlight = 4
 
-// newBackend takes over a device. On error it closes the device.
+// newBackend returns a Backend, whose Close closes the device. On error it closes the device itself.
 func newBackend(d device) (*Backend, error) {
 	texts, err := kernelTexts()
 	if err != nil {
@@ -97,8 +97,8 @@ func (b *Backend) Info() compute.Info {
 	return info
 }
 
-// Close waits for the device and frees everything on it. Of a device that was lost it returns nil:
-// there is nothing to free.
+// Close waits for the device and frees everything on it. For a device that was lost it returns nil,
+// because nothing is left to free.
 func (b *Backend) Close() error {
 	err := b.device.Do(func() error {
 		errs := []error{b.uploads.free(b.device), b.recordings.free(b.device), b.inputs.free(b.device),

@@ -22,7 +22,7 @@ type drawing struct {
 	memory   driver.Pointer // n results of 8 bytes, n probabilities of 4 bytes, then the settings
 	settings driver.Pointer // filters of the target, filters of the draft, the round
 	q        weighing       // distributions of the draft tokens: (n−1, by.Vocab)
-	kept     driver.Pointer // (keptRows, by.Vocab) float32: draft scores for the screen; 0: none wanted yet
+	kept     driver.Pointer // (keptRows, by.Vocab) float32: draft scores for the screen; 0: not reserved yet
 	keptRows int
 }
 
@@ -32,7 +32,7 @@ const (
 	roundWords  = 6
 )
 
-// chance returns where the probability of the draft token at lies, if there is room for n tokens.
+// chance returns where the probability of draft token number at lies, in memory for n tokens.
 func (d *drawing) chance(n, at int) driver.Pointer { return d.memory + driver.Pointer(8*n+4*at) }
 
 func (d *drawing) targetFilters() driver.Pointer { return d.settings }
@@ -90,7 +90,7 @@ func (d *drawing) free(b *Backend) error {
 	return first(d.q.free(b), b.release(memory), b.release(d.kept))
 }
 
-// Sample takes the settings of a round. They become words of the tape, which one copy brings to the
+// Sample sets the settings of a round. They become words of the tape, which one copy brings to the
 // device.
 func (t *tokens) Sample(s compute.Sampling) error {
 	b, d := t.owner, &t.drawing
@@ -168,8 +168,8 @@ func (l *logits) weigh(m int, f compute.Filters, filters, weights, sums driver.P
 	return nil
 }
 
-// Draw appends the draw of draft token at to the tape. Its distribution stays on the device, because
-// the verdict needs it as q.
+// Draw appends the draw of draft token number at to the tape. The token's distribution stays on the
+// device, because the verdict needs it as q.
 func (b *Backend) Draw(x compute.Buffer, tt compute.Tokens, at int) error {
 	t, xb := tt.(*tokens), rowsOf(x, 0, 1)
 	d := &t.drawing

@@ -16,7 +16,7 @@ type epilogue struct {
 	arrived driver.Pointer // counters of finished blocks, all 0
 	to      driver.Pointer // the operand that is written
 	slabs   int
-	stream  driver.Pointer // this and the rest are for a norm: the rows that the product is added to
+	stream  driver.Pointer // this and the fields below are for a norm: the rows that the product is added to
 	weights driver.Pointer
 	eps     float32
 	threads int

@@ -37,10 +37,10 @@ import (
 // in this build, or a card or a driver that cannot run the embedded kernels.
 var ErrNoDevice = errors.New("no CUDA device")
 
-// Open opens the device called name: "cuda" or "cuda:N", N from 0, and compiles all kernels for it
-// but the products, so that a card that cannot run them is found here and not in the middle of a reply. If name is no
-// such name, or the device cannot be opened or cannot run the kernels, the error wraps ErrNoDevice
-// and says what is missing. An error of ctx or of reserving memory on the device does not wrap it.
+// Open opens the device called name: "cuda" or "cuda:N", N from 0. It compiles all kernels but those of
+// weight formats, so that a card that cannot run them is found here and not in the middle of a reply. If
+// name is no such name, or the device cannot be opened or cannot run the kernels, the error wraps
+// ErrNoDevice and says what is missing. An error of ctx, or of reserving device memory, does not wrap it.
 func Open(ctx context.Context, name string) (compute.Backend, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -103,8 +103,8 @@ func (l *library) load(module string) error {
 	return err
 }
 
-// compile compiles every module but those of weight formats, which Matrix compiles. If the device or its driver refuses one, the error wraps
-// ErrNoDevice, unless memory ran out or the device was lost.
+// compile compiles every module but those of weight formats, which Matrix compiles. If the device or
+// its driver refuses one, the error wraps ErrNoDevice, unless memory ran out or the device was lost.
 func (b *Backend) compile() error {
 	return b.note(b.device.Do(func() error {
 		for _, module := range slices.Sorted(maps.Keys(b.modules.texts)) {

@@ -64,8 +64,8 @@ func (o combineOperand) launch() launch {
 		address(o.position), whole(o.from), whole(p.heads), whole(p.headDim), whole(p.splits), whole(o.window), o.to.slabs())
 }
 
-// joinOperands joins each convert with the operation before it, if that computes the converted rows
-// and nothing else reads them. It works in place and returns the operations that remain.
+// joinOperands joins each convert with the operation before it, if this operation computes the converted
+// rows and nothing else reads them. It works in place and returns the operations that remain.
 func joinOperands(operations []operation) []operation {
 	joined := operations[:0]
 	for i, o := range operations {
@@ -142,7 +142,7 @@ func (o combine) access() access {
 }
 
 // readLater reports whether a later operation may read the float32 rows that c converted, before all
-// of them are written again. At the end of later it says yes: another pass may read them.
+// of them are written again. If none decides that, it returns true: another pass may read the rows.
 func readLater(later []operation, c convert) bool {
 	bytes := driver.Pointer(floatBytes * c.rows * c.cols)
 	for _, o := range later {

@@ -67,7 +67,7 @@ func (b *Backend) onDevice(f func() error) error {
 	})
 }
 
-// play queues the work of a tape: step by step if its steps come for the first time, later as a graph.
+// play queues the work of a tape: step by step if the same steps come for the first time, else as a graph.
 func (b *Backend) play(t *tape) error {
 	if err := b.uploads.join(b.device, b.stream); err != nil {
 		return err

@@ -10,7 +10,7 @@ type uploader struct {
 	copied   [2]driver.Event
 	busy     [2]bool
 	next     int
-	unjoined bool // the main stream does not wait for the last copy yet; device's thread only
+	unjoined bool // the main stream does not wait for the last copy yet; used on the device's thread only
 }
 
 const pieceBytes = 8 << 20

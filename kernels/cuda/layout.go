@@ -20,13 +20,13 @@ type Format struct {
 
 	slabBytes   int
 	file        *format.Format // in which the weights come
-	code        uint8          // what a quant is changed by, as a mask of bits, before it is packed
+	code        uint8          // the bits of a quant that are inverted before it is packed
 	mostRanges  int
 	groupHeader int // bytes before the slabs of a group of 8 rows of activations
 	groupSlab   int // bytes of a group of 8 rows of activations for a slab of weights
 	blockGroups int // groups of 8 rows per block, in the kernel for many rows
-	stages      int // stages/pieces is how many slabs the kernel for many rows holds in shared memory
-	pieces      int // see stages
+	stages      int // how many stages in shared memory the kernel for many rows has; see src/matmul.h
+	pieces      int // how many stages a slab takes
 	pack        func(f *Format, slab []byte, rows *[tileRows][]byte)
 }
 

@@ -36,8 +36,8 @@ var (
 	valuesIQ1    = [16]int8{-7, 1, 9, 0, -9, -1, 7}
 )
 
-// put8 writes eight quants: the numbers of a point, two bits each, and bit k of upper as bit 2 of
-// quant k.
+// put8 writes eight quants. Quant k has number k of the point as its bits 0 and 1, and bit k of upper
+// as its bit 2.
 func (s *Share) put8(eighth int, point uint16, upper uint8) {
 	quants := s.Quants[8*eighth:][:8]
 	for k := range quants {
@@ -45,8 +45,8 @@ func (s *Share) put8(eighth int, point uint16, upper uint8) {
 	}
 }
 
-// put4 writes four quants: the numbers of a point, four bits each, and bit k of upper as bit 3 of
-// quant k.
+// put4 writes four quants. Quant k has number k of the point, below 8, as its bits 0 to 2, and bit k
+// of upper as its bit 3.
 func (s *Share) put4(quarter int, point uint16, upper uint8) {
 	quants := s.Quants[4*quarter:][:4]
 	for k := range quants {
@@ -54,8 +54,8 @@ func (s *Share) put4(quarter int, point uint16, upper uint8) {
 	}
 }
 
-// signs8 returns the signs of eight numbers from seven stored bits. The eighth bit follows, because the
-// number of negative ones is even.
+// signs8 returns the signs of eight numbers from seven stored bits. The eighth bit follows from them,
+// because the number of negative numbers is even.
 func signs8(seven uint32) uint8 {
 	low := uint8(seven & 127)
 	return low | uint8(bits.OnesCount8(low)&1)<<7

@@ -2,7 +2,7 @@ package format
 
 import "encoding/binary"
 
-// unpackTQ10 reads digits of base three. A byte b has five: those of the fraction b/256 after the point.
+// unpackTQ10 reads digits of base three. A byte b has five: the first five of b/256 after the point.
 // The first 32 bytes hold weights 0 to 159: digit n of byte m is weight 32·n + m. In the same way the
 // next 16 bytes hold weights 160 to 239, and the last four, with four digits each, weights 240 to 255.
 func unpackTQ10(s *Share, block []byte, tile int) {
@@ -26,8 +26,8 @@ func unpackTQ10(s *Share, block []byte, tile int) {
 	s.Scale, s.Factors[0] = binary.LittleEndian.Uint16(block[52:]), 1
 }
 
-// unpackTQ20 reads two bits per weight. The format has no factors; a super-block needs them, so they
-// are 1.
+// unpackTQ20 reads two bits per weight. A block of eight tiles is treated as a super-block, which has
+// factors. The format has none, so the factors are 1.
 func unpackTQ20(s *Share, block []byte, tile int) {
 	for k := range s.Quants {
 		s.Quants[k] = block[tile/4*32+k] >> (tile % 4 * 2) & 3
@@ -35,7 +35,7 @@ func unpackTQ20(s *Share, block []byte, tile int) {
 	s.Scale, s.Factors[0] = binary.LittleEndian.Uint16(block[64:]), 1
 }
 
-// unpackQ10 reads one bit per weight: 0 stands for −1, 1 for 1. In a panel a weight takes two bits.
+// unpackQ10 reads one bit per weight: 0 stands for −1, 1 for 1. Quants are the weight plus 1: 0 or 2.
 func unpackQ10(s *Share, block []byte, tile int) {
 	for k := range s.Quants {
 		s.Quants[k] = block[2+4*tile+k/8] >> (k % 8) & 1 * 2

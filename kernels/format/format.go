@@ -36,11 +36,11 @@ type Quants struct {
 	Signed    bool      // quants are stored in two's complement; inverting their highest bit adds the bias
 	Values    *[16]int8 // what the quants stand for; nil: a quant stands for itself minus the bias
 	ScaleKind ScaleKind // how the scale is stored
-	Scale     int       // its offset
+	Scale     int       // offset of the scale
 	Unit      float32   // a power of two by which the scale is multiplied; 0 stands for 1
 	Min       int       // offset of the minimum, in half precision; 0: no minima
 	Factors   Factors
-	FactorsAt int // their offset
+	FactorsAt int // offset of the factors
 	// unpack reads one tile of blocks that the fields above cannot describe: their quants are points of
 	// a codebook, or digits of another base. Low and High then only say how many bits a quant takes in
 	// panels.

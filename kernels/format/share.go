@@ -25,8 +25,8 @@ const (
 	Half ScaleKind = iota
 	// Exponent is a byte e that stands for 2^(e−128). A Share has this scale in bfloat16.
 	Exponent
-	// Spread is half precision in four parts, the lowest four bits first: they are the upper four bits
-	// of four 16-bit numbers of the block. A Share has the whole scale.
+	// Spread is half precision in four parts of four bits, the lowest first. Each part is the upper four
+	// bits of one of four 16-bit numbers of the block. A Share has the whole scale.
 	Spread
 )
 

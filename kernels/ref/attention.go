@@ -26,7 +26,7 @@ func WindowAttention(dst []float64, q, keys, values []float32, m, position, head
 // Attend describes causal attention with everything that models add to it.
 type Attend struct {
 	Position, Heads, KVHeads int
-	KeyDim, ValueDim         int // numbers of a head
+	KeyDim, ValueDim         int // length of one key and of one value of a head
 	Scale                    float64
 	Window                   int     // number of keys that a row sees, its own included; 0: all up to its own
 	Limit                    float64 // a score s becomes Limit·tanh(s/Limit); 0: it stays s
@@ -53,7 +53,7 @@ func (a Attend) Rows(dst []float64, q, keys, values []float32, m int) {
 	}
 }
 
-// weights returns a query's weights of keys 0 … seen−1 of a key head.
+// weights returns the weights that a query gives to the keys 0 … seen−1 of a key head.
 func (a Attend) weights(q, keys []float32, kvHead, head, seen int) []float64 {
 	scores := make([]float64, seen, seen+1)
 	for j := range scores {

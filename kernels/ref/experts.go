@@ -2,17 +2,17 @@ package ref
 
 import "math"
 
-// Router says how a mixture chooses experts for a row from its scores, one per expert, and which
-// shares of the result they get.
+// Router says how a mixture chooses experts for a row from its scores, one per expert, and how it
+// computes their shares: the factors of their outputs.
 type Router struct {
 	Used    int     // experts of a row
-	Sigmoid bool    // a share is σ(score); otherwise softmax of all scores
+	Sigmoid bool    // a share is σ(score); otherwise the softmax over the scores of all experts
 	Normed  bool    // the shares of the chosen experts are divided by their sum
-	Scale   float64 // factor of the shares
+	Scale   float64 // by which the shares are multiplied at last
 }
 
 // Route returns the experts of a row, the best first, and their shares. The best have the highest
-// share plus bias; bias may be nil. Among equal ones, the lowest number wins.
+// share plus bias; bias may be nil. Among equally good experts, the lowest number wins.
 // Sources: Shazeer et al., Outrageously Large Neural Networks, 2017; the bias: DeepSeek-V3, 2024.
 func Route(scores, bias []float32, r Router) (chosen []int, shares []float64) {
 	all := make([]float64, len(scores))

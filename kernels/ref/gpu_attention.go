@@ -65,8 +65,8 @@ func AttendHalf(dst, q []float32, h Head, sight Sight) {
 	})
 }
 
-// AttendFloat is AttendHalf with float32 keys, values, query and weights. Every sum is in ascending
-// order, fused.
+// AttendFloat is AttendHalf with float32 keys, values, query and weights. Every sum adds its products
+// in ascending order of numbers or keys, fused.
 func AttendFloat(dst, q []float32, h Head, sight Sight) {
 	attendInSplits(dst, sight, func(start, keys int) Split {
 		scores := make([]float32, keys)
@@ -116,8 +116,8 @@ func weigh(scores []float32, hidden int, round func(float32) float32, headDim in
 	return Split{Largest: largest, Sum: WarpSum(sums), Values: make([]float32, headDim)}
 }
 
-// CombineSplits writes the combination of the splits to dst: Σ values·f / Σ sum·f in ascending
-// order, with f = exp(largest − the largest of all splits).
+// CombineSplits writes the combination of the splits to dst: Σ values·f / Σ sum·f, with f =
+// exp(largest − the largest of all splits). It adds the splits in ascending order of their keys.
 func CombineSplits(dst []float32, splits []Split) {
 	largest := float32(math.Inf(-1))
 	for _, s := range splits {

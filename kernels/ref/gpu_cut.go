@@ -3,9 +3,9 @@ package ref
 import "slices"
 
 // CutRow returns the smallest key (KeyOf) that top-k and then top-p keep in a row. It returns 0 if
-// neither filter is on, and for a row that Argmax refuses. Masses are weights in units of 2^-40. TopP
-// keeps, of the k best tokens, the fewest whose mass reaches the share TopP. It ignores tokens so light
-// that a whole row of them weighs no more than the mass to drop.
+// neither filter is on, and for a row that Argmax refuses. Masses are weights in units of 2^-40. Top-p
+// keeps, of the k best tokens, the fewest that together have TopP times the mass of all k. It skips
+// tokens so light that even a whole row of them would weigh no more than the mass that may be dropped.
 func CutRow(scores []float32, f Filters) uint64 {
 	best, ok := Argmax(scores)
 	if !ok {

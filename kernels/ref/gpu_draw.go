@@ -100,8 +100,8 @@ func pickLane(weights [lanes]float64, target float64) (lane int, rest float64) {
 }
 
 // pick finds a lane, and then one of the up to 32 weights that the lane added; n ≤ 1024. It returns the
-// index of that weight, and target minus the sum of all weights before it. The index is −1 if no weight
-// is above 0.
+// index of that weight, and target minus the sum of all weights that precede it in the order of
+// summation. The index is −1 if no weight is above 0.
 func pick(n int, weight func(int) float64, target float64) (j int, rest float64) {
 	lane, target := pickLane(laneSums(n, weight), target)
 	if lane < 0 {

@@ -8,7 +8,7 @@ import "math"
 
 // NormThreads returns the number of threads that normalise a group of n numbers together. It decides
 // the order of the sums, and so the bits; the backend launches as many. A group of up to 256 numbers,
-// a head of q or k, has a warp; a wider one has a thread for 4 numbers, in whole warps.
+// such as a head of q or k, has one warp; a wider group has a thread for 4 numbers, in whole warps.
 func NormThreads(n int) int {
 	if n <= 256 {
 		return Warp

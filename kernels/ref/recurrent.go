@@ -2,13 +2,13 @@ package ref
 
 import "math"
 
-// Mamba2 writes to dst (n, heads·valueDim) what a Mamba-2 layer makes of n tokens, from the first on.
+// Mamba2 writes to dst (n, heads·valueDim) the output of a Mamba-2 layer for a sequence's first n tokens.
 //
 // x is (n, heads·valueDim + 2·groups·keyDim): x, B and C of the paper, which are the values of all
-// heads, and keys and queries of all groups. Each column of it passes a causal convolution with its
+// heads, and keys and queries of all groups. Each column of x passes a causal convolution with its
 // own weights, conv (kernel, columns), and bias, which may be nil, and then SiLU. Head h reads key
-// and query of group ⌊h·groups/heads⌋. It has a state S, (keyDim, valueDim), at first 0. For each
-// token, with the step d = softplus(step+shift):
+// and query of group ⌊h·groups/heads⌋. Head h has a state S, (keyDim, valueDim), at first 0. For
+// each token, with the step d = softplus(step+shift):
 //
 //	S = exp(rate·d)·S + k ⊗ d·v;  dst = Sᵀq + skip·v
 //
@@ -41,8 +41,8 @@ func Mamba2(dst []float64, x, steps, conv, bias, rate, shift, skip []float32, n,
 	}
 }
 
-// ShortConvolution writes to dst (n, dim) what a gated short convolution makes of n tokens, from the
-// first on. x is (n, 3·dim): b, c and the input. The input times b passes a causal convolution,
+// ShortConvolution writes the output of a gated short convolution for the first n tokens of a sequence
+// to dst (n, dim). x is (n, 3·dim): b, c and the input. The input times b passes a causal convolution,
 // conv (kernel, dim), and is multiplied by c. Source: LFM2's code in the library transformers.
 func ShortConvolution(dst []float64, x, conv []float32, n, dim, kernel int) {
 	gated := make([]float32, n*dim)

@@ -75,7 +75,7 @@ func (r report) markdown() string {
 	return b.String()
 }
 
-// writeBits says which kernels gave the same bits as on the emulator.
+// writeBits writes which kernels gave the same bits as on the emulator.
 func (r report) writeBits(b *strings.Builder) {
 	var different []string
 	for _, name := range slices.Sorted(maps.Keys(r.Bits)) {

@@ -4,8 +4,8 @@ import "fmt"
 
 // history records the last accesses to one grain of shared memory. A grain has as many bytes as the
 // smallest access of the kernel, so that every access covers whole grains. Barriers order accesses;
-// the time between two barriers is an epoch. Among the lanes of one warp, bar.warp.sync orders them,
-// too; the warp's clock counts it.
+// the time between two barriers is an epoch. Among the lanes of one warp, bar.warp.sync orders
+// accesses, too; the warp's clock counts these instructions.
 type history struct {
 	writeEpoch, readEpoch, copyEpoch uint32 // 0: never
 	writeClock, readClock            uint32 // the clock of the thread's warp at these accesses
@@ -13,10 +13,10 @@ type history struct {
 	wrote                            use    // how the last write was done
 }
 
-// A reader below 0 stands for several threads: of one warp, or of several warps.
+// A reader below 0 stands for several threads, of several warps or of one warp.
 const (
 	severalWarps int16 = -1
-	severalLanes int16 = -2 // minus the warp's number
+	severalLanes int16 = -2 // of warp 0; severalLanes − n stands for several threads of warp n
 )
 
 // use is how an access touches memory.
