@@ -80,7 +80,7 @@ func (o weigh) launch() launch {
 		address(o.weights), address(o.sums), whole(o.vocab))
 }
 
-// draw draws one draft token from a row of weights.
+// draw draws one draft token at random from a row of weights.
 type draw struct {
 	weights, sums driver.Pointer
 	round         driver.Pointer // roundWords words

@@ -7,9 +7,9 @@ import (
 	"specula/gpu/driver"
 )
 
-// tokens are ids on the device, in two copies. chosen holds them as they were chosen or drawn: −1 if
-// the scores were not finite. fed holds the ids that the next pass reads, always valid ones. After
-// both copies there is room for a verdict.
+// tokens are ids on the device, in two copies. chosen holds the ids that were chosen greedily or drawn
+// at random: −1 if the scores were not finite. fed holds the ids that the next pass reads, always
+// valid ones. After both copies there is room for a verdict.
 type tokens struct {
 	owner          *Backend
 	memory         driver.Pointer // (3, n) int32: chosen, fed, verdict

@@ -15,9 +15,9 @@
 // rows a call computes: kernels/ref fixes it for the matrix products, the portable code for all
 // other operations. So verifying a draft of γ tokens gives the same bits as γ+1 single steps.
 //
-// A product and a sum are rounded separately, float32(a*b) + c; written otherwise, a compiler may
-// fuse them on some processors. Only products with float weights are fused, and those on every
-// processor (fma.go).
+// A product and a sum are rounded separately, float32(a*b) + c: without the conversion, a compiler
+// may fuse the two operations on some processors. Only in products with float weights they are fused,
+// and there on every processor (fma.go).
 package cpu
 
 //go:generate go run -C asm . ..

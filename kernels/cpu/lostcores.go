@@ -39,8 +39,8 @@ const (
 	shortestRest, longestRest = 200 * time.Millisecond, 2 * time.Second
 	// After forgetAfter good windows the next rest is a short one.
 	forgetAfter = 50
-	// With one of n threads less, a pass takes n/(n−1) times as long if arithmetic limits its speed,
-	// and less if memory does. So a thread rests if more than restGain/n of the time is lost.
+	// With n−1 of n threads, a pass takes n/(n−1) times as long if arithmetic limits its speed, and
+	// less than that if memory does. So a thread rests if more than restGain/n of the time is lost.
 	restGain = 0.8
 )
 

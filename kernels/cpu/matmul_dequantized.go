@@ -21,7 +21,7 @@ type MatMulDequantized struct {
 	Room *Room
 }
 
-// Room keeps the buffers that threads use in a MatMulDequantized, for the next one.
+// Room keeps the buffers of the threads of a MatMulDequantized for the next such task.
 type Room struct{ pool sync.Pool }
 
 // room is what one thread needs.

@@ -24,8 +24,8 @@ const (
 // quants; then the quants. Four neighbouring columns of a row form a lane of four bytes, 32 lanes
 // form a vector, and 8 vectors form the tile. If the lower part of a quant has four bits, vector v
 // has columns 4v … 4v+3 in its low nibbles and columns 4v+16 … 4v+19 in its high nibbles. In
-// formats with super-blocks, d and min come before eight tiles, and a tile begins with its two
-// integer scales.
+// formats with super-blocks, the scales (d) and minima in half precision come once before eight tiles,
+// and each tile begins with its integer factors, one or two for each row.
 //
 // Missing rows of the last panel are zeros. Repacking changes no number. Panels of Q8_0 take as much
 // memory as the blocks in the file, apart from the missing rows.

@@ -202,9 +202,9 @@ func (p *Pool) share(phases int) {
 }
 
 // walk takes part in the phases of a program. A worker leaves early when the next program has begun.
-// In each phase the caller takes chunks from the end, and workers from the front, whoever is first.
-// So a thread tends to get the same chunks in each pass of the model, and its core's cache still
-// holds some of their weights.
+// In each phase the caller takes chunks from the end, and workers from the front, whichever thread
+// comes first. So a thread tends to get the same chunks in each pass of the model, and its core's
+// cache still holds some of their weights.
 func (p *Pool) walk(program uint64, t *thread) {
 	caller := t == &p.threads[0]
 	run := program >> 16 << 32

@@ -92,8 +92,8 @@ func (s *State) input(t int) []float32 {
 	return s.inputs[t%s.rows()*s.inputWidth():][:s.inputWidth()]
 }
 
-// after returns how many tokens the states contain after a pass of m tokens. The inputs of the
-// others are kept.
+// after returns how many tokens the states contain after a pass of m tokens. Of the later tokens,
+// the inputs are kept.
 func (s *State) after(position, m int) int { return max(position, position+m-s.kept) }
 
 // Reset forgets everything.

@@ -72,7 +72,7 @@ const (
 type polling struct {
 	budget   time.Duration // of an idle worker
 	pauseNS  float64       // measured length of a pause, in nanoseconds
-	patience int           // pauses in lostCoreAfter
+	patience int           // how many pauses take lostCoreAfter
 	// yields makes a polling thread let other goroutines run, once in pausesPerYield pauses. It is set
 	// if Go runs no more goroutines at once than the pool has threads: else the screen would wait.
 	yields bool

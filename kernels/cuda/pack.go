@@ -68,8 +68,8 @@ type plane struct{ at, bits, blocks int }
 // bytes is the size of a plane.
 func (p plane) bytes() int { return tileRows * format.Tile * p.blocks * p.bits / 8 }
 
-// add adds the lowest bits of four bytes to a plane: those of a block, a lane, and the i'th of its
-// four words.
+// add adds the lowest bits of four bytes to a plane. four is word i of the four words that a lane
+// holds of a block.
 func (p plane) add(slab []byte, block, lane, i int, four uint32) {
 	bit := block * p.bits
 	at, shift := p.at+bit/8*512+lane*16+i*4, bit%8

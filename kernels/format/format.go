@@ -16,7 +16,7 @@ import (
 	"strings"
 )
 
-// Tile is the number of weights that share a scale and a minimum. A block holds one tile or eight.
+// Tile is the number of weights that share a scale and a minimum. A block holds 1, 2, 4 or 8 tiles.
 const Tile = 32
 
 // Format is a tensor type. A block holds BlockElements weights in BlockBytes bytes.

@@ -41,7 +41,7 @@ type part struct {
 	mins   [2]int32 // factors of the minimum
 }
 
-// unpack returns the part of a block from number 32·number on.
+// unpack returns the part of a block that begins with weight 32·number of the block.
 func (f Format) unpack(block []byte, number int) part {
 	var s format.Share
 	f.Read(&s, block, number)

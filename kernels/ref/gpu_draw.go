@@ -3,8 +3,8 @@ package ref
 import "math/bits"
 
 // This file defines to the bit how the GPU turns weights into tokens. Weights are float32 and their
-// sums float64. A row is summed in a fixed tree of slices, lanes and weights, and a draw walks down
-// the same tree.
+// sums float64. A row is summed in a fixed tree of slices, lanes and weights. To draw a random token,
+// one walks down the same tree.
 
 // SliceTokens is the number of tokens that one warp sums.
 const SliceTokens = 1024
@@ -21,7 +21,7 @@ func slice[T any](row []T, s int) []T { return row[s*SliceTokens : min((s+1)*Sli
 type Round struct {
 	Seed         [2]uint32 // low word first
 	Reply, Round uint32
-	Certain      uint32 // bit i: draft token i was chosen, not drawn, so its q is 1
+	Certain      uint32 // bit i: draft token i was chosen greedily, not drawn at random, so its q is 1
 	Drafts       int32
 }
 

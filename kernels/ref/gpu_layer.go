@@ -6,9 +6,9 @@ import "math"
 // differ from the float64 definitions in the order of sums and in where they round; each comment
 // says how.
 
-// NormThreads returns the number of threads that normalise a group of n numbers together. It decides
-// the order of the sums, and so the bits; the backend launches as many. A group of up to 256 numbers,
-// such as a head of q or k, has one warp; a wider group has a thread for 4 numbers, in whole warps.
+// NormThreads returns the number of threads that normalise a group of n numbers together, which decides
+// the order of the sums, and so the bits. A group of up to 256 numbers, such as a head of q or k, has one
+// warp; a wider group has a thread for 4 numbers, rounded up to whole warps, but at most 1024 threads.
 func NormThreads(n int) int {
 	if n <= 256 {
 		return Warp

@@ -29,8 +29,8 @@ func Peaks(scores []float32) []uint64 {
 }
 
 // Filters define a distribution. Temperature is above 0. FilterTemperature is the temperature of the
-// softmax that TopP and MinP look at: Temperature, or 1 if that is applied last. TopK 0, TopP 1 and MinP
-// 0 mean off. The struct has the layout that the GPU kernels read.
+// softmax that TopP and MinP look at: Temperature, or 1 if the temperature is applied last. TopK 0, TopP
+// 1 and MinP 0 mean off. The struct has the layout that the GPU kernels read.
 type Filters struct {
 	Temperature, FilterTemperature float32
 	TopP, MinP                     float32

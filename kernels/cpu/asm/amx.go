@@ -53,7 +53,7 @@ func loadTile(c *build.Context, m Mem, t tile) { tileInstruction(c, "TILELOADD",
 func storeTile(c *build.Context, t tile, m Mem) { tileInstruction(c, "TILESTORED", Imm(uint64(t)), m) }
 
 // addTileProduct adds a product of matrices of signed bytes to sum (int32). Row k of b holds four
-// matrix rows, 4k … 4k+3: sum[i][j] += Σ a[i][4k+n]·b[k][4j+n] over k and n from 0 to 3.
+// matrix rows, 4k … 4k+3: sum[i][j] += Σ a[i][4k+n]·b[k][4j+n] over all k, and n from 0 to 3.
 func addTileProduct(c *build.Context, a, b, sum tile) {
 	tileInstruction(c, "TDPBSSD", Imm(uint64(sum)), Imm(uint64(a)), Imm(uint64(b)))
 }

@@ -25,9 +25,9 @@ func matmulQuantized(c *build.Context) {
 	askForRows(c)
 }
 
-// askForRows generates a prefetch of the rows of dst, to run before a product of many rows. They are
-// thousands of bytes apart, which the processor cannot predict; without it, waiting for these lines
-// would take a quarter of the product's time.
+// askForRows generates a prefetch of the rows of dst, to run before a product of many rows. The rows
+// are thousands of bytes apart, and the processor does not prefetch them by itself: without this,
+// waiting for their cache lines would take a quarter of the product's time.
 func askForRows(c *build.Context) {
 	open(c, "askForRowsAVX2", "func(dst *float32, m int, stride int)", "prefetches 32 numbers each of m rows that are stride bytes apart.")
 	dst, m, stride := c.Load(c.Param("dst"), c.GP64()), c.Load(c.Param("m"), c.GP64()), c.Load(c.Param("stride"), c.GP64())

@@ -23,7 +23,7 @@ func at(buffer any, i int) emulator.At { return emulator.At{Buffer: buffer, Inde
 
 func line(n int) [3]int { return [3]int{n, 1, 1} }
 
-// numbers draws n numbers around zero.
+// numbers returns n random numbers around zero.
 func numbers(r *rand.Rand, n int) []float32 {
 	x := make([]float32, n)
 	for i := range x {

@@ -18,7 +18,7 @@ var operands = []struct {
 }
 
 // Operands checks the kernels that write a row directly as the operand of a product. The bytes
-// must equal those of writing it as float32 first and converting that.
+// must equal those of two steps: write the row as float32, then convert it.
 func Operands(t *testing.T, launch Launch) {
 	t.Helper()
 	for _, o := range operands {

@@ -2,8 +2,8 @@ package sim
 
 import "errors"
 
-// target returns the index of the instruction after a label. It searches the label from the innermost
-// scope outward.
+// target returns the index of the instruction after a label. It looks for the label in the innermost
+// scope first, then in the scopes around it.
 func (c *compiler) target(name string) int {
 	for scope := c.in.scope; scope >= 0; scope = c.kernel.scopes[scope] {
 		if i, ok := c.kernel.labels[label{scope, name}]; ok {

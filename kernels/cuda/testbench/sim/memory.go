@@ -34,7 +34,7 @@ func (a *allocation) note(how use) {
 	}
 }
 
-// forgetUses begins a launch.
+// forgetUses forgets the uses of earlier launches. It is called when a launch begins.
 func (m *memory) forgetUses() {
 	for _, a := range m.list {
 		a.uses.Store(0)

@@ -111,7 +111,7 @@ func (c *compiler) convertAddress() execute {
 
 func (c *compiler) nothing() execute { return func(*warp, uint32) error { return nil } }
 
-// fence orders accesses that others see. Here every access is seen at once.
+// fence compiles fences and membar. They do nothing, because all threads see every access at once here.
 func (c *compiler) fence() execute {
 	if c.in.name == "membar" {
 		c.oneOf("gl", "cta", "sys")
