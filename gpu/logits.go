@@ -114,8 +114,8 @@ func (l *logits) Row(i int, dst []float32) error {
 	return nil
 }
 
-// counted runs f on the device's thread. It counts the bytes that f brought to the host, and the
-// number of its waits, in l.
+// counted runs f on the device's thread. It counts in l the bytes that f brought to the host, and how
+// often f waited.
 func (l *logits) counted(f func() error) error {
 	return l.owner.onDevice(func() error {
 		before := l.owner.device.Traffic()

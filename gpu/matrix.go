@@ -206,8 +206,8 @@ type rounded struct {
 	kind string
 }
 
-// changed must be called before a buffer is written. If the scratch holds its converted rows, they
-// are dropped.
+// changed must be called before a buffer is written. If the scratch holds converted rows of the buffer,
+// changed drops them.
 func (b *Backend) changed(x *buffer) {
 	if b.rounded.from == x {
 		b.rounded = rounded{}

@@ -102,7 +102,7 @@ type reject struct {
 	p, q    weighing       // of the target and of the draft
 	drafts  driver.Pointer // (n) int32
 	round   driver.Pointer // roundWords words
-	results driver.Pointer // (n+1) of 8 bytes
+	results driver.Pointer // (n+1) words of 8 bytes, which cuda.Rejection decodes
 	n       int
 }
 

@@ -86,7 +86,7 @@ type attend struct {
 	q        driver.Pointer // (rows, heads·headDim)
 	cache    layerCache
 	position driver.Pointer // int32: the position of row 0 of the pass
-	from     int            // the first of the rows, as a row of the pass
+	from     int            // number of the first of the rows within the pass
 	rows     int
 	scale    float32
 	window   int     // 0: none

@@ -23,8 +23,8 @@ static CUresult destroy_executable(uintptr_t executable) { return cuGraphExecDes
 */
 import "C"
 
-// Capture runs record, and makes a graph of the work that it queues on a stream, and on streams that
-// it joins by events. The work itself does not run.
+// Capture runs record, and makes a graph of the work that record queues on a stream, and on streams
+// that record joins by events. The work itself does not run.
 func (d *Device) Capture(s Stream, record func() error) (Graph, error) {
 	recorded, traffic, err := d.record(s, record)
 	if err != nil {

@@ -24,7 +24,7 @@ type lostCores struct {
 	waitedBefore time.Duration // what waited returned at the beginning of this window
 	rest         time.Duration // length of the last rest; 0: none lately
 	restEnds     time.Time
-	bad, good    int // how many of the last windows, without a gap, lost too much time; or did not
+	bad, good    int // length of the current series of windows that lost too much time, or that did not
 }
 
 const (

@@ -44,7 +44,7 @@ type Pool struct {
 	lost    lostCores
 
 	taking   atomic.Int32  // number of threads that take part in programs: the first of threads
-	program  atomic.Uint64 // number of the run << 16 | its phases
+	program  atomic.Uint64 // number of the run << 16 | number of its phases
 	phases   [MostPhases]sharedPhase
 	panicked atomic.Pointer[panicked]
 }

@@ -15,8 +15,8 @@ type thread struct {
 	naps   atomic.Int64  // waits inside a program for a thread that had lost its core
 	lost   atomic.Int64  // duration of the naps, in nanoseconds
 	sleeps atomic.Int64  // waits between programs, after the polling budget was spent
-	asleep atomic.Bool   // a worker that has to be woken
-	wake   chan struct{} // (1)
+	asleep atomic.Bool   // the thread is a worker that sleeps until it is woken
+	wake   chan struct{} // has room for one wake-up
 	_      [16]byte      // so that each thread writes to a separate cache line
 }
 

@@ -8,7 +8,7 @@ type Router struct {
 	Used    int     // experts of a row
 	Sigmoid bool    // a share is σ(score); otherwise the softmax over the scores of all experts
 	Normed  bool    // the shares of the chosen experts are divided by their sum
-	Scale   float64 // by which the shares are multiplied at last
+	Scale   float64 // the factor by which all shares are multiplied at the end
 }
 
 // Route returns the experts of a row, the best first, and their shares. The best have the highest

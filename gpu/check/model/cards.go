@@ -26,8 +26,8 @@ const (
 	streamed     = 0.92 // share of the memory's bandwidth that reading reaches at best
 	latency      = 650  // ns until a read arrives when memory is busy
 	gap          = 1.0  // µs between two kernels of a graph that depend on each other
-	small        = 1.3  // µs of a kernel with little work
-	ramp         = 1.3  // µs until a product's first blocks compute, and after most have ended
+	small        = 1.3  // µs that a kernel with little work takes
+	ramp         = 1.3  // µs that a product loses until its first blocks compute and after most have ended
 	slots        = 2.9  // instructions a clock that a multiprocessor issues with many warps, of at most 4
 	slotsOfTile  = 2.0  // the same with 8 warps
 	mmaOfPeak    = 0.62 // share of the peak rate that mma reaches on Hopper's tensor cores; elsewhere 1

@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	tileRows    = 16                       // activation rows, at most
-	tileLanes   = 16                       // weight rows
+	tileRows    = 16                       // activation rows of a tile register, at most
+	tileLanes   = 16                       // weight rows of a tile register
 	together    = 2                        // tiles of a panel in a step, whose sums are added together
 	bytesOfTile = groups * 4 * panelRows   // of signed quants
 	cacheLine   = 64                       // bytes
@@ -108,7 +108,7 @@ func productTiles(c *build.Context, f format, config Mem) {
 		p.addAndMultiply(half)
 	}
 	c.JMP(LabelRef("next"))
-	c.Label("few") // at the start, at the end, and if the rows are no multiple of 16
+	c.Label("few") // for the first rows, the last rows, and fewer than 16 rows
 	for half := range parts512 {
 		add := fmt.Sprint("add", half)
 		p.storeSums(1-half, 0, together)

@@ -4,7 +4,7 @@ import "fmt"
 
 const (
 	queryBytes    = 8       // of a pointer to a query
-	scoresBytes   = 4 * 256 // distance between the scores of two queries
+	scoresBytes   = 4 * 256 // how many bytes after a query's scores those of the next query begin
 	blockElements = 32      // of Q8_0
 	blockBytes    = 2 + blockElements
 )
@@ -155,7 +155,7 @@ func (a *attention) keysQ8_0(keys, headDim, tiles, left r) {
 type weighed struct {
 	*attention
 	dst, values, weights, keys r // arguments
-	at, rowBytes               r // offset of the columns in a row of dst; distance between values
+	at, rowBytes               r // offset of the columns in a row of dst; bytes from a value to the next
 	value, left, row           r // address of a value; number of values left; address in a row of dst
 }
 
