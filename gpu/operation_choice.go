@@ -23,7 +23,7 @@ func (o findPeaks) launch() launch {
 }
 
 // chooseBest writes the best id of each row to ids, or −1 for a row whose scores are not finite. If
-// feed is not 0, it also writes an id there that the next pass can read: it is valid in every case.
+// feed is not 0, it also writes there the id that the next pass reads, which is valid in every case.
 type chooseBest struct {
 	peaks       driver.Pointer // (rows, slices), as findPeaks leaves them
 	ids, feed   driver.Pointer // (rows) int32

@@ -8,9 +8,9 @@ import "math"
 func fusable(w, x, sum float32) float64 { return float64(w)*float64(x) + float64(sum) }
 
 // mayRoundTwice reports whether a sum, rounded to float64, may lie halfway between two float32
-// numbers although the exact sum does not. A float64 has 29 more fraction bits than a float32;
-// halfway they are a one and then zeros. It is true for every sum that is subnormal in float32, where
-// a float32 has fewer bits.
+// numbers although the exact sum does not. A float64 has 29 more fraction bits than a float32; halfway
+// between two float32 numbers, these bits are a one and then zeros. The result is true for every sum
+// that is subnormal in float32, where a float32 has fewer bits.
 func mayRoundTwice(sum float64) bool {
 	const excessBits = 29
 	u := math.Float64bits(sum)

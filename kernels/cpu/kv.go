@@ -55,7 +55,7 @@ type KVShape struct {
 	Ring bool
 }
 
-// RingTokens returns the size of a ring for rows that see window keys. It has room for spare more
+// RingTokens returns the size of a ring for rows that see window keys. The ring has room for spare more
 // tokens, which may be taken back, and for whole splits: attention reads the split in which a window
 // begins from its first key on, and masks the keys before the window.
 func RingTokens(window, spare int) int { return roundUp(window+spare+KeysPerSplit-1, KeysPerSplit) }

@@ -172,8 +172,8 @@ func (r *Routing) SlotOf(row, rank int) int { return int(r.slots[row*r.Used+rank
 // Touched returns the number of experts that at least one row chose.
 func (r *Routing) Touched() int { return len(r.groups) }
 
-// Mix computes ref.Mix for some columns of a row, starting at column from: it writes the sum of its
-// experts' outputs times their shares to dst. x (slots, cols) holds the outputs and is overwritten.
+// Mix computes ref.Mix for some columns of a row, starting at column from: it writes to dst the sum of the
+// outputs of the row's experts times their shares. x (slots, cols) holds the outputs and is overwritten.
 func (r *Routing) Mix(dst, x []float32, row, from, cols int) {
 	_, shares := r.Choices(row)
 	for rank, slot := range r.slots[row*r.Used:][:r.Used] {

@@ -81,8 +81,8 @@ func layoutOf(name string) layout {
 	return layout{}
 }
 
-// withOtherTypes adds passes of the types of weights that were not recorded: those of Q8_0 or Q4_K,
-// whose slabs have as many columns, with other kernels and other bytes.
+// withOtherTypes adds passes for the types of weights that were not recorded. It copies the passes of
+// Q8_0 or Q4_K, whichever has slabs of as many columns, and changes the kernels and the bytes.
 func withOtherTypes(passes []pass) []pass {
 	all := slices.Clone(passes)
 	for _, f := range cuda.Packed() {

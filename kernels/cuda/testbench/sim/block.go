@@ -94,7 +94,7 @@ func (b *block) begin(place Dim) {
 	}
 }
 
-// openBarrier lets all threads go on. They must wait at the same barrier.
+// openBarrier lets all threads go on. It fails unless all of them wait at the same barrier.
 func (b *block) openBarrier() error {
 	at := -1
 	for _, w := range b.warps {
