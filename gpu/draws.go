@@ -32,7 +32,7 @@ const (
 	roundWords  = 6
 )
 
-// chance returns where the probability of draft token number at lies, in memory for n tokens.
+// chance returns the address of the probability of draft token at; the memory has room for n tokens.
 func (d *drawing) chance(n, at int) driver.Pointer { return d.memory + driver.Pointer(8*n+4*at) }
 
 func (d *drawing) targetFilters() driver.Pointer { return d.settings }

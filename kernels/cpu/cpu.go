@@ -16,7 +16,7 @@
 // other operations. So verifying a draft of γ tokens gives the same bits as γ+1 single steps.
 //
 // A product and a sum are rounded separately, float32(a*b) + c: without the conversion, a compiler
-// may fuse the two operations on some processors. Only in products with float weights they are fused,
+// may fuse the two operations on some processors. They are fused only in products with float weights,
 // and there on every processor (fma.go).
 package cpu
 

@@ -13,7 +13,7 @@ const (
 	tileBytes      = lanes * blockBytesQ8_0
 )
 
-// quantizedAt returns the offset in bytes of the block that begins with the number of index at.
+// quantizedAt returns the offset in bytes of the block whose first number has index at, a multiple of 32.
 func quantizedAt(at int) int { return at / Block * blockBytesQ8_0 }
 
 // quantizedHead has room for the records of a head's numbers (see Quantized).

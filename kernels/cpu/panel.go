@@ -157,7 +157,7 @@ func (t *Repack) clearBeyond(to int) {
 	}
 }
 
-// put stores in a row's lane what a tile has for that row.
+// put stores s, the part of a tile that belongs to one row, in the lane of that row.
 func (f Format) put(panel []byte, tile, lane int, s *format.Share) {
 	le := binary.LittleEndian
 	at, head := f.tileAt(tile)

@@ -60,7 +60,7 @@ func (r *Routing) Choices(row int) (experts []int32, shares []float32) {
 	return r.chosen[row*r.Used:][:r.Used], r.shares[row*r.Used:][:r.Used]
 }
 
-// Begin sets the number of rows that will be routed to m.
+// Begin sets m, the number of rows that will be routed.
 func (r *Routing) Begin(m int) { r.m = m }
 
 // mostGroups returns an upper bound of the number of groups, known before the experts are chosen.

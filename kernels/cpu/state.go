@@ -45,7 +45,7 @@ func (s StateShape) columns(head int) (query, key, value int) {
 // and values of all heads.
 func (s StateShape) Width() int { return 2*s.KeyHeads*s.KeyDim + s.Heads*s.ValueDim }
 
-// gates returns how many more numbers are kept of a token than its input: alpha and beta, or the steps.
+// gates returns how many numbers are kept of a token besides its input: alpha and beta, or the steps.
 func (s StateShape) gates() int {
 	switch s.Kind {
 	case DeltaNetState:
