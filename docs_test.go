@@ -68,8 +68,8 @@ func TestDocsHaveWhatCanBeLoaded(t *testing.T) {
 			"\n- `tokenizer.ggml.pre`: "+strings.Join(tokenizer.PreTokenizers(), ", "))
 }
 
-// typesMarkdown says what the weights of each type take: in the file, and repacked for the processor
-// and for a GPU.
+// typesMarkdown is the table of how many bits a weight of each type takes: in the file, and repacked for
+// the processor and for a GPU.
 func typesMarkdown() string {
 	var b strings.Builder
 	b.WriteString("| type | bits a weight in the file | processor | GPU |\n|---|--:|--:|--:|\n")
@@ -90,7 +90,7 @@ func typesMarkdown() string {
 	return b.String()
 }
 
-// A proposer and a rule have a row in the table that begins their document. The glossary lists the rules.
+// Every proposer and every rule has a row in the table that begins its document. The glossary lists the rules.
 func TestDocsDescribeEveryProposerAndRule(t *testing.T) {
 	for key, path := range map[string]string{"speculation.proposer": "docs/proposers.md", "speculation.acceptance": "docs/acceptance.md"} {
 		text, err := os.ReadFile(path)

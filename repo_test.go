@@ -25,7 +25,7 @@ type source struct {
 	path  string // with slashes, from the root
 	text  []byte
 	ast   *ast.File
-	files *token.FileSet // that ast has its positions from; one for all
+	files *token.FileSet // has the positions of ast; one for all sources
 }
 
 func (s source) pkg() string { return filepath.ToSlash(filepath.Dir(s.path)) }
@@ -45,7 +45,7 @@ func (s source) imports(t *testing.T) []string {
 	return paths
 }
 
-// walk visits every file of the repository but what .gitignore and dot folders hide.
+// walk visits every file of the repository, except what .gitignore names, testdata, and names with a dot first.
 func walk(t *testing.T, visit func(path string)) {
 	t.Helper()
 	ignored := words(t, ".gitignore")
@@ -134,7 +134,7 @@ var arrows = []struct {
 	{"ui/...", []string{"ui/...", "engine", "engine/event", "engine/trace", "engine/config"}},
 }
 
-// notInEngine are imports of engine/... that its row would allow but the layout does not.
+// notInEngine lists packages that the row of engine/... in arrows allows, but that engine must not import.
 var notInEngine = []string{"engine/host", "engine/app"}
 
 func covers(pattern, pkg string) bool {
@@ -201,7 +201,7 @@ var foreign = []struct{ path, where string }{
 	{"github.com/spf13", "ui/cli"},
 	{"github.com/adrg/xdg", "."},
 	{"net", "engine/remote/..."},         // everything else stays on this machine
-	{"unsafe", "kernels/... gpu/driver"}, // ui/rest.go reads one unexported pointer without it, by reflect
+	{"unsafe", "kernels/... gpu/driver"}, // ui/rest.go reads an unexported pointer by reflect instead
 	{"C", "gpu/driver"},
 	{"plugin", "nowhere"},
 }

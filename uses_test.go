@@ -22,7 +22,7 @@ type uses struct {
 	set     *token.FileSet
 	files   map[string][]*ast.File // by package
 	checked map[string]*types.Package
-	of      map[types.Object][]string // paths of the files that use it
+	of      map[types.Object][]string // paths of the files that use the object
 }
 
 func findUses(t *testing.T) *uses {
@@ -72,7 +72,7 @@ func (u *uses) add(o types.Object, at ast.Node) {
 	u.of[o] = append(u.of[o], u.set.Position(at.Pos()).Filename)
 }
 
-// addFields counts the fields of a struct as used where it is converted to another type.
+// addFields counts the fields of a struct as used where the struct is converted to another type.
 func (u *uses) addFields(t types.Type, at ast.Node) {
 	if t == nil {
 		return

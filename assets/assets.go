@@ -56,7 +56,7 @@ func Draft() []byte { return draft }
 
 // HeadFile is a file of trained heads for the target.
 type HeadFile struct {
-	Name    string // of the proposer that it is for: "eagle" or "medusa"
+	Name    string // the proposer that uses it: "eagle" or "medusa"
 	Weights []byte // safetensors
 	Config  []byte // the config.json beside it
 }
@@ -68,13 +68,13 @@ func Heads() (list []HeadFile) {
 		if err != nil {
 			continue
 		}
-		config, _ := heads.ReadFile("pair/heads/" + name + "/config.json") // without one, the sizes are the target's
+		config, _ := heads.ReadFile("pair/heads/" + name + "/config.json") // without it, the target's sizes hold
 		list = append(list, HeadFile{name, weights, config})
 	}
 	return list
 }
 
-// Prompts are those of the benchmark. The pair was not trained on any of them.
+// Prompts returns the prompts of the benchmark. The pair was not trained on any of them.
 func Prompts() []string { return ParsePrompts(prompts) }
 
 // TrainedPrompts returns prompts. Most of them were in the training data of the pair, word for
@@ -104,15 +104,15 @@ func SetNames() []string {
 	return names
 }
 
-// Paper is one part of the exam that a pair is held to, in the format of package engine/exam.
+// Paper is one part of the exam of a pair, in the format of package engine/exam.
 type Paper struct{ Name, Text string }
 
-// Exam is what the built-in pair should know and was not trained on.
+// Exam returns the exam of the built-in pair: what it should know but was not trained on.
 func Exam() []Paper {
 	return []Paper{{"program", examProgram}, {"general", examGeneral}, {"copying", examCopying}, {"counting", examCounting}}
 }
 
-// ParsePrompts reads a list of prompts: one a line, without empty lines and lines that begin with #.
+// ParsePrompts reads a list with one prompt per line. It skips empty lines and lines that begin with #.
 func ParsePrompts(text string) []string {
 	var list []string
 	for line := range strings.Lines(text) {

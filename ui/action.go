@@ -185,7 +185,7 @@ func (m *Model) screenAction(a keys.Action) (cmd tea.Cmd, done bool) {
 	return cmd, true
 }
 
-// nextAudience shows only what an audience needs, or everything again.
+// nextAudience switches between showing everything and showing only what an audience needs.
 func (m *Model) nextAudience() tea.Cmd {
 	m.audience = !m.audience
 	m.arrange()
@@ -204,7 +204,7 @@ func (m *Model) nextRejected() tea.Cmd {
 	}[m.rejected])
 }
 
-// composeAction does what a key means in the prompt. Other keys are typed.
+// composeAction does the action of a key in the prompt. A key without an action is typed.
 func (m *Model) composeAction(a keys.Action, k tea.KeyPressMsg) tea.Cmd {
 	switch a {
 	case keys.Send:
@@ -257,7 +257,7 @@ func (m *Model) moveInHistory(a keys.Action) (done bool) {
 	if !move() {
 		return false
 	}
-	m.list = menu{prompt: m.composer.Value(), closed: true} // arrows go on through the history, not the list
+	m.list = menu{prompt: m.composer.Value(), closed: true} // arrow keys stay in the history, and do not enter the list
 	m.arrange()
 	return true
 }

@@ -77,8 +77,8 @@ func (m *Model) whyNoEngine() string {
 	return "the models are still being read"
 }
 
-// movedGamma returns γ plus by, within 0 and gamma_max. If a rule chooses γ, it adds to the γ of the last
-// round, which may differ from the set one.
+// movedGamma returns γ plus by, within 0 and gamma_max. If a rule chooses γ, the γ of the last round
+// counts, which may differ from the set one.
 func (m *Model) movedGamma(c config.Config, by int) string {
 	gamma := c.Speculation.Gamma
 	if c.Speculation.Rule != "fixed" && m.state.Last != nil {
@@ -162,7 +162,7 @@ func refusalOf(err error) string {
 	}
 	text := fmt.Sprintf("%s takes %s, not %.64s", refused.Setting, refused.Allowed, refused.Got)
 	settings := config.Settings()
-	slices.SortFunc(settings, func(a, b config.Setting) int { return len(b.Name) - len(a.Name) }) // gamma_max before gamma
+	slices.SortFunc(settings, func(a, b config.Setting) int { return len(b.Name) - len(a.Name) }) // longest first: gamma_max before gamma
 	for _, s := range settings {
 		if s.Slash != "" {
 			text = strings.ReplaceAll(text, s.Name, "/"+s.Slash)
@@ -182,7 +182,7 @@ func (m *Model) proposers() []string {
 		}
 	}
 	if len(names) == 1 {
-		return []string{"auto", "draft", "ngram"} // a recording without a list
+		return []string{"auto", "draft", "ngram"} // a recording without a list of proposers
 	}
 	return names
 }
@@ -221,8 +221,8 @@ func (m *Model) valueOf(s config.Setting) string {
 	return v
 }
 
-// showSettings shows the settings of the next reply. During a reply it does nothing: events say what
-// the reply uses.
+// showSettings shows the settings of the next reply. During a reply it does nothing: then events
+// report the settings.
 func (m *Model) showSettings() {
 	if m.engine == nil || m.busy() {
 		return

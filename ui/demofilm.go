@@ -93,7 +93,7 @@ func (s *studio) shoot(ctx context.Context) error {
 	return s.err
 }
 
-// show shows the next event of a reply or a race for its time.
+// show shows the next event of a reply or a race, for as long as the pace asks.
 func (s *studio) show() {
 	e, ok := s.next()
 	if !ok {

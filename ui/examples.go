@@ -3,7 +3,8 @@ package ui
 import "slices"
 
 // examples are questions for a new chat, which tab fills in. The built-in pair answers the first ones well.
-// With the settings that the screen opens with, 79 to 85 % of the tested tokens of the first one are kept
+// In replies to the first one, with the settings that the screen opens with, 79 to 85 % of the tested draft
+// tokens are kept
 // (docs/screen.md, «The opening»).
 func (m *Model) examples() []string {
 	switch {

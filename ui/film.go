@@ -16,10 +16,10 @@ import (
 	"specula/ui/pace"
 )
 
-// Times of a film, before and after the recording.
+// Times that a film adds to those of the recording.
 const (
-	filmBegins = 800 * time.Millisecond // the prompt, before anything is drafted
-	filmEnds   = 3 * time.Second        // the finished reply
+	filmBegins = 800 * time.Millisecond // how long a prompt is shown before the first draft
+	filmEnds   = 3 * time.Second        // how long the last frame stays
 )
 
 // Film returns a recording as a film of the screen, w × h cells, at the pace of the settings. A Model
@@ -54,7 +54,7 @@ type projector struct {
 	clock  time.Duration
 	last   float64 // time of the last record, in ms
 	shown  string
-	marked int // rounds of this reply that have a mark
+	marked int // rounds of this reply that have a mark in the film
 	timers []timer
 }
 

@@ -17,7 +17,7 @@ type guard struct {
 	stack []byte
 }
 
-// Go runs f in a guarded goroutine. where names it in the error.
+// Go runs f in a guarded goroutine. where names the goroutine in the error.
 func (g *guard) Go(where string, f func()) {
 	g.running.Go(func() {
 		defer func() {

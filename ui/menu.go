@@ -12,7 +12,7 @@ import (
 type menu struct {
 	prompt string // the prompt that the list is for; another prompt starts again
 	at     int    // the marked completion; -1 for none
-	moved  bool   // an arrow has chosen it
+	moved  bool   // an arrow key has marked it
 	closed bool   // esc has closed the list, or the prompt was not typed
 }
 
@@ -45,7 +45,7 @@ func (m *Model) chosen() (way command.Way, ok bool) {
 	return ways[m.list.at], true
 }
 
-// moveInMenu marks another completion. done is false without a list.
+// moveInMenu marks another completion. done is false if there is no list.
 func (m *Model) moveInMenu(a keys.Action) (done bool) {
 	n := len(m.ways().Ways)
 	if n == 0 {
@@ -77,7 +77,7 @@ func (m *Model) fillIn() {
 
 // enterInMenu fills in the marked completion. send reports whether the prompt is now a whole command; it
 // is false if an argument is missing. A prompt that was a whole command before stays as it was typed,
-// unless an arrow has marked another one.
+// unless an arrow key has marked another completion.
 func (m *Model) enterInMenu() (send bool) {
 	prompt := m.composer.Value()
 	way, ok := m.chosen()
@@ -91,7 +91,7 @@ func (m *Model) enterInMenu() (send bool) {
 	return way.Ready
 }
 
-// closeMenu closes the list until the prompt changes. It reports whether there was one.
+// closeMenu closes the list until the prompt changes. It reports whether there was a list to close.
 func (m *Model) closeMenu() bool {
 	if m.drawMenu() == nil {
 		return false

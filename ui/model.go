@@ -57,7 +57,7 @@ type Model struct {
 	past      state.Moment // the moment in the past that the screen shows; zero: the present
 	inspector bool
 	reading   bool
-	tradeoff  bool // the trade-off of draft lengths has room before other pictures
+	tradeoff  bool // the trade-off of draft lengths gets room before other pictures
 	empty     bool // the window is arranged for a chat without a message
 	audience  bool // show only what an audience needs
 	rejected  transcript.Rejected
@@ -224,7 +224,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 }
 
 // setCells learns whether the terminal counts an emoji of several code points as one character
-// (mode 2027). Bubble Tea has asked, and its renderer uses the same answer.
+// (mode 2027). Bubble Tea has asked the terminal, and its renderer uses the same answer.
 func (m *Model) setCells(msg tea.ModeReportMsg) {
 	if msg.Mode != ansi.ModeUnicodeCore || msg.Value == ansi.ModeNotRecognized || msg.Value == ansi.ModePermanentlyReset {
 		return

@@ -71,8 +71,8 @@ type (
 func (raced) Kind() string    { return "raced" }
 func (raceOver) Kind() string { return "race-over" }
 
-// Parts tells the pacer how long to show the event: a round of a lane counts as one token, whatever it
-// drafted.
+// Parts tells the pacer how long to show the event: a round of a lane stays as long as a plain token,
+// however many tokens it drafted.
 func (r raced) Parts() int {
 	if _, is := r.event.(event.Round); is {
 		return 1

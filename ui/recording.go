@@ -42,7 +42,7 @@ func (m *Model) recordTo(arg string) tea.Cmd {
 	}
 }
 
-// endRecording ends a recording and says so.
+// endRecording ends a recording, and returns a message about it.
 func (m *Model) endRecording() string {
 	if m.recording == nil {
 		return ""

@@ -16,10 +16,10 @@ import (
 	"specula/ui/pace"
 )
 
-// longestGap is the longest wait between two recorded events. Longer gaps come from typing.
+// longestGap limits the wait between two recorded events. Longer gaps come from a user who types.
 const longestGap = time.Second
 
-// playFrom starts the recording at an event. Those before it are shown at once. The paces work as with a
+// playFrom starts the recording at an event. Earlier events are shown at once. The paces work as with a
 // live reply.
 func (m *Model) playFrom(at int) tea.Cmd {
 	records := m.options.Replay
@@ -127,8 +127,8 @@ func roundBefore(records []trace.Record, n int) int {
 	return 0
 }
 
-// roundAfter returns the number of events up to the end of the first round after the first n; all if there
-// is none.
+// roundAfter returns the number of events up to the end of the first round after the first n; the number of all
+// events if there is none.
 func roundAfter(records []trace.Record, n int) int {
 	for ; n < len(records); n++ {
 		if _, ok := records[n].Event.(event.Round); ok {

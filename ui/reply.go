@@ -57,7 +57,7 @@ func (m *Model) sendAgain(prompt, drafts string) (tea.Cmd, bool) {
 	return nil, true
 }
 
-// perform shows the events of a reply or a race at the pace that is set, and then the event over.
+// perform shows the events of a reply or a race at the pace that is set, and then the event that over returns.
 func (m *Model) perform(ctx context.Context, what string, events iter.Seq[event.Event], over func() event.Event) {
 	if m.options.perform != nil {
 		m.options.perform(ctx, events, over)
@@ -180,12 +180,12 @@ func (m *Model) regenerate() tea.Cmd {
 		if sent && drafts != "" {
 			cmd = m.say("its seed is kept, so this is the same reply again")
 		}
-		m.reply.prompt = "" // if it is refused, the state brings the whole exchange back
+		m.reply.prompt = "" // if the engine refuses the prompt, the state restores the whole exchange
 		return cmd
 	})
 }
 
-// editLast puts the last prompt into the composer. The exchange is replaced when it is sent.
+// editLast puts the last prompt into the composer. The exchange is replaced when that prompt is sent.
 func (m *Model) editLast() tea.Cmd {
 	for i := len(m.state.Messages) - 1; i >= 0; i-- {
 		if last := m.state.Messages[i]; last.Role == "user" {

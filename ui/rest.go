@@ -15,9 +15,9 @@ import (
 // processor. The renderer otherwise wakes thirty times a second to look for a new view, and has no
 // option against it.
 //
-// It must not stop before the newest view is on the terminal. So after each message it sends restMark,
-// and Bubble Tea queues it as if it were for the terminal. At a tick the renderer writes what is queued,
-// then the view. Once output.Write finds the mark, the view that follows is the newest, unless
+// The ticker must not stop before the newest view is on the terminal. So after each message rest sends
+// restMark, and Bubble Tea queues this mark as if it were for the terminal. At a tick the renderer writes
+// what is queued, then the view. Once output.Write finds the mark, the view that follows is the newest, unless
 // another message came after the mark. The next message starts the ticker again.
 type rest struct {
 	tea.Model
@@ -26,7 +26,7 @@ type rest struct {
 	mu      sync.Mutex
 	sent    bool // a mark is on its way to Bubble Tea
 	newest  bool // no message came after the last mark
-	stopped bool // the ticker is
+	stopped bool // the ticker is stopped
 }
 
 // restMark is a text that output.Write takes out. (A terminal would ignore it, too.)
@@ -69,7 +69,7 @@ func (r *rest) wake() {
 	r.newest = false
 	if t := rendererTicker(r.program); t != nil && r.stopped {
 		r.stopped = false
-		t.Reset(stream.FrameInterval / 2) // so a key shows as soon as it does, on average, while the ticker runs
+		t.Reset(stream.FrameInterval / 2) // so that a key shows as soon as, on average, while the ticker runs
 	}
 	if !r.sent {
 		r.sent = true

@@ -35,7 +35,7 @@ func (m *Model) snapshot() chats.Chat {
 }
 
 // save returns a command that saves the chat in the background; nil if nothing has to be saved.
-// loud means that the user asked for it, so the result is shown.
+// loud means that the user asked for the save, so its result is shown.
 func (m *Model) save(loud bool) tea.Cmd {
 	switch {
 	case m.options.Chats != nil && len(m.state.Messages) > 0:
@@ -67,11 +67,11 @@ func (m *Model) save(loud bool) tea.Cmd {
 	}
 }
 
-// notSaved says why a chat could not be saved. Saving is tried again after the next change and at
-// the end.
+// notSaved is the message that a chat could not be saved, and why. Saving is tried again after the next
+// change and at the end.
 type notSaved string
 
-// renamed says that the chat was saved under a new name, because another window had changed its file.
+// renamed is the message that the chat was saved under a new name, because another window had changed its file.
 type renamed struct {
 	from string // ID
 	to   chats.Chat

@@ -32,7 +32,7 @@ type signals struct {
 	got      chan struct{} // closed when the first signal comes
 	first    atomic.Value  // os.Signal
 	stacks   []byte        // stacks of all goroutines when SIGQUIT came
-	over     chan struct{} // closed after the screen, when saving begins
+	over     chan struct{} // closed when the screen has ended and saving begins
 	done     chan struct{}
 
 	jobs   jobs

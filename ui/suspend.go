@@ -21,7 +21,7 @@ const (
 	// continued, it is how long it waits for its SIGCONT, and how often it checks who has the terminal.
 	awareTime = 20 * time.Millisecond
 	// backgroundTime is how long the program, continued in the background, waits for the terminal or
-	// for a signal to end. Then it stops again.
+	// for a signal that ends it. Then it stops again.
 	backgroundTime = time.Second
 )
 
@@ -181,7 +181,7 @@ func (c suspended) Run() error {
 }
 
 // foreground waits until this job has the terminal, and returns true. After backgroundTime it returns
-// false. If a signal to end comes before, it closes parked and never returns.
+// false. If a signal that ends the program comes first, it closes parked and never returns.
 func (s *signals) foreground() bool {
 	late := time.After(backgroundTime)
 	for {

@@ -42,10 +42,10 @@ type kept struct {
 	lastSeed   int64
 }
 
-// tourTick says that the time has come for which the player waited.
+// tourTick is the message that the player's wait is over.
 type tourTick struct{ id int }
 
-// scriptRead is a script that was read from a file.
+// scriptRead is the message with a script that was read from a file.
 type scriptRead struct {
 	script *demo.Script
 	err    error
@@ -120,7 +120,7 @@ func (m *Model) endTour(words string) tea.Cmd {
 	})
 }
 
-// afterAll stops the reply and the race that run, and does something when they have ended.
+// afterAll stops the reply and the race that run, and calls do when they have ended.
 func (m *Model) afterAll(do func() tea.Cmd) tea.Cmd {
 	if m.racing.stop != nil {
 		m.racing.stop()
@@ -226,7 +226,7 @@ func (m *Model) beginScene() {
 func (m *Model) setAll(values []config.Value) tea.Cmd {
 	var cmd tea.Cmd
 	for _, v := range values {
-		cmd = m.change(v.Name, v.Text) // the last message stays
+		cmd = m.change(v.Name, v.Text) // only the last change's message stays on the screen
 	}
 	return cmd
 }

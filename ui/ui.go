@@ -1,7 +1,7 @@
 // Package ui is the screen: one Bubble Tea model that turns keys into requests to the engine, and
 // events into frames.
 //
-// The way of an event:
+// An event passes through:
 //
 //	engine goroutine   Engine.Generate → pace.Pacer (may delay it) → stream.Ring (never blocks)
 //	Bubble Tea         stream.Pump, at most thirty frames a second → Model.Update → state.State → View

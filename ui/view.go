@@ -200,9 +200,9 @@ func (m *Model) doing() string {
 	case m.busy() && !m.state.Busy():
 		return "starting"
 	case m.forming && !m.state.Busy():
-		return "working" // on a form
+		return "working" // on the form of replies
 	case m.options.Load != nil && m.engine == nil && m.state.Phase == state.Idle:
-		return "loading" // and a saved chat was opened in the meantime
+		return "loading" // a saved chat was opened before the engine was ready
 	}
 	return ""
 }

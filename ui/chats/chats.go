@@ -1,7 +1,7 @@
 // Package chats saves conversations as files in the user's data directory, one JSON object per file.
 //
-// A file holds raw text, as it was typed and generated; code that draws it must make it safe. A reply
-// has its text and the events that it was drawn from, so that it looks the same in a reopened chat. A
+// A file holds raw text, as it was typed and generated; code that shows it must make it safe. A reply is
+// saved with the events from which it was shown, so that it looks the same in a reopened chat. A
 // file is replaced in one step (ui/replace), and only if nothing else has changed it since this program
 // read or wrote it.
 package chats
@@ -34,9 +34,9 @@ type Turn struct {
 	Record *Record       `json:"record,omitempty"` // events of a reply; nil if they are not known
 }
 
-// Record holds the events that a reply was drawn from.
+// Record holds the events from which a reply was shown.
 type Record struct {
-	Started event.ReplyStarted `json:"started"`          // with the settings and the seed, without the prompt, which is the turn before
+	Started event.ReplyStarted `json:"started"`          // settings and seed, but no prompt: that is the turn before
 	Tail    string             `json:"tail,omitempty"`   // text of the reply after its last token
 	Drafts  string             `json:"drafts,omitempty"` // what the rounds drafted, to write the reply again; see event.ReplyEnded
 	// Events are rounds, changed settings and failures. In long chats only the newest replies have
@@ -147,7 +147,7 @@ func (s *Store) write(c Chat) error {
 		}
 		return nil
 	})
-	if err == nil || contentOf(path) == sum { // also true if only the last flush failed
+	if err == nil || contentOf(path) == sum { // if only the last flush failed, the file has the new content too
 		s.seen[c.ID] = sum
 	}
 	return err

@@ -79,7 +79,7 @@ func (r recordings) Close() error                { return nil }
 // Race opens a race of the recordings.
 func (r recordings) Race(context.Context, [2]race.Lane, bool) (race.Race, error) { return r, nil }
 
-// Run yields the events of both, in the order of the engine's time.
+// Run yields the events of both recordings, in the order of the engine's time.
 func (r recordings) Run(ctx context.Context, _ []engine.Message) iter.Seq2[int, event.Event] {
 	return func(yield func(int, event.Event) bool) {
 		var next [2]int

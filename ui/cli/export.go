@@ -97,7 +97,7 @@ func (a *invocation) sourceOf(records []trace.Record, o exportFlags) (export.Sou
 	return s, nil
 }
 
-// cells returns the size that is asked for.
+// cells returns the width and height that --size gives, in cells.
 func (o exportFlags) cells() (w, h int, err error) {
 	if n, err := fmt.Sscanf(o.size+"\n", "%dx%d\n", &w, &h); n != 2 || err != nil || w < layout.MinWidth || h < layout.MinHeight || w > 500 || h > 200 {
 		return 0, 0, usagef("--size cannot be %.32q: allowed is COLUMNSxROWS from %dx%d to 500x200", o.size, layout.MinWidth, layout.MinHeight)
@@ -105,7 +105,7 @@ func (o exportFlags) cells() (w, h int, err error) {
 	return w, h, nil
 }
 
-// untilRound returns a recording up to the end of a round of its first reply, from 1; 0 for all of it.
+// untilRound cuts a recording off after a round of its first reply. Rounds count from 1; 0 cuts nothing.
 func untilRound(records []trace.Record, round int) []trace.Record {
 	for i, r := range records {
 		if e, ok := r.Event.(event.Round); ok && e.Index+1 == round {
@@ -142,7 +142,7 @@ func writeFile(o exportFlags, write func(io.Writer) error) error {
 	return err
 }
 
-// readTrace reads a recording as a whole, with today's words for its proposers.
+// readTrace reads a whole recording, and describes its proposers in the words of this version.
 func readTrace(path string) ([]trace.Record, error) {
 	data, err := readBounded(path, maxTraceBytes)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 
 const (
 	helpWidth   = 96 // columns to which help is wrapped
-	fewSettings = 10 // up to so many settings of a command are all shown
+	fewSettings = 10 // a command with at most so many settings shows all of them
 )
 
 // helpAll is the flag --help-all: help with every setting.
@@ -117,7 +117,7 @@ func wrapped(flags *pflag.FlagSet) string {
 	return strings.TrimRight(flags.FlagUsagesWrapped(helpWidth), "\n")
 }
 
-// flagsOf returns the settings among the flags of a command, by flag, and the other flags.
+// flagsOf returns the flags of a command that are settings, by flag name, and the other flags.
 func flagsOf(c *cobra.Command) (settings map[string]*pflag.Flag, others *pflag.FlagSet) {
 	settings, others = map[string]*pflag.Flag{}, pflag.NewFlagSet("", pflag.ContinueOnError)
 	add := func(f *pflag.Flag) {
@@ -132,7 +132,7 @@ func flagsOf(c *cobra.Command) (settings map[string]*pflag.Flag, others *pflag.F
 	return settings, others
 }
 
-// writeEntry writes a name and its text, wrapped and indented by so many cells.
+// writeEntry writes a name and its text, wrapped and indented by indent cells.
 func writeEntry(b *strings.Builder, name, text string, indent int) {
 	lines := strings.Split(ansi.Wordwrap(text, helpWidth-indent-2, ""), "\n")
 	fmt.Fprintf(b, "  %-*s%s\n", indent, name, lines[0])

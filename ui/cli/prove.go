@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// defaultProofPrompt has many possible replies, so that there is something to draw.
+	// defaultProofPrompt has many likely replies, so that sampling can give different texts.
 	defaultProofPrompt = "I have two dogs and I love to hike."
 	maxProofSeconds    = 86400
 	maxProofTrials     = 100_000_000

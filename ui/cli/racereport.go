@@ -16,7 +16,7 @@ import (
 
 func laneName(i int) string { return string(rune('a' + i)) }
 
-// raceReport collects a race. Its JSON is stable: fields may be added, not changed.
+// raceReport collects the results of a race. Its JSON is stable: fields may be added, not changed.
 type raceReport struct {
 	Lanes   [2]raceLane       `json:"lanes"`
 	Outcome event.RaceOutcome `json:"outcome"`

@@ -72,7 +72,7 @@ func (f *settingFlag) Set(text string) error {
 	return nil
 }
 
-// String is the default in help texts.
+// String returns the default value for help texts.
 func (f *settingFlag) String() string {
 	if f.text == "" && f.setting.Kind != config.List {
 		return f.setting.Default
@@ -80,7 +80,7 @@ func (f *settingFlag) String() string {
 	return f.text
 }
 
-// Type is the placeholder in help texts.
+// Type returns the placeholder for help texts.
 func (f *settingFlag) Type() string {
 	switch f.setting.Kind {
 	case config.Bool:

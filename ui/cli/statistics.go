@@ -9,7 +9,7 @@ import (
 	"specula/engine/event"
 )
 
-// statistics sums a reply up in one line. A figure that was not measured is –.
+// statistics sums a reply up in one line. A number that was not measured is shown as –.
 func statistics(e event.ReplyEnded) string {
 	t := e.Totals
 	decodeMS := t.DraftMS + t.VerifyMS + t.SampleMS + t.OtherMS

@@ -86,7 +86,7 @@ func flagError(c *cobra.Command, err error) error {
 	return &coded{ExitUsage, err}
 }
 
-// kindOf says which values a flag can have. It is for flags that are not settings.
+// kindOf describes the values of a flag that is not a setting.
 func kindOf(f *pflag.Flag) string {
 	switch f.Value.Type() {
 	case "bool":

@@ -1,8 +1,8 @@
 // Package command parses the slash commands of the prompt: "/temp 0.8", "/regen", "/export md notes.md".
 //
 // Every setting that may change while the program runs is a command, from the table in engine/config.
-// Its names are its short name, its flag and its key in config.toml. The other commands are the verbs
-// below. This package does not check values: config.Set does, and the user reads its error.
+// Such a command is called by the setting's short name, flag or key in config.toml. The other commands are
+// the verbs below. This package does not check values: config.Set does, and the user reads its error.
 package command
 
 import (

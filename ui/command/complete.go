@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// Completion says how a prompt can go on.
+// Completion lists how a prompt can be completed.
 type Completion struct {
 	Ways  []Way  // the best first
 	Usage string // usage of the command, once its name is complete
 }
 
-// Way is one way in which a prompt can go on.
+// Way is one possible completion of a prompt.
 type Way struct {
-	Prompt string // the whole prompt
+	Prompt string // the whole prompt, completed
 	Name   string // what the list shows: "/temp", or a value of an argument
-	Does   string // explains it; "" for a value
+	Does   string // what the command does; "" for a value
 	Ready  bool   // the prompt can be run: nothing is missing
 }
 
-// Complete lists the ways in which a prompt with a slash can go on. It finds a command by the start of its
+// Complete lists the completions of a prompt with a slash. It finds a command by the start of its
 // name, by a part of its name, or by the start of a word of its explanation.
 func Complete(prompt string) Completion {
 	name, arg, named := strings.Cut(strings.TrimPrefix(prompt, "/"), " ")
@@ -44,7 +44,7 @@ func Complete(prompt string) Completion {
 	return done
 }
 
-// waysTo lists the commands that a name may mean, the nearest first.
+// waysTo lists the commands that a typed name may mean, the most similar first.
 func waysTo(name string) []Way {
 	type found struct {
 		far int
@@ -73,7 +73,7 @@ func waysTo(name string) []Way {
 	return ways
 }
 
-// How near a typed text is to a command, the nearest first.
+// How similar a typed text is to a command, from most to least.
 const (
 	whole = iota // the text is the name, or another spelling
 	begun        // the name begins with the text
@@ -83,7 +83,7 @@ const (
 	other
 )
 
-// minPart is the least number of letters with which names and explanations are searched for a part.
+// minPart is the least length of a typed text that is also searched for inside names and explanations.
 // Fewer letters occur in too many commands.
 const minPart = 3
 
@@ -106,8 +106,8 @@ func (c Command) distance(name string) int {
 	return other
 }
 
-// needsArgument reports whether the command changes nothing without an argument. Without one, the command
-// of a setting only shows the value.
+// needsArgument reports whether the command changes nothing without an argument. The command of a setting
+// is one: without an argument it only shows the value.
 func (c Command) needsArgument() bool {
 	return c.Verb == Set || c.Args != "" && !strings.HasPrefix(c.Args, "[")
 }

@@ -148,7 +148,7 @@ func (c *Composer) Forward() bool {
 	return true
 }
 
-// SetFocus says whether the composer has the keyboard.
+// SetFocus gives the keyboard to the composer, or takes it away.
 func (c *Composer) SetFocus(on bool) {
 	if on {
 		c.area.Focus()

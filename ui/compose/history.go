@@ -32,8 +32,8 @@ type History struct {
 }
 
 // OpenHistory reads the history in a file. A missing file is an empty history. Lines that are not
-// entries are skipped. The returned history works even after an error: it has no file if the file could
-// not be read, and keeps the file if that could only not be shortened.
+// entries are skipped. The returned history works even after an error: without a file if
+// reading it failed, with the file if only shortening it failed.
 func OpenHistory(path string) (*History, error) {
 	h := &History{path: path}
 	lines, err := h.read()

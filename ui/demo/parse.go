@@ -93,7 +93,7 @@ func (p *parser) refuse(got, allowed string) error {
 	return &Error{File: p.name, Line: max(p.line, 1), Got: got, Allowed: allowed}
 }
 
-// The pictures that the action show can put first.
+// The pictures that the action «show» can put first.
 const (
 	ShowTradeoff = "tradeoff"
 	ShowRounds   = "rounds"

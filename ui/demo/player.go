@@ -28,9 +28,9 @@ type Player struct {
 // The times of a player.
 const (
 	stepTime    = 900 * time.Millisecond // between two steps
-	readTime    = 2 * time.Second        // to find the caption
+	readTime    = 2 * time.Second        // to notice a new caption
 	characterMS = 55                     // to read a character of the caption, in milliseconds
-	sceneTime   = time.Second            // between two turns of a loop
+	sceneTime   = time.Second            // between the end of a script and its next start in a loop
 	loopKeyTime = 20 * time.Second       // how long a loop waits for a key
 )
 
@@ -58,7 +58,7 @@ func (p *Player) Over() bool {
 // Waits reports whether the player waits for a key, and whether it is paused.
 func (p *Player) Waits() (key, paused bool) { return p.key, p.paused }
 
-// Due returns the time at which the next action is due; false if the player does not wait for a time.
+// Due returns the time at which the next action is due, and whether the player waits for a time at all.
 func (p *Player) Due() (time.Time, bool) { return p.due, !p.due.IsZero() && !p.paused }
 
 // Next returns the next action if it is due; ok is false while the player waits, and at the end. busy says

@@ -51,7 +51,7 @@ func NewChats(saved []chats.Chat, broken int, th *theme.Theme) *Chats {
 	return d
 }
 
-// Filtering reports whether the filter is in use; then esc belongs to it.
+// Filtering reports whether the filter is in use; then the filter gets the key esc.
 func (d *Chats) Filtering() bool { return d.list.FilterState() != list.Unfiltered }
 
 // Update moves the selection or edits the filter. Enter sends Chosen.

@@ -42,7 +42,7 @@ func Markdown(w io.Writer, c chats.Chat) error {
 			fmt.Fprintf(&sb, "\nBegun with these settings, which changed before its end:\n\n    %s\n", flags)
 		case i == 1 && c.Turns[0].Role == "user":
 			fmt.Fprintf(&sb, "\nThe same reply again:\n\n    specula run %s -p %s\n", flags, quoted(sanitize.Text(c.Turns[0].Text)))
-		default: // the reply depends on the messages before it
+		default: // one command cannot repeat this reply: it depends on the messages before it
 			fmt.Fprintf(&sb, "\nWritten with:\n\n    %s\n", flags)
 		}
 	}
@@ -50,7 +50,7 @@ func Markdown(w io.Writer, c chats.Chat) error {
 	return err
 }
 
-// figures sums a reply up in words; "" if nothing is known about it.
+// figures returns the numbers of a reply in words; "" if none is known.
 func figures(t chats.Turn) string {
 	var parts []string
 	if t.Reason != "" && t.Reason != "stop" {
@@ -87,7 +87,7 @@ func settings(t chats.Turn) string {
 		}
 		values := []string{value}
 		if s.Kind == config.List && json.Unmarshal([]byte(value), &values) == nil && len(values) == 0 {
-			values = []string{""} // which clears it
+			values = []string{""} // an empty value clears the list
 		}
 		for _, v := range values {
 			flags = append(flags, "--"+s.Flag+"="+quoted(sanitize.Copy(v)))

@@ -36,7 +36,7 @@ func Stack(parts []Part, h int) []Cell {
 	return cells
 }
 
-// cellOf returns the cell with the given kinds.
+// cellOf returns the cell whose eighths have the given kinds, from the bottom up.
 func cellOf(kinds [8]int) Cell {
 	type run struct{ kind, n int }
 	var runs []run

@@ -51,7 +51,7 @@ func (l *Link) Left() { l.tell(left) }
 
 // Restore restores the terminal's modes if the keeper has ended before this process. Call it after leaving
 // the screen. Bubble Tea restores the modes, too; but if the shell has taken the terminal back by then, this
-// process is in the background, and the system refuses that.
+// process is in the background, and the system refuses the change.
 func (l *Link) Restore() {
 	select {
 	case <-l.Gone():

@@ -126,6 +126,6 @@ func start() (*keeper, error) {
 
 func closeAll(files ...*os.File) {
 	for _, f := range files {
-		_ = f.Close() // for a nil file an error
+		_ = f.Close() // closing a nil file gives an error, which does not matter
 	}
 }

@@ -86,7 +86,7 @@ func (k *keeper) watch() {
 	}
 }
 
-// wait sends every change of the child. The last one is its end.
+// wait sends every change of the child's state. The last change is its end.
 func wait(child int, changes chan<- syscall.WaitStatus) {
 	for {
 		var status syscall.WaitStatus
@@ -142,7 +142,7 @@ func (k *keeper) end(status syscall.WaitStatus) {
 			_ = syscall.Kill(os.Getpid(), s)
 			time.Sleep(patience) // the signal comes during this sleep
 		}
-		os.Exit(128 + int(s)) // for other signals the Go runtime would print a report
+		os.Exit(128 + int(s)) // not by another signal, for which the Go runtime would print a report
 	}
 	os.Exit(status.ExitStatus())
 }

@@ -42,7 +42,7 @@ type Rects struct {
 	Settings Rect // the dividing line above the composer, with the settings in it
 	Composer Rect
 	Status   Rect
-	Side     Rect // pictures and figures
+	Side     Rect // pictures and numbers
 
 	Inspector Rect
 

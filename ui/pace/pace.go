@@ -58,7 +58,7 @@ type Pacer struct {
 	mu      sync.Mutex
 	mode    Mode
 	rounds  float64       // per second, in mode Slow
-	changed chan struct{} // closed and replaced when a waiter must look again
+	changed chan struct{} // closed and replaced when a waiter must look at the pace again
 	steps   chan struct{} // holds at most one step, pressed before anyone waited for it
 }
 

@@ -38,7 +38,7 @@ func parts(e event.Event) int {
 	return 0
 }
 
-// Hold is how long an event stays at the slow pace, for a recording that is drawn without waiting.
+// Hold returns how long the slow pace keeps an event on the screen. Films use it: they draw without waiting.
 func Hold(e event.Event, roundsPerSecond float64) time.Duration {
 	return held(clamp(roundsPerSecond), parts(e))
 }

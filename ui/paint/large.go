@@ -2,11 +2,11 @@ package paint
 
 import "strings"
 
-// LargeRows is the number of rows of a large figure. The upper half of the first row is empty, so that the
-// figure does not look cut off at the top of the screen.
+// LargeRows is the number of rows of a large number. The upper half of the first row is empty, so that the
+// number does not look cut off at the top of the screen.
 const LargeRows = 3
 
-// font has the signs of a large figure as 5 rows of dots; a row of the screen shows two of them.
+// font has the characters of large numbers, each as 5 rows of dots; a row of the screen shows two of the 5.
 var font = map[rune][5]string{
 	'0': {"###", "# #", "# #", "# #", "###"}, '1': {" # ", "## ", " # ", " # ", "###"},
 	'2': {"###", "  #", "###", "#  ", "###"}, '3': {"###", "  #", " ##", "  #", "###"},
@@ -16,10 +16,10 @@ var font = map[rune][5]string{
 	'.': {" ", " ", " ", " ", "#"}, '×': {"   ", "# #", " # ", "# #", "   "},
 }
 
-// LargerRows is how many rows a figure takes in the largest type.
+// LargerRows is the number of rows that Larger takes.
 const LargerRows = 5
 
-// Larger draws a figure as Large does, twice as large: in LargerRows lines.
+// Larger draws a number as Large does, but twice as large: in LargerRows lines.
 func Larger(figure string) []string {
 	lines := make([]string, LargerRows)
 	for _, sign := range figure {
@@ -37,10 +37,10 @@ func Larger(figure string) []string {
 // twoCells draws a dot two cells wide, which is about as wide as a row is high.
 var twoCells = strings.NewReplacer("#", "██", " ", "  ")
 
-// Large draws a figure such as "×3.8" in large type: LargeRows lines of equal width. It returns nil if
-// a sign of the figure is not in the font.
+// Large draws a number such as "×3.8" in large characters: LargeRows lines of equal width. It returns
+// nil if font lacks one of the characters.
 func Large(figure string) []string {
-	var rows [2 * LargeRows]strings.Builder // of dots
+	var rows [2 * LargeRows]strings.Builder // rows of dots
 	for _, sign := range figure {
 		dots, known := font[sign]
 		if !known {

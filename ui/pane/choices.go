@@ -23,7 +23,7 @@ type choice struct {
 type share struct {
 	v     float64
 	known bool
-	below bool // at most v, the probability of the last candidate
+	below bool // the probability is at most v, that of the last candidate
 }
 
 // choicesAt returns at most n tokens, with the probabilities of both models: the inspected token t, then
@@ -60,7 +60,7 @@ func choicesAt(t, drawn *state.Token, n int) []choice {
 	return list
 }
 
-// know takes over p and q from the token, where the candidates did not tell them.
+// know copies p and q from the token if the candidates did not give them.
 func (c *choice) know(t *state.Token) {
 	for own, said := range map[*share]*float64{&c.p: t.P, &c.q: t.Q} {
 		if said != nil && !own.known {
@@ -120,11 +120,11 @@ func short(p float64) string {
 	return fmt.Sprintf("%.2f", p)[1:]
 }
 
-// The widths of the list.
+// The widths of the list, in cells.
 const (
 	choiceText  = 10
-	choiceCell  = 6 // a figure and the gap before it
-	choiceBar   = 6 // a bar after a figure, in the wide form
+	choiceCell  = 6 // a probability and the gap before it
+	choiceBar   = 6 // the bar after a probability, in the wide form
 	choiceDrawn = len(" < drawn")
 	choicesThin = choiceText + 3*choiceCell + 2
 	choicesWide = choiceText + 3*(choiceCell+choiceBar) + choiceDrawn

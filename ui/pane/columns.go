@@ -58,7 +58,7 @@ func known(s share) *float64 {
 	return &s.v
 }
 
-// figures draws probabilities of a token side by side.
+// figures draws numbers of a token side by side, such as q and p.
 func figures(th *theme.Theme, of ...func(*state.Token) *float64) func(*state.Token) []piece {
 	return func(t *state.Token) []piece {
 		var cell []piece

@@ -36,7 +36,7 @@ func (c *column) draftLength(rows int) []string {
 	return lines
 }
 
-// figures draws the means over the newest rounds of this reply.
+// figures draws means over the newest rounds of this reply: tokens, bytes from the device, times.
 func (c *column) figures(int) []string {
 	th := c.th
 	recent := c.s.Recent(recentRounds)

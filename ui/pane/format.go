@@ -7,8 +7,7 @@ import (
 	"specula/ui/theme"
 )
 
-// Figures have a fixed number of decimals and a separate unit, so that nothing on the screen moves while
-// they change.
+// Numbers on the screen have fixed decimals and a separate unit, so that nothing moves while they change.
 
 // figure formats v with the given decimals. Without ok it returns the sign for "not measured yet".
 func figure(th *theme.Theme, v float64, ok bool, decimals int) string {

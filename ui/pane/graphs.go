@@ -101,11 +101,11 @@ func (b *bars) under(c *column, name string, texts []label) string {
 	return out.String()
 }
 
-// fewTests is the number of tests at a place of the draft from which on its bar is no longer drawn pale.
+// The percentage of a place in the draft is pale if the place had fewer than fewTests tests.
 const fewTests = 8
 
-// places draws the acceptance of this reply by place in the draft: a bar and a percentage for each. Places
-// with few tests are paler.
+// places draws the acceptance of this reply by place in the draft: a bar and a percentage for each.
+// The percentage is paler if it is from few tests.
 func (c *column) places(rows int) []string {
 	t := &c.s.Reply.Totals
 	n := min(len(t.PositionTested), len(t.PositionKept))

@@ -13,7 +13,7 @@ import (
 // head holds what the head line says: how much faster speculation is, and both rates.
 type head struct {
 	figure string // how much faster, without the sign for an estimate; "" if that is not known
-	words  string // faster or slower, or why the figure is not known
+	words  string // faster or slower, or why figure is not known
 	style  theme.Style
 	reason string // why speculation loses; "" if it does not
 	note   string // stands in place of the speculative rate when there is none
@@ -22,7 +22,7 @@ type head struct {
 	// then, a rate measured from them would contradict the speed-up.
 	speculative, plain float64
 	about              string // marks estimates; "" once measured
-	basis              string // whether the figure was measured, or what it is estimated from
+	basis              string // whether figure was measured, or what it is estimated from
 }
 
 // fewRounds is the least number of rounds with a draft before the head says that speculation loses. With
@@ -88,7 +88,7 @@ func changedSpeed(times float64) string {
 	return "faster"
 }
 
-// changeWords says with which settings the figures were measured, after a change of settings.
+// changeWords says with which settings the rates were measured, after a change of settings.
 func changeWords(th *theme.Theme, c state.Change) string {
 	switch {
 	case c.Rounds > 0:
@@ -148,7 +148,7 @@ const (
 )
 
 // Head draws the head of the window: how much faster speculation is, both rates and, with two rows or
-// more, who drafts and who verifies. With three rows or more, the speed-up is in large type, and a legend
+// more, who drafts and who verifies. With three rows or more, the speed-up is in large characters, and a legend
 // shows the looks of the fates.
 func Head(s *state.State, th *theme.Theme, w, rows int) []string {
 	h := headOf(s, th)
@@ -162,7 +162,7 @@ func Head(s *state.State, th *theme.Theme, w, rows int) []string {
 	return h.wide(s, th, w, rows)
 }
 
-// wide draws the head in three rows or more. The words stand beside the large figure; the last row says who
+// wide draws the head in three rows or more. The words stand beside the large speed-up; the last row says who
 // drafts and who verifies.
 func (h *head) wide(s *state.State, th *theme.Theme, w, rows int) []string {
 	const usual, least = 33, 23 // the columns at which the rates begin usually, and at the earliest
@@ -222,7 +222,7 @@ func (h *head) wide(s *state.State, th *theme.Theme, w, rows int) []string {
 	return append(lines, out.String())
 }
 
-// rate draws a rate: its name, its figure, its bar.
+// rate draws a rate: its name, its number, its bar.
 func (h *head) rate(th *theme.Theme, out *paint.Line, name string, v float64, about string, style theme.Style) {
 	out.Put(th.Label, fmt.Sprintf("%-*s", len(withDrafts)+1, name))
 	if !(v > 0) {

@@ -175,7 +175,7 @@ func targetsOf(r *state.Round) string {
 }
 
 // draftsOf says how the draft's probabilities were computed. The draft may have another temperature
-// than the target, or may not be drawn at all.
+// than the target, or may not be sampled at all.
 func draftsOf(t *state.Token, r *state.Round) string {
 	switch {
 	case len(t.Draft) == 0 && t.Q != nil && *t.Q == 1:

@@ -21,7 +21,7 @@ func lengthNow(s *state.State) length {
 		now.gamma = lastLength(s, now.gamma)
 	}
 	if p := s.Pending; p != nil {
-		if now.probe || p.Probe { // the reason belongs to the round before
+		if now.probe || p.Probe { // the known reason is that of another round
 			now.why, now.off = "", ""
 		}
 		if now.probe = p.Probe; !p.Probe {
@@ -32,7 +32,7 @@ func lengthNow(s *state.State) length {
 }
 
 // tellsLength reports whether the current γ is that of the last round, not of the settings. During a reply
-// it is, from the first round on. Between replies it is if the rule chooses γ and has not changed.
+// this holds from the first round on; between replies, if a rule chooses γ and has not changed.
 func tellsLength(s *state.State, l *state.Lane) bool {
 	if s.Busy() {
 		return lastReply(s) == s.Reply.Number

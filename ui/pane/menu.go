@@ -10,14 +10,14 @@ import (
 // Choice is a row of a menu.
 type Choice struct{ Name, Does string }
 
-// The menu's size.
+// The menu's size, in cells.
 const (
 	menuRows   = 12 // most rows
 	menuName   = 14 // least width of the names, so that explanations begin in one column
-	menuMargin = 3  // for the mark
+	menuMargin = 3  // room for the sign that marks a row
 )
 
-// Menu draws choices in at most rows lines of w cells; they scroll with the marked one. at is its index, or
+// Menu draws choices in at most rows lines of w cells; the marked one is always shown. at is its index, or
 // −1 if none is marked. Without choices, or without room, Menu returns nil.
 func Menu(th *theme.Theme, w, rows int, choices []Choice, at int) []string {
 	rows = min(rows, menuRows, len(choices))

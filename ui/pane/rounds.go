@@ -54,8 +54,8 @@ func stack(h *state.Sample, unit float64) []graph.Part {
 	}
 }
 
-// capShade is the shade of the target's own token on top of a column: instead of the refused token or, if
-// the whole draft was kept, free.
+// capShade is the shade of the target's own token on top of a column: theme.Instead after a refusal,
+// theme.Free if the whole draft was kept.
 func capShade(h *state.Sample) theme.Shade {
 	if h.Tested > h.Accepted {
 		return theme.Instead
@@ -110,7 +110,7 @@ func (c *column) rounds(rows int) []string {
 	return lines
 }
 
-// note draws words of an empty picture.
+// note draws text in place of a picture that has nothing to show yet.
 func (c *column) note(text string, rows int) []string {
 	var lines []string
 	for _, line := range paint.Wrap(text, c.w-axis-1, rows) {

@@ -8,8 +8,8 @@ import (
 	"specula/ui/theme"
 )
 
-// recentRounds is the number of rounds over which recent figures are averaged. With more rounds, a change
-// of γ or temperature would show late; with fewer, the figures would jump.
+// recentRounds is the number of rounds over which recent numbers are averaged. With more rounds, a change
+// of γ or temperature would show late; with fewer, the numbers would jump.
 const recentRounds = 16
 
 // sideSection is one group of the side column.
@@ -30,7 +30,7 @@ type SideOptions struct {
 	Few      bool // only what an audience needs
 }
 
-// Side draws the column of pictures and figures. If h rows are too few, the least important sections are
+// Side draws the column of pictures and numbers. If h rows are too few, the least important sections are
 // left out.
 func Side(s *state.State, th *theme.Theme, w, h int, o SideOptions) []string {
 	c := column{s: s, th: th, w: w}
@@ -192,8 +192,7 @@ func (c *column) heading(name, note, value string) string {
 // maxPairWidth is the largest width of a pair, so that in a wide pane a value stays near its name.
 const maxPairWidth = 64
 
-// pair draws two figures side by side. Each has its name at the left and its value at the right of its
-// half.
+// pair draws two values side by side. Each has its name at the left and itself at the right of its half.
 func (c *column) pair(name1, value1, name2, value2 string) string {
 	half, end := (c.w-1)/2, c.w-1
 	if c.w > maxPairWidth {

@@ -71,7 +71,7 @@ func (c *column) timesHeading() string {
 }
 
 // plainMS returns how long a round without a draft takes, from the rate in the head line, so that both
-// agree. If the head has no rate, it uses the newest plain rounds. 0 if unknown.
+// agree. If the head has no rate, it uses the newest plain rounds; without any, it returns 0.
 func (c *column) plainMS() float64 {
 	plain := headOf(c.s, c.th).plain
 	if !(plain > 0) {

@@ -16,7 +16,7 @@ func spelled(th *theme.Theme, text string, w int) string {
 	text = strings.ReplaceAll(text, "\n", th.Glyph.Newline)
 	text = strings.ReplaceAll(text, " ", th.Glyph.Space)
 	if first, _ := utf8.DecodeRuneInString(text); text == "" || unicode.In(first, unicode.Mn, unicode.Me, unicode.Cf) {
-		text = th.Glyph.None + text // such a mark would join the cell before it
+		text = th.Glyph.None + text // a combining mark at the start would join the cell before it
 	}
 	if paint.Width(text) <= w {
 		return text

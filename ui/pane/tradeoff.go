@@ -56,13 +56,13 @@ func (c *column) lengthBars() (chart bars, speeds, lengths []label) {
 	top = graph.NiceMax(top)
 	chart.level = 1 / top
 	best, now := bestLength(c.s), lengthNow(c.s).gamma
-	timed := len(c.s.Lengths) - 1 // the longest; shorter ones are estimated by it
+	timed := len(c.s.Lengths) - 1 // the longest length that was timed; shorter ones are estimated by it
 	for timed > 0 && !c.s.Lengths[timed].Measured {
 		timed--
 	}
 	unit := "%"
 	if pitch == leastPitch {
-		unit = "" // it stands once, at the left
+		unit = "" // the % stands only once, at the left
 	}
 	for i, l := range c.s.Lengths[:fit] {
 		bar, text, mark := c.th.Graph, c.th.Strong, ""
@@ -78,7 +78,7 @@ func (c *column) lengthBars() (chart bars, speeds, lengths []label) {
 		}
 		name.text = mark + name.text
 		chart.shares, chart.styles = append(chart.shares, l.Speedup()/top), append(chart.styles, bar)
-		speed := "?" // a bound: what its time is at least
+		speed := "?" // only a lower bound of its time is known
 		if i <= timed {
 			speed = fmt.Sprintf("%.0f%s", 100*min(l.Speedup()/c.s.Lengths[best].Speedup(), 1), unit)
 		}

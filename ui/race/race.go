@@ -88,9 +88,9 @@ func nameOf(settings []config.Value) string {
 	return cmp.Or(strings.Join(words, ", "), "as set")
 }
 
-// Comparable makes the texts of two lanes comparable. It sets temperature 0, which has one right text. If
-// a temperature was asked for, in a lane or in also, it sets the rule exact instead, under which one seed
-// gives one text. If a rule was asked for, it changes nothing.
+// Comparable makes the texts of two lanes comparable. It sets temperature 0, at which only one text is right.
+// If a temperature was asked for, in a lane or in also, it sets the rule exact instead, under which one
+// seed gives one text. If a rule was asked for, it changes nothing.
 func Comparable(lanes [2]Lane, also ...config.Value) [2]Lane {
 	asked := slices.Concat(also, lanes[0].Settings, lanes[1].Settings)
 	names := func(name string) bool {

@@ -65,7 +65,7 @@ func (v *View) scaleMS() float64 {
 // column is the cell in which a time lies.
 func (t *track) column(ms float64) int { return int(ms / t.scaleMS * float64(t.w)) }
 
-// lane draws a lane's blocks, in its first row with words and numbers.
+// lane draws one row of a lane's blocks; words is set for its first row, which has words and numbers.
 func (t *track) lane(s *side, w int, style theme.Style, words bool) string {
 	out := paint.NewLine(t.th, w)
 	if words {

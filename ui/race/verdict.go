@@ -16,7 +16,7 @@ type Verdict struct {
 	Why   string  // why the texts must be equal, or may differ
 }
 
-// Judge sums a race up.
+// Judge returns the verdict on a race with the lanes a and b.
 func Judge(a, b *Count, o event.RaceOutcome) Verdict {
 	v := Verdict{Times: b.over(a), Why: o.Why}
 	switch {

@@ -45,7 +45,7 @@ func NewView(prompt string, lanes [2]Lane) *View {
 	return v
 }
 
-// Compare says that the lanes are two recordings.
+// Compare tells the view that the lanes are two recordings.
 func (v *View) Compare() { v.recorded = true }
 
 // Load tells both lanes what is loaded.
@@ -93,13 +93,13 @@ func (v *View) Update(msg tea.Msg) tea.Cmd {
 
 const (
 	minBeside     = 100 // least width for lanes side by side
-	minForFigures = 4   // least rows of a lane to show its figures
+	minForFigures = 4   // least rows of a lane to show its numbers
 	minForLane    = 14  // least rows of a lane to show the round in progress
 	minForTrack   = 18  // least rows of the window to show the track
 	minForTall    = 32  // least rows of the window for a track with two rows per lane
-	minForLarge   = 18  // least rows for a verdict in large figures
-	largeWidth    = 60  // least columns for it
-	largeMargin   = 5   // cells beside the figures
+	minForLarge   = 18  // least rows for a verdict with a large speed-up
+	largeWidth    = 60  // least columns for such a verdict
+	largeMargin   = 5   // cells that the speed-up and the words leave free
 	footShare     = 4   // a verdict in small letters takes at most 1/footShare of the rows
 )
 
@@ -153,7 +153,7 @@ func (v *View) beside(th *theme.Theme, w, h int) []string {
 	return lines
 }
 
-// draw draws a lane: its name, the figures, its text and, if there is room, the round in progress.
+// draw draws a lane: its name, its numbers, its text and, if there is room, the round in progress.
 func (s *side) draw(th *theme.Theme, w, h int, figures string) []string {
 	speed := s.count.Speed(th.Glyph.None) + " tok/s "
 	heading := paint.NewLine(th, w).Put(th.Strong, paint.Fit(th, "", " "+s.name, w-1-paint.Width(speed)))
@@ -176,8 +176,8 @@ func (s *side) draw(th *theme.Theme, w, h int, figures string) []string {
 	return paint.Block(lines, w, h)
 }
 
-// figures returns the figures of both lanes for w cells each. It drops the last figures of both lanes until
-// the rest fits in both.
+// figures returns the numbers of both lanes in words, for w cells each. It drops the last numbers of both lanes
+// until the rest fits in both.
 func (v *View) figures(th *theme.Theme, w int) (texts [2]string) {
 	for drop := 0; ; drop++ {
 		fits := true
@@ -193,7 +193,7 @@ func (v *View) figures(th *theme.Theme, w int) (texts [2]string) {
 	}
 }
 
-// foot draws the outcome for a window of h rows: in large figures if there is room.
+// foot draws the outcome for a window of h rows: with a large speed-up if there is room.
 func (v *View) foot(th *theme.Theme, w, h int) []string {
 	large := h >= minForLarge && w >= largeWidth
 	switch {
@@ -209,7 +209,7 @@ func (v *View) foot(th *theme.Theme, w, h int) []string {
 	return v.small(th, w, max(1, h/footShare))
 }
 
-// large draws the verdict: how much faster in large figures, and beside it the words. It returns nil if they
+// large draws the verdict: the speed-up in large characters, and the words beside it. It returns nil if they
 // do not fit.
 func (v *View) large(th *theme.Theme, w int) []string {
 	d := Judge(&v.lanes[0].count, &v.lanes[1].count, v.outcome)
@@ -270,7 +270,7 @@ func (v *View) small(th *theme.Theme, w, rows int) []string {
 	return lines
 }
 
-// Summary returns the verdict on one line; "" before the race is over.
+// Summary returns the verdict, or the failure, on one line; "" before the race is over.
 func (v *View) Summary(glyphs theme.Glyphs) string {
 	if !v.over || v.failure != "" {
 		return v.failure

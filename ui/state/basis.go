@@ -1,9 +1,9 @@
 package state
 
-// basis is the settings with which figures of speed were measured.
+// basis holds the settings with which speeds were measured.
 type basis struct {
 	drafter, rule, acceptance string
-	gamma                     int // only if it is fixed
+	gamma                     int // set only if γ is fixed
 	temperature               float64
 }
 
@@ -17,17 +17,17 @@ func (s *State) basisNow() basis {
 	return b
 }
 
-// Change says that the figures of speed were measured, wholly or in part, with other settings than those
+// Change says that the speeds on the screen were measured, wholly or in part, with other settings than those
 // in force.
 type Change struct {
 	Proposer    string  // the proposer before the change; "" if it is the same
 	Gamma       int     // the fixed γ before the change; 0 if it is the same, or was not fixed
 	Temperature float64 // the temperature before the change; negative if it is the same
-	Rounds      int     // rounds with a draft since; 0: all figures are from before the change
+	Rounds      int     // rounds with a draft since the change; 0: all speeds are from before it
 }
 
-// Changed returns the last change of settings that figures of speed depend on; false if all figures were
-// measured with the settings in force. Figures of one proposer are not mixed with another's: after a change
+// Changed returns the last change of settings that speeds depend on; ok is false if all speeds were
+// measured with the settings in force. Speeds of one proposer are not mixed with another's: after a change
 // of proposer, the first round replaces them.
 func (s *State) Changed() (c Change, ok bool) {
 	now := s.basisNow()

@@ -13,7 +13,7 @@ type Turn struct {
 	Raw    string // as typed or generated, not safe for a terminal
 	Reason string // why the reply ended
 	Totals event.Totals
-	Record Record // the events that the reply was drawn from
+	Record Record // the events from which the reply was shown
 }
 
 // Turns yields all turns of the chat, oldest first, including those of dropped messages; only forgotten
@@ -39,7 +39,7 @@ func turnOf(m *Message) Turn {
 	return t
 }
 
-// bytes is the size of a turn that counts for earlierLimitBytes: its text, and an estimate of the rest.
+// bytes is what a turn adds towards earlierLimitBytes: its text, and an estimate of the rest.
 func (t *Turn) bytes() int { return len(t.Raw) + turnBytes }
 
 // keepTurn keeps the text of a message that is dropped. If all such texts take more than

@@ -11,7 +11,7 @@ type Sample struct {
 	Probe                            bool // γ was chosen to measure its cost
 	Tokens                           int  // committed tokens
 	MS, DraftMS, VerifyMS            float64
-	ReadMS                           float64 // part of MS: the proposer read what it had missed
+	ReadMS                           float64 // part of MS in which the proposer read what it had missed
 	Bytes                            int64
 	Marks                            []string // settings that changed just before
 	Reply                            int      // ReplyInfo.Number of its reply
@@ -20,7 +20,7 @@ type Sample struct {
 	basis basis
 }
 
-// Window is a sum over several rounds: figures of single rounds would jump.
+// Window is a sum over several rounds, because numbers of single rounds would jump.
 type Window struct {
 	Rounds, Drafted, Tested, Accepted, Tokens int
 	MS, DraftMS, VerifyMS                     float64
@@ -52,18 +52,18 @@ func (w *Window) add(h *Sample) {
 	}
 }
 
-// Acceptance returns the share of tested draft tokens that were accepted; false if none was tested.
+// Acceptance returns the share of tested draft tokens that were accepted; the bool is false if none was tested.
 func (w *Window) Acceptance() (float64, bool) {
 	return float64(w.Accepted) / float64(max(w.Tested, 1)), w.Tested > 0
 }
 
-// TokensPerPass returns the committed tokens per pass of the target; false without a round.
+// TokensPerPass returns the committed tokens per pass of the target; the bool is false without a round.
 func (w *Window) TokensPerPass() (float64, bool) {
 	return float64(w.Tokens) / float64(max(w.Rounds, 1)), w.Rounds > 0
 }
 
-// Rate is a weighted sum of what rounds took and wrote. Each round has rateShare of the weight of the
-// round after it, as in the engine's speed-up, so that both are about the same rounds.
+// Rate is a weighted sum of the tokens and times of rounds. Each round has rateShare of the weight of the
+// round after it, as in the engine's speed-up, so that rate and speed-up are about the same rounds.
 type Rate struct {
 	Tokens, MS, DraftMS float64
 	Rounds              int // number of rounds in the sum

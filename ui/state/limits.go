@@ -7,7 +7,7 @@ const (
 	HistoryLimit = 1024
 
 	messageLimit   = 2000   // messages; older ones keep only their text
-	detailLimit    = 60_000 // tokens with fate and figures; older replies keep only their text
+	detailLimit    = 60_000 // tokens with fate and numbers; older replies keep only their text
 	candidateLimit = 4_000  // tokens with the candidates of both models
 	noticeLimit    = 50
 	loadingLimit   = 4
@@ -17,7 +17,7 @@ const (
 	ruleLimit      = 8  // rules of acceptance that a round is compared by
 
 	earlierLimitBytes = 32 << 20 // text of dropped messages; a file with all of it can still be opened
-	turnBytes         = 2 << 10  // size of a turn's role and figures
+	turnBytes         = 2 << 10  // size of a turn's role and numbers
 )
 
 // trim keeps the State within its limits. It never changes the newest message.

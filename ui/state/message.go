@@ -12,7 +12,7 @@ type Message struct {
 	Role string // "user" or "assistant"
 	// Raw is the text as typed or generated, for saving and copying. For a reply it is set when Done.
 	Raw string
-	// Text is Raw made safe. A reply with Tokens is drawn from them, otherwise from Text.
+	// Text is Raw made safe. It is shown if there are no Tokens.
 	Text   string
 	Tokens []Token // in reading order, with rejected and discarded tokens
 	Rounds []Round
@@ -25,14 +25,14 @@ type Message struct {
 	Totals   event.Totals
 	// Speculated says that some round had a draft. Otherwise tokens need no colours.
 	Speculated bool
-	// Revision grows with every change of the drawing, except when tokens are appended.
+	// Revision grows with every change that the screen must show, except when tokens are appended.
 	Revision int
 
 	record Record
 	bare   bool // the candidates of all its tokens were removed
 }
 
-// Token is one drafted or drawn token of a reply.
+// Token is one token of a reply: of a draft, or the target's own.
 type Token struct {
 	ID       int32
 	Text     string // safe; "" if the token completed no character
@@ -143,8 +143,8 @@ func (s *State) indexOf(id int) int {
 }
 
 // RemoveLast removes the newest exchange, the user's message and the reply, so that it can be edited or
-// written again. It returns the user's raw text; false if there is none. If the next reply is refused, the
-// exchange is restored.
+// written again. It returns the user's raw text; ok is false if there is none. If the next reply is
+// refused, the exchange is restored.
 func (s *State) RemoveLast() (raw string, ok bool) {
 	s.removed = s.cutLast()
 	if len(s.removed) > 0 && s.removed[0].Role == "user" {

@@ -7,7 +7,7 @@ import (
 	"specula/engine/event"
 )
 
-// Moment is a place to look back at: a finished round of which only a part is known yet. The zero
+// Moment is a point in the past: a finished round as it was when only a part of it was known. The zero
 // Moment is the present.
 type Moment struct {
 	Message int // Message.ID
@@ -27,10 +27,10 @@ type Past struct {
 	// without a verdict at the Moment, and its first token that is not known yet.
 	Begin, Judged, End int
 
-	tested, steps int // steps: of the whole round
+	tested, steps int // the verdicts, and the steps, of the whole round
 }
 
-// Past returns what is known at a Moment; false in the present, and if the round is no longer kept.
+// Past returns what is known at a Moment; ok is false if at is the present or its round is no longer kept.
 func (s *State) Past(at Moment) (p Past, ok bool) {
 	m := s.Message(at.Message)
 	if m == nil || at.Round < 0 || at.Round >= len(m.Rounds) {
@@ -76,7 +76,7 @@ func (s *State) Past(at Moment) (p Past, ok bool) {
 	return p, true
 }
 
-// MomentOf returns the moment at which a token becomes known; the zero Moment if it is not kept.
+// MomentOf returns the moment at which a token becomes known; the zero Moment if the token is not kept.
 func (s *State) MomentOf(ref Ref) Moment {
 	t, _ := s.Token(ref)
 	if t == nil {
@@ -94,7 +94,7 @@ func (s *State) MomentOf(ref Ref) Moment {
 	return at
 }
 
-// RoundOf returns the last moment of the round of a token; the zero Moment if it is not kept.
+// RoundOf returns the last moment of the round of a token; the zero Moment if the token is not kept.
 func (s *State) RoundOf(ref Ref) Moment {
 	at := s.MomentOf(ref)
 	if m := s.Message(at.Message); m != nil && at != (Moment{}) {
@@ -193,7 +193,7 @@ func (s *State) nextRound(at Moment) Moment {
 }
 
 // Judging returns the moment at which the first draft token of the newest round is judged. It returns the
-// zero Moment if that is all there is to know of the round, or if the round had no draft.
+// zero Moment if the round has no other step, or if it had no draft.
 func (s *State) Judging() Moment {
 	at := s.newest()
 	if p, ok := s.Past(at); !ok || p.tested == 0 || p.steps == 1 {

@@ -6,7 +6,7 @@ import (
 	"specula/engine/event"
 )
 
-// Record holds the events that a reply was drawn from. It is saved with the chat, so that a reopened chat
+// Record holds the events from which a reply was shown. It is saved with the chat, so that a reopened chat
 // looks the same. Its text is raw.
 type Record struct {
 	Started *event.ReplyStarted // without the prompt, which is the message before; nil if not known

@@ -7,8 +7,8 @@ import (
 	"specula/ui/sanitize"
 )
 
-// Reopen replaces the chat by a saved one. A reply is drawn from its events, as when it was written. If
-// the events are missing, or do not give its text, it is drawn from the text alone.
+// Reopen replaces the chat by a saved one. A reply is shown from its events, as when it was written. If
+// the events are missing, or do not give its text, only the text is shown.
 func (s *State) Reopen(turns []Turn) {
 	s.ClearChat()
 	phase, prefill, marks, changed := s.Phase, s.Prefill, s.marks, s.changed

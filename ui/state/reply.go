@@ -8,7 +8,7 @@ import (
 )
 
 func (s *State) applyReplyStarted(e event.ReplyStarted) {
-	s.finish("interrupted", event.Totals{}) // a recording that was cut off may lack the end of the reply before
+	s.finish("interrupted", event.Totals{}) // an incomplete recording may lack the end of the previous reply
 	s.Phase, s.Prefill, s.Failure, s.Refused = Prefilling, nil, "", false
 	s.Pending = nil
 	s.Settings = safeSettings(e.Settings)
@@ -157,7 +157,7 @@ func (s *State) ownTotals(t event.Totals) event.Totals {
 	return t
 }
 
-// appendTail appends text that was held back to the last token of the reply.
+// appendTail appends tail, text that was held back, to the last token of the reply.
 func (s *State) appendTail(m *Message, tail string) {
 	for k := len(m.Tokens) - 1; k >= 0; k-- {
 		if m.Tokens[k].Committed() {

@@ -25,7 +25,7 @@ func (s *State) applyServed(m *Message, served event.Served) {
 	m.Revision++
 }
 
-// completeRound takes over a round's counts into the message, the history and the totals.
+// completeRound copies a round's counts into the message, the history and the totals.
 func (s *State) completeRound(m *Message, at int, r *event.Round) {
 	marks := m.Rounds[at].Marks
 	m.Rounds[at] = newRound(r)
@@ -50,7 +50,7 @@ func (s *State) completeTokens(m *Message, changed map[int]*event.Round) {
 		r := changed[t.Round]
 		if t.Position >= 0 {
 			if r != nil && put < len(r.Draft) {
-				t.Fate = known(r.Draft[put].Verdict) // of merged rounds, some tokens are the target's own
+				t.Fate = known(r.Draft[put].Verdict) // in merged rounds, some of these tokens are the target's own
 			}
 			put++
 		} else if r != nil {

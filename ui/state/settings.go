@@ -40,7 +40,7 @@ func (s *State) Drafter() string {
 	return ""
 }
 
-// ProposerWords says where a proposer's tokens come from, or gives its name if the engine has not said it.
+// ProposerWords says where a proposer's tokens come from, or gives its name if the engine has not told it.
 func (s *State) ProposerWords(name string) string {
 	if s.Ready != nil {
 		for _, p := range s.Ready.Proposers {

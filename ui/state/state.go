@@ -70,7 +70,7 @@ type ReplyInfo struct {
 	Number        int // counts the replies of this State, with those of reopened chats; 0: none yet
 	PromptTokens  int
 	ReusedTokens  int
-	ContextTokens int // capacity
+	ContextTokens int // the most tokens that the context can hold
 	ContextUsed   int // tokens in the target's cache
 	Totals        event.Totals
 	Speedup       float64 // the last speed-up known in this chat; 0 until a round drafted

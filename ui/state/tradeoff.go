@@ -19,7 +19,7 @@ const (
 	lengthLimit = 65 // draft lengths that are shown
 )
 
-// weigh takes the numbers from which the trade-off of draft lengths is drawn.
+// weigh stores a round's numbers from which the screen shows the trade-off of draft lengths.
 func (s *State) weigh(e *event.Round) {
 	if n := min(len(e.Lengths), lengthLimit); n > 0 {
 		s.Lengths = append([]event.Length(nil), e.Lengths[:n]...)

@@ -12,8 +12,8 @@ type Glyphs struct {
 	Space     string // a space inside a token
 	Newline   string // a newline inside a token
 	Ellipsis  string
-	Separator string // between figures on one line
-	None      string // no figure yet
+	Separator string // between numbers on one line
+	None      string // no number yet
 	HRule     string
 	VRule     string
 	TeeRight  string // a vertical rule with a horizontal one to its right
@@ -32,7 +32,7 @@ type Glyphs struct {
 	Bottom    string // the same at the bottom of a cell
 	Dashed    string // a vertical line between replies
 	Best      string // the best draft length
-	Running   string // also: the draft length in use
+	Running   string // work is going on; also: the draft length in use
 	Idle      string
 }
 

@@ -34,8 +34,8 @@ func (s Style) With(more Style) Style { return s + more }
 type Theme struct {
 	Name string
 
-	Strong  Style // figures and headings
-	Label   Style // names of figures, hints: calm
+	Strong  Style // numbers and headings
+	Label   Style // names of numbers, hints: calm
 	Rule    Style // lines between panes
 	Title   Style // head of a pane
 	User    Style // who speaks

@@ -185,7 +185,7 @@ func (b *block) line(i int) *line {
 	return &b.stable.done[i]
 }
 
-// footers is how many lines come after the text: a blank one, the figures of a reply, and why it
+// footers is how many lines come after the text: a blank one, the numbers of a reply, and why it
 // failed.
 func (b *block) footers() int {
 	n := 1

@@ -48,7 +48,7 @@ func (b *block) drawText(s *state.State, th *theme.Theme, out *paint.Line, i int
 			out.Put(style.With(th.Cursor), seg.text)
 			continue
 		}
-		rest := strings.TrimLeft(seg.text, " ") // a line through or under the space around words reads badly
+		rest := strings.TrimLeft(seg.text, " ") // a strike or an underline through spaces around words reads badly
 		word := strings.TrimRight(rest, " ")
 		out.Put("", seg.text[:len(seg.text)-len(rest)]).Put(style, word).Put("", rest[len(word):])
 	}
@@ -101,7 +101,7 @@ func (b *block) drawFooter(s *state.State, th *theme.Theme, out *paint.Line) {
 	out.Put(th.Label, strings.Join(figures, sep)+seed)
 }
 
-// figures returns the figures of a reply, the most important first.
+// figures returns the numbers of a reply in words, the most important first.
 func figures(m *state.Message) []string {
 	t, parts := m.Totals, []string{reasonWords(m.Reason)}
 	if t.Tokens > 0 {

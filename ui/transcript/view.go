@@ -64,7 +64,7 @@ func (r Rejected) shows(m *state.Message, t *state.Token) bool {
 // Options is how the user wants to see the chat.
 type Options struct {
 	Reading  bool // plain text without verdicts
-	Brief    bool // leave out the figures below a reply, because they are shown elsewhere
+	Brief    bool // leave out the numbers below a reply, because they are shown elsewhere
 	Rejected Rejected
 	Cursor   state.Ref // selected token; zero: none
 	// At is a moment to look back at. What came later is not drawn, and draft tokens without a verdict

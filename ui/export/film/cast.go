@@ -58,7 +58,7 @@ func difference(shown, lines []string) string {
 type castWriter struct {
 	w       io.Writer
 	version int
-	last    float64 // seconds, of the last event
+	last    float64 // time of the last event, in seconds
 	end     float64
 	err     error
 }

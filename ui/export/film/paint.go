@@ -85,7 +85,7 @@ func paintRun(b brush, run []cell, cells int, x, top float64, back color.RGBA) {
 	}
 }
 
-// box is a part of a cell, in shares of its width and height.
+// box is a part of a cell; 1 is the cell's whole width or height.
 type box struct {
 	x, y, w, h float64
 	alpha      uint8
@@ -114,10 +114,10 @@ func blockShape(c rune) []box {
 	switch {
 	case c == 0x2580:
 		return []box{{0, 0, 1, 0.5, 255}}
-	case c <= 0x2588: // from below
+	case c <= 0x2588: // the lower eighths of a cell
 		h := eighths(c - 0x2580)
 		return []box{{0, 1 - h, 1, h, 255}}
-	case c <= 0x258f: // from the left
+	case c <= 0x258f: // the left eighths of a cell
 		return []box{{0, 0, eighths(0x2590 - c), 1, 255}}
 	case c == 0x2590:
 		return []box{{0.5, 0, 0.5, 1, 255}}

@@ -95,7 +95,7 @@ func number(x float64) string { return strconv.FormatFloat(float64(int(x*100+0.5
 func escape(text string) string {
 	var b strings.Builder
 	if err := xml.EscapeText(&b, []byte(text)); err != nil {
-		panic(err) // a builder takes everything
+		panic(err) // cannot happen: a strings.Builder returns no error
 	}
 	return b.String()
 }
