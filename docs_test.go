@@ -90,7 +90,7 @@ func typesMarkdown() string {
 	return b.String()
 }
 
-// Every proposer and every rule has a row in the table that begins its document. The glossary lists the rules.
+// Every proposer and every rule has a row in the first table of its document. The glossary lists the rules.
 func TestDocsDescribeEveryProposerAndRule(t *testing.T) {
 	for key, path := range map[string]string{"speculation.proposer": "docs/proposers.md", "speculation.acceptance": "docs/acceptance.md"} {
 		text, err := os.ReadFile(path)

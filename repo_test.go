@@ -45,7 +45,7 @@ func (s source) imports(t *testing.T) []string {
 	return paths
 }
 
-// walk visits every file of the repository, except what .gitignore names, testdata, and names with a dot first.
+// walk visits the repository's files, except testdata, dot names other than .ci, and what .gitignore names.
 func walk(t *testing.T, visit func(path string)) {
 	t.Helper()
 	ignored := words(t, ".gitignore")

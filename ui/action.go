@@ -257,7 +257,7 @@ func (m *Model) moveInHistory(a keys.Action) (done bool) {
 	if !move() {
 		return false
 	}
-	m.list = menu{prompt: m.composer.Value(), closed: true} // arrow keys stay in the history, and do not enter the list
+	m.list = menu{prompt: m.composer.Value(), closed: true} // arrow keys stay in the history, out of the list
 	m.arrange()
 	return true
 }

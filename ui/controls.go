@@ -17,7 +17,7 @@ import (
 )
 
 // changeByKey changes the engine's setting that belongs to a key, from the next round on. Without an
-// engine it says why nothing changes. done is false for keys that do not change such a setting.
+// engine it tells the user why nothing changes. done is false for keys that do not change such a setting.
 func (m *Model) changeByKey(a keys.Action) (cmd tea.Cmd, done bool) {
 	c := m.config
 	if m.engine != nil {
@@ -116,7 +116,7 @@ func (m *Model) otherSeed(seed int64) string {
 	return "-1"
 }
 
-// change changes a setting and says when it takes effect.
+// change changes a setting, and tells the user when it takes effect.
 func (m *Model) change(name, value string) tea.Cmd {
 	s, ok := config.Lookup(name)
 	if !ok {

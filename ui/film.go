@@ -99,7 +99,7 @@ func (p *projector) play(r trace.Record) bool {
 	return true
 }
 
-// apply applies an event as the screen does. It returns the name of a mark of the film that begins here,
+// apply applies an event as the screen does. It returns the name of the mark that the film gets here,
 // or "".
 func (p *projector) apply(e event.Event) (mark string) {
 	switch e := e.(type) {

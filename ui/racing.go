@@ -192,7 +192,7 @@ func (m *Model) inRace() bool {
 	return is
 }
 
-// leaveRace stops a race whose screen was closed, and says how it ended.
+// leaveRace stops a race whose screen was closed, and tells the user how it ended.
 func (m *Model) leaveRace() tea.Cmd {
 	if m.racing.stop != nil {
 		m.racing.stop()

@@ -57,7 +57,7 @@ func (m *Model) sendAgain(prompt, drafts string) (tea.Cmd, bool) {
 	return nil, true
 }
 
-// perform shows the events of a reply or a race at the pace that is set, and then the event that over returns.
+// perform shows the events of a reply or a race at the current pace, and then the event that over returns.
 func (m *Model) perform(ctx context.Context, what string, events iter.Seq[event.Event], over func() event.Event) {
 	if m.options.perform != nil {
 		m.options.perform(ctx, events, over)

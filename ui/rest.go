@@ -77,8 +77,8 @@ func (r *rest) wake() {
 	}
 }
 
-// written takes the marks out of a text for the terminal. If there was one, and the view that follows
-// is the newest, it stops the ticker.
+// written takes the marks out of a text for the terminal. If there was a mark, and the view that
+// follows is the newest, it stops the ticker.
 func (r *rest) written(p []byte) []byte {
 	mark := []byte(restMark{}.String())
 	if !bytes.Contains(p, mark) {

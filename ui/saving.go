@@ -71,7 +71,7 @@ func (m *Model) save(loud bool) tea.Cmd {
 // change and at the end.
 type notSaved string
 
-// renamed is the message that the chat was saved under a new name, because another window had changed its file.
+// renamed is the message that the chat has a new name, because another window had changed its file.
 type renamed struct {
 	from string // ID
 	to   chats.Chat
@@ -191,7 +191,7 @@ func (m *Model) reopened(msg opened) tea.Cmd {
 	return m.say(sanitize.Line(fmt.Sprintf("opened %q; your settings stay as they are", m.chat.Title)))
 }
 
-// tooLong says that the first messages of a chat were dropped, because it has too many.
+// tooLong is the message that the first messages of a chat were dropped, because it has too many.
 func (m *Model) tooLong() string {
 	return "the chat is too long: its first " + count(m.state.Forgotten) + " messages are neither saved nor sent any more"
 }

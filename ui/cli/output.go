@@ -28,7 +28,7 @@ type output struct {
 	trace  tracer
 	began  time.Time
 
-	raw      bool // print the answer unchanged: stdout is not a terminal
+	raw      bool // print the answer unchanged; see rawOutput
 	safe     sanitize.Sanitizer
 	answer   strings.Builder // raw text so far
 	lastByte byte            // of the printed part of the answer; 0: nothing was printed

@@ -29,7 +29,7 @@ func (a *invocation) onScreen() bool {
 }
 
 // screen runs the full screen, and records to a file if one is named. An error of the recording does not
-// disturb the chat; it is returned at the end.
+// disturb the chat; it is returned after the chat.
 func (a *invocation) screen(ctx context.Context, c config.Config, f chatFlags) error {
 	t, err := a.newTracer(f.trace)
 	if err != nil {

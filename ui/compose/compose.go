@@ -30,7 +30,7 @@ type Composer struct {
 	area    textarea.Model
 	history *History
 	lines   int    // lines that the text needs, up to maxHeight
-	view    string // the last drawing, until something changes
+	view    string // the last drawing; valid if drawn is set
 	drawn   bool
 }
 

@@ -61,8 +61,8 @@ func (p *Player) Waits() (key, paused bool) { return p.key, p.paused }
 // Due returns the time at which the next action is due, and whether the player waits for a time at all.
 func (p *Player) Due() (time.Time, bool) { return p.due, !p.due.IsZero() && !p.paused }
 
-// Next returns the next action if it is due; ok is false while the player waits, and at the end. busy says
-// that a reply or a race is running.
+// Next returns the next action if it is due; ok is false while the player waits, and after the last action.
+// busy says that a reply or a race is running.
 func (p *Player) Next(now time.Time, busy bool) (a Action, ok bool) {
 	switch {
 	case p.paused, p.key:

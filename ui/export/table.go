@@ -12,7 +12,7 @@ import (
 )
 
 // JSON writes the chat in the format of saved chats (package chats): raw text and, for every reply,
-// its settings, its seed and the events that it was drawn from.
+// its settings, its seed and the events from which it was shown.
 func JSON(w io.Writer, c chats.Chat) error {
 	data, err := chats.Encode(c)
 	if err == nil {
@@ -94,8 +94,8 @@ func RoundsCSV(w io.Writer, c chats.Chat) error {
 	return finish(out)
 }
 
-// TokensCSV writes one line for each token. Place is the place in the draft, from 1; it is 0 for a
-// token that the target drew.
+// TokensCSV writes one line for each token. Place is the place in the draft, from 1; it is 0 for
+// the target's own token.
 func TokensCSV(w io.Writer, c chats.Chat) error {
 	out := csv.NewWriter(w)
 	put(out, "reply", "round", "place", "id", "text", "verdict", "p", "q", "u", "bound", "stop")

@@ -38,7 +38,7 @@ func parts(e event.Event) int {
 	return 0
 }
 
-// Hold returns how long the slow pace keeps an event on the screen. Films use it: they draw without waiting.
+// Hold returns how long the slow pace keeps an event on the screen. Films use it, which do not wait.
 func Hold(e event.Event, roundsPerSecond float64) time.Duration {
 	return held(clamp(roundsPerSecond), parts(e))
 }

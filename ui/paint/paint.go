@@ -93,7 +93,7 @@ func (l *Line) Left() int {
 	return l.w - l.used
 }
 
-// Pad fills with spaces up to column x, or to the end if x is beyond it.
+// Pad fills with spaces up to column x, or to the end of the line if x is beyond it.
 func (l *Line) Pad(x int) *Line {
 	if n := min(x, l.w) - l.used; n > 0 {
 		l.write("", Spaces(n))

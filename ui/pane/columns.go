@@ -12,11 +12,11 @@ import (
 
 // The lane's grid.
 const (
-	laneLabel  = 12 // the names of the rows
+	laneLabel  = 12 // width of the names of the rows
 	laneGap    = 2
 	laneColumn = 5 // least width, so that columns move little when verdicts come
 	laneToken  = 14
-	laneRest   = 4 // room for the number of tokens that do not fit
+	laneRest   = 4 // width of the number of tokens that do not fit
 )
 
 // laneRow is one row of the columns: its name, and its text for a draft token.
@@ -233,8 +233,8 @@ func (l *lane) cells(rows []laneRow) []laneCells {
 	return all
 }
 
-// span returns which columns to draw in w cells: from … to−1, as many as fit, with the one that is looked
-// at. After the last column there must be room for after cells.
+// span returns which columns to draw in w cells: from … to−1, as many as fit, including the one that is
+// looked at. After the last column there must be room for after cells.
 func span(cells []laneCells, looked, w, after int) (from, to int) {
 	fits := func(from, to int) bool {
 		need := 0

@@ -17,7 +17,7 @@ func figure(th *theme.Theme, v float64, ok bool, decimals int) string {
 	return fmt.Sprintf("%.*f", decimals, v)
 }
 
-// percent formats a share, 0 to 1. Without ok it returns the sign for "not measured yet".
+// percent formats share, from 0 to 1, in percent. Without ok it returns the sign for "not measured yet".
 func percent(th *theme.Theme, share float64, ok bool) string {
 	if !ok {
 		return th.Glyph.None

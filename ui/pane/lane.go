@@ -104,7 +104,7 @@ type lane struct {
 	round  *state.Round   // nil before the target has judged
 	draft  *state.Pending // nil after it has
 	of     *state.State
-	at     int // index of the draft token under the cursor; -1 for none
+	at     int // index of the draft token that the cursor or the shown moment is at; -1 for none
 	few    bool
 }
 

@@ -33,7 +33,7 @@ func SettingsRule(s *state.State, th *theme.Theme, w int, few bool) string {
 // fewSettings is how many settings an audience needs: temperature, γ and who drafts.
 const fewSettings = 3
 
-// shownSetting is a setting in words; mark is drawn as a warning.
+// shownSetting is a setting in words. mark, a sign after the value, is drawn as a warning.
 type shownSetting struct{ name, value, mark string }
 
 // settingsWords returns the current settings, the most important first. Filters that are off are left
@@ -70,7 +70,7 @@ func settingsWords(s *state.State, th *theme.Theme) []shownSetting {
 	return words
 }
 
-// proposerSetting returns the proposer setting, and for auto the proposer that it has chosen.
+// proposerSetting returns the setting proposer and, if that is auto, the proposer that auto has chosen.
 func proposerSetting(s *state.State) string {
 	if who := s.Drafter(); s.Settings.Proposer == "auto" && who != "" {
 		return "auto: " + who

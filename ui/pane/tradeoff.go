@@ -16,7 +16,7 @@ import (
 // for each length, a line at the speed without a draft, and a sentence about the best length. The last
 // row tells the best length at other temperatures, if it is known and there is room.
 //
-// Speeds are in percent of the best length's. The head line compares with the speed without a draft, in
+// Speeds are in percent of the best length's speed. The head line compares with the speed without a draft, in
 // the newest rounds, which may keep more or less than usual; the same unit here would look like a
 // contradiction.
 func (c *column) tradeoff(rows int) []string {

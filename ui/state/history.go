@@ -52,7 +52,7 @@ func (w *Window) add(h *Sample) {
 	}
 }
 
-// Acceptance returns the share of tested draft tokens that were accepted; the bool is false if none was tested.
+// Acceptance returns the accepted part of the tested draft tokens; the bool is false if none was tested.
 func (w *Window) Acceptance() (float64, bool) {
 	return float64(w.Accepted) / float64(max(w.Tested, 1)), w.Tested > 0
 }

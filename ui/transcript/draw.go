@@ -48,7 +48,7 @@ func (b *block) drawText(s *state.State, th *theme.Theme, out *paint.Line, i int
 			out.Put(style.With(th.Cursor), seg.text)
 			continue
 		}
-		rest := strings.TrimLeft(seg.text, " ") // a strike or an underline through spaces around words reads badly
+		rest := strings.TrimLeft(seg.text, " ") // struck or underlined spaces around words read badly
 		word := strings.TrimRight(rest, " ")
 		out.Put("", seg.text[:len(seg.text)-len(rest)]).Put(style, word).Put("", rest[len(word):])
 	}

@@ -2,15 +2,15 @@ package transcript
 
 import "specula/ui/state"
 
-// Scroll moves the window by lines, down if positive. When the window reaches the end, it follows the text
-// again.
+// Scroll moves the window by lines, down if positive. When the window reaches the end of the chat, it
+// follows the text again.
 func (v *View) Scroll(lines int) {
 	v.top = min(max(v.top+lines, 0), v.last())
 	v.leave = v.top < v.last()
 	v.anchor = v.anchorAt(v.top)
 }
 
-// Follow goes to the end and stays there as text arrives.
+// Follow goes to the end of the chat and stays there as text arrives.
 func (v *View) Follow() { v.leave = false }
 
 // Following reports whether the window stays at the end.

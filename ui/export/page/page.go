@@ -175,8 +175,8 @@ func settings(s event.Settings) []string {
 	}
 }
 
-// leastShown is the least probability with which a candidate after the first is listed. The page shows three
-// decimals.
+// leastShown is the least probability with which a candidate after the first is listed: the page shows
+// three decimals.
 const leastShown = 0.0005
 
 var verdicts = map[event.Verdict]int{event.Accepted: 0, event.Rejected: 1, event.Discarded: 2, event.Resampled: 3, event.Bonus: 4, event.Plain: 5}
