@@ -127,8 +127,8 @@ func roundBefore(records []trace.Record, n int) int {
 	return 0
 }
 
-// roundAfter returns the number of events up to the end of the first round after the first n; the number of all
-// events if there is none.
+// roundAfter returns the number of events up to the end of the first round after the first n, or the number
+// of all events if there is none.
 func roundAfter(records []trace.Record, n int) int {
 	for ; n < len(records); n++ {
 		if _, ok := records[n].Event.(event.Round); ok {

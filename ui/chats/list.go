@@ -15,7 +15,7 @@ import (
 
 const (
 	maxListed    = 1000    // saved chats in the list, newest first
-	maxHeadBytes = 8 << 20 // read of a file, to find the fields before its turns
+	maxHeadBytes = 8 << 20 // bytes of a file that are read, to find the fields before its turns
 )
 
 // List returns the maxListed chats that began last, sorted by the time of their last change, newest

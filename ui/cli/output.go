@@ -31,7 +31,7 @@ type output struct {
 	raw      bool // print the answer unchanged; see rawOutput
 	safe     sanitize.Sanitizer
 	answer   strings.Builder // raw text so far
-	lastByte byte            // of the printed part of the answer; 0: nothing was printed
+	lastByte byte            // last printed byte of the answer; 0: nothing was printed
 	progress bool            // stderr shows a progress line
 	err      error           // the first error of a write; nothing is written after it
 	failed   string          // the engine's error; "" if there was none
@@ -217,7 +217,7 @@ func (o *output) end(e event.ReplyEnded) error {
 	if err := o.print(o.rest(e.Tail)); err != nil {
 		return err
 	}
-	nothing := o.lastByte == 0 && (e.Reason == "error" || e.Reason == "cancelled") // then no line has been begun
+	nothing := o.lastByte == 0 && (e.Reason == "error" || e.Reason == "cancelled") // then the answer has no line to end
 	if o.lastByte != '\n' && !nothing {
 		if err := o.print("\n"); err != nil {
 			return err

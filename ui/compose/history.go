@@ -17,7 +17,7 @@ import (
 const (
 	historyLimit    = 500
 	entryLimitBytes = 16 << 10            // longer prompts are not kept
-	lineLimitBytes  = 8 * entryLimitBytes // longest line of an entry, if all of it is escaped
+	lineLimitBytes  = 8 * entryLimitBytes // longest line that an entry can need: all of it escaped
 	// readLimitBytes is how much of a file is read, from its end, where the newest entries are.
 	readLimitBytes = 2 * historyLimit * entryLimitBytes
 )

@@ -10,7 +10,7 @@ type Player struct {
 	script *Script
 	loop   bool
 
-	at       int  // the next action
+	at       int  // index of the next action
 	scene    int  // the scene being played, from 0; -1 before the first
 	cut      bool // the next action does not wait for the end of the current reply
 	leaving  bool // Stop was returned, and the current reply has not ended yet
@@ -19,7 +19,7 @@ type Player struct {
 	steps    int  // steps left of a Step
 	caption  string
 
-	key    bool      // waits for a key
+	key    bool      // the player waits for a key
 	due    time.Time // the end of a wait; zero: no wait
 	paused bool
 	left   time.Duration // the rest of the wait, while paused

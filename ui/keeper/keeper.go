@@ -67,8 +67,8 @@ func (l *Link) tell(what byte) {
 }
 
 // Signals returns the signals that the keeper was asked to end with. The keeper sends them over a pipe, not
-// as signals. A signal to the whole job reaches the child anyway, and a second signal would mean that the
-// user wants the program to end at once.
+// as signals: a signal to the whole job reaches the child anyway, and the child would take a second signal
+// for the wish to end at once.
 func (l *Link) Signals() <-chan os.Signal {
 	if l == nil {
 		return nil

@@ -46,8 +46,9 @@ func connect() *Link {
 		note: func(what byte) { _, _ = notes.Write([]byte{what}) }, // if the keeper is gone, the error does not matter
 		gone: make(chan struct{}), signals: make(chan os.Signal, 2),
 		restore: func() {
-			signal.Ignore(syscall.SIGTTOU) // it would stop a job in the background
-			// A shell that edits lines has set its modes, but no shell turns output processing off.
+			signal.Ignore(syscall.SIGTTOU) // this signal would stop a process that sets modes in the background
+			// A shell may have set modes of its own, but none turns output processing off. If it is off,
+			// the modes are still those of the screen.
 			if now, err2 := unix.IoctlGetTermios(stdin, getTermios); err == nil && err2 == nil && now.Oflag&unix.OPOST == 0 {
 				_ = unix.IoctlSetTermios(stdin, setTermios, modes)
 			}

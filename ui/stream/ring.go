@@ -30,7 +30,7 @@ const (
 	lossy    rank = iota // a later event says the same and more; lowest rank
 	round                // a piece of the reply
 	remark               // a notice or a changed setting
-	terminal             // opens or closes something
+	terminal             // any other event, such as the start or the end of a reply
 )
 
 func rankOf(e event.Event) rank {

@@ -112,7 +112,7 @@ type View struct {
 type anchor struct {
 	message int // Message.ID
 	offset  int // in bytes from the start of the message
-	below   int // lines below that line, if the top is below the text
+	below   int // lines from the last line of text down to the top of the window; 0 if the top is text
 }
 
 // New returns a View that follows the newest line.
