@@ -217,7 +217,7 @@ func (o *output) end(e event.ReplyEnded) error {
 	if err := o.print(o.rest(e.Tail)); err != nil {
 		return err
 	}
-	nothing := o.lastByte == 0 && (e.Reason == "error" || e.Reason == "cancelled") // then the answer has no line to end
+	nothing := o.lastByte == 0 && (e.Reason == "error" || e.Reason == "cancelled") // no line to end
 	if o.lastByte != '\n' && !nothing {
 		if err := o.print("\n"); err != nil {
 			return err

@@ -35,7 +35,7 @@ func (s *State) Turns() iter.Seq[Turn] {
 
 func turnOf(m *Message) Turn {
 	t := Turn{Role: m.Role, Raw: m.Raw, Reason: m.Reason, Totals: m.Totals, Record: m.record}
-	t.Record.Events = slices.Clone(t.Record.Events) // the copy is saved in the background while this message grows
+	t.Record.Events = slices.Clone(t.Record.Events) // saved in the background while this message grows
 	return t
 }
 

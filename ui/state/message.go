@@ -65,7 +65,7 @@ func (s *State) Message(id int) *Message {
 	if len(s.Messages) == 0 {
 		return nil
 	}
-	// IDs ascend.
+	// Messages lie in ascending order of their IDs.
 	lo, hi := 0, len(s.Messages)-1
 	for lo < hi {
 		mid := (lo + hi) / 2

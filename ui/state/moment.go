@@ -27,7 +27,7 @@ type Past struct {
 	// without a verdict at the Moment, and its first token that is not known yet.
 	Begin, Judged, End int
 
-	tested, steps int // the verdicts, and the steps, of the whole round
+	tested, steps int // how many verdicts and steps the whole round has
 }
 
 // Past returns what is known at a Moment; ok is false if at is the present or its round is no longer kept.

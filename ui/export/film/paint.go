@@ -18,7 +18,7 @@ const (
 // brush paints a picture. Lengths are in pixels at scale 1.
 type brush interface {
 	fill(x, y, w, h float64, c color.RGBA)
-	// text paints characters from the left edge x on, so many cells wide, on the baseline y.
+	// text paints text over a width of cells cells, from the left edge x on, on the baseline y.
 	text(x, y float64, cells int, text string, l look)
 }
 
@@ -128,7 +128,7 @@ func blockShape(c rune) []box {
 	case c == 0x2595:
 		return []box{{1 - eighths(1), 0, eighths(1), 1, 255}}
 	}
-	// Quadrants: upper left, upper right, lower left, lower right.
+	// Quadrants as bits, from the lowest: upper left, upper right, lower left, lower right.
 	quadrants := [...]uint8{4, 8, 1, 13, 9, 7, 11, 2, 6, 14}[c-0x2596]
 	var out []box
 	for i := range 4 {
