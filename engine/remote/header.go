@@ -15,7 +15,7 @@ const (
 	shortSecret = 8
 )
 
-// readHeaders reads the file of Options.Headers. Errors name lines, not what stands in them: it may be secret.
+// readHeaders reads the file of Options.Headers. Errors give the number of a line, not its text, which may be secret.
 func readHeaders(path string) (http.Header, error) {
 	if path == "" {
 		return nil, nil
@@ -47,14 +47,14 @@ func readHeaders(path string) (http.Header, error) {
 	return headers, nil
 }
 
-// isHeaderName reports whether a name has letters, digits and dashes only, as all that are in use have.
+// isHeaderName reports whether a name has only letters, digits, - and _. No header in use has another character.
 func isHeaderName(name string) bool {
 	return name != "" && !strings.ContainsFunc(name, func(c rune) bool {
 		return !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '_')
 	})
 }
 
-// hidden replaces the key and the values of headers, which some servers repeat.
+// hidden replaces the key and the values of our headers in a text of the server: some servers repeat them.
 func (s *Server) hidden(text string) string {
 	if s.options.Key != "" {
 		text = strings.ReplaceAll(text, s.options.Key, "[key]")

@@ -26,7 +26,7 @@ func owners() map[string]Kind {
 	return map[string]Kind{"llamacpp": Llama, "vllm": VLLM, "sglang": SGLang, "library": Ollama, "organization_owner": LMStudio}
 }
 
-// scores reports whether this package can let a server of this kind score given tokens.
+// scores reports whether this package can let a server of this kind score tokens that were drafted here.
 func (k Kind) scores() bool { return k == Llama || k == VLLM }
 
 // models is the answer of /v1/models, which all kinds have.
@@ -93,7 +93,7 @@ func (s *Server) readProps(ctx context.Context) error {
 		return err
 	}
 	s.slots, s.facts.build = props.Slots, s.shown(props.Build)
-	if props.Default.Context > 0 { // else that of the list of models
+	if props.Default.Context > 0 { // otherwise the length from the list of models stays
 		s.context = props.Default.Context
 	}
 	var slots []struct {
@@ -129,7 +129,7 @@ type Description struct {
 	Slots             int // sequences at the same time; 0: unknown
 	Parameters, Bytes int64
 	WeightType, Build string
-	// Speculates: the server speculates by itself. Drafts from here are scored without its speculation.
+	// Speculates: the server speculates by itself. It scores our drafts without its own speculation.
 	Speculates bool
 	Scores     bool // it can score drafts made by this program
 	Compared   bool // its vocabulary was compared with the one read here

@@ -13,12 +13,12 @@ type Metrics struct {
 	Drafts, Drafted, Accepted float64
 }
 
-// Since returns what was counted after earlier.
+// Since returns what was counted after the earlier counts.
 func (m Metrics) Since(earlier Metrics) Metrics {
 	return Metrics{Drafts: m.Drafts - earlier.Drafts, Drafted: m.Drafted - earlier.Drafted, Accepted: m.Accepted - earlier.Accepted}
 }
 
-// Metrics reads /metrics. A *Refused error says that the server was started without that page.
+// Metrics reads the page /metrics. It returns a *Refused error if the server was started without that page.
 func (s *Server) Metrics(ctx context.Context) (Metrics, error) {
 	var text []byte
 	if err := s.get(ctx, "/metrics", &text); err != nil {

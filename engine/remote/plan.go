@@ -9,23 +9,23 @@ import (
 
 // Sizes of rows, in tokens.
 const (
-	shownRow = 8    // enough for the inspector's candidates
+	shownRow = 8    // least length of a row: enough for the inspector's candidates
 	firstRow = 64   // tokens asked for first under filters without top-k
-	mostRow  = 8192 // limit; a token takes about 90 bytes
+	mostRow  = 8192 // largest length of a row; each token of it takes about 90 bytes
 	usualRow = 20   // vLLM's limit if --max-logprobs is not given
 	growth   = 8    // if a row does not decide, the next request asks for 8 times as many tokens
 )
 
-// way is how a round is decided.
+// way says what decides which draft tokens of a round stay: the server's own draws, or its rows.
 type way struct {
-	drawn bool   // the server's draws decide; false: rows do
+	drawn bool   // the tokens that the server draws decide; false: its rows do
 	row   int    // tokens to ask for in each row
-	why   string // the reason, for the screen
+	why   string // why this way was chosen, for the screen
 }
 
-// plan chooses how the rounds under some settings are decided. It must depend on the settings alone: a
-// choice that depends on the draft would favour some tokens. The error names a setting that no server
-// can handle exactly.
+// plan chooses the way for the rounds under the settings t. It must depend on the settings alone: a
+// choice that depends on the draft would favour some tokens. The error names a setting that this server
+// cannot handle exactly.
 func (s *Server) plan(t *spec.Terms, vocab int) (way, error) {
 	if !s.kind.scores() {
 		return way{}, s.errScores()

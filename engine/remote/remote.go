@@ -17,10 +17,10 @@
 //
 // The scores are the log-probabilities, over the whole vocabulary and at temperature 1, of the K best
 // tokens. The other tokens together have the probability 1 − Σ p, and none of them is above the K-th.
-// A row decides a reply's filters if the result is the same however the other tokens share that
+// A row decides if the filters give the same distribution however the other tokens share that
 // probability (row.decides). If a row does not decide, more tokens are asked for. Settings that no row
-// can decide are left to the server: it draws a token at each place, and a draft token stays iff it is
-// the same. That is exact for every distribution that the server draws from. Nothing is approximated.
+// can decide are left to the server: it draws a token at each place, and a draft token stays iff it
+// equals the drawn one. That is exact for every distribution that the server draws from.
 //
 // # Safety
 //
@@ -45,11 +45,11 @@ type Options struct {
 	URL   string // http://host:port, perhaps with a path before /v1
 	Model string // name of a model on the server; empty: the server has only one
 	Key   string // sent as a bearer token; empty: none
-	CA    string // a file of certificates, in PEM, that may sign the server's; empty: those of the system
+	CA    string // a file of authorities' certificates, in PEM, to check the server's with; empty: the system's
 	// Certificate is a file with a client certificate and its private key, in PEM; empty: none.
 	Certificate string
-	Headers     string        // a file with a header a line, sent with each request; empty: none
-	Limit       time.Duration // for one request, or for the next token of a stream
+	Headers     string        // a file with one header in each line, sent with each request; empty: none
+	Limit       time.Duration // how long one request may take, or the next token of a stream
 	// Wait sleeps before a request is repeated; nil: by the system's clock.
 	Wait func(ctx context.Context, d time.Duration) error
 
@@ -67,7 +67,7 @@ type Server struct {
 
 	kind     Kind
 	model    string // sent in each request
-	context  int    // most tokens of a conversation
+	context  int    // the server's context length, in tokens
 	vocab    int    // tokens of the vocabulary; 0: not known
 	slots    int    // sequences that the server computes at the same time; 0: not known
 	facts    facts
@@ -77,7 +77,7 @@ type Server struct {
 	singly   bool     // use no streams
 	compared bool     // the vocabularies were compared
 	counts   bool     // vLLM: it counts the tokens of all prompts of a request; see counted
-	safe     int32    // a token of whole characters: see rowsRequest
+	safe     int32    // a token of whole characters: see safeBias
 	moved    int64    // bytes sent and received
 	trips    int      // requests sent
 }

@@ -7,7 +7,7 @@ import (
 
 // How each kind of server reports its own speculation in the events of a stream.
 
-// llama reads an event of llama-server. The counts rise with the first token of a round; the others follow.
+// llama reads an event of llama-server. The counts rise with the first token of a round; its other tokens follow.
 func (w *Watch) llama(data []byte) (piece, error) {
 	var a llamaAnswer
 	if err := json.Unmarshal(data, &a); err != nil {
@@ -72,8 +72,8 @@ func (w *Watch) vllm(data []byte) (piece, error) {
 	return piece{ids: a.Choices[0].IDs}, nil
 }
 
-// sglang reads an event of SGLang's /generate. Its ids are those of the whole reply so far; with
-// --incremental-streaming-output only the new ones.
+// sglang reads an event of SGLang's /generate. It has the ids of the whole reply so far; with
+// --incremental-streaming-output, only the new ids.
 func (w *Watch) sglang(data []byte) (piece, error) {
 	var a struct {
 		IDs  []int32 `json:"output_ids"`

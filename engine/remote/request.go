@@ -18,9 +18,9 @@ import (
 
 // Limits on what a server may send and on how long it may take.
 const (
-	mostBytes   = 64 << 20 // of one answer
+	mostBytes   = 64 << 20 // bytes of one answer
 	mostWords   = 400      // bytes of a server's error message that are shown
-	mostHeaders = 64 << 10
+	mostHeaders = 64 << 10 // bytes of the headers of an answer
 	// idleTime is less than the 5 s after which llama-server closes an idle connection. A request on a
 	// connection that is being closed would fail.
 	idleTime = 4 * time.Second
@@ -92,7 +92,7 @@ func (s *Server) ask(ctx context.Context, method, path string, body []byte, out 
 			return err
 		}
 		if s.options.Wait(ctx, refused.again) != nil {
-			return err // err says more than that the time is over
+			return err // err says why the server refused; Wait only says that the time is over
 		}
 	}
 }
@@ -132,7 +132,7 @@ func (s *Server) send(ctx context.Context, method, path string, body []byte) (*h
 	if err != nil {
 		return nil, err
 	}
-	request.Header["Idempotency-Key"] = nil // net/http repeats the request if the server has closed the connection
+	request.Header["Idempotency-Key"] = nil // not sent, but lets net/http repeat the request if the server has closed the connection
 	request.Header.Set("User-Agent", "specula")
 	if body != nil {
 		request.Header.Set("Content-Type", "application/json")
@@ -152,7 +152,7 @@ func (s *Server) send(ctx context.Context, method, path string, body []byte) (*h
 	return answer, nil
 }
 
-// lost explains why there is no answer.
+// lost returns an error that explains why there is no answer.
 func (s *Server) lost(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		if errors.Is(cause, errTooSlow) {
@@ -166,8 +166,8 @@ func (s *Server) lost(ctx context.Context, err error) error {
 // Refused is an answer with an error.
 type Refused struct {
 	Status  int
-	param   string // the field of the request that the server rejects
-	words   string
+	param   string        // the field of the request that the server rejects
+	words   string        // the server's message
 	again   time.Duration // time to wait before repeating; 0: do not repeat
 	loading bool          // the model is being loaded
 }
@@ -249,7 +249,7 @@ func (s *Server) shown(text string) string {
 	return text
 }
 
-// pause reads the header Retry-After, in seconds. If it has no number, pause returns otherwise.
+// pause reads the header Retry-After, in seconds. If after is no such number, pause returns otherwise.
 func pause(after string, otherwise time.Duration) time.Duration {
 	seconds, err := strconv.ParseFloat(after, 64)
 	if err != nil || !(seconds >= 0) {

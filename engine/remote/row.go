@@ -14,12 +14,12 @@ type entry struct {
 	logProb float64 // natural logarithm, at temperature 1, over the whole vocabulary
 }
 
-// row has the likeliest tokens after one prefix, as told by a server: best first, and the lowest id
-// first among equals. It may have one more token, own.
+// row has the likeliest tokens after one prefix, as a server sent them: best first, and the lowest id
+// first among equally likely ones. It may have one more token, own.
 type row struct {
 	top   []entry
 	vocab int
-	own   *entry // a further token with its log-probability, not among the likeliest; nil: none
+	own   *entry // the drawn token, if it is not among the likeliest; nil: none
 }
 
 // newRow checks the tokens that a server sent, and sorts them.
@@ -57,7 +57,7 @@ func newRow(top []entry, vocab int) (row, error) {
 }
 
 const (
-	slack     = 1e-3 // a log-probability may exceed 0 by so much, because of rounding
+	slack     = 1e-3 // how far a log-probability may exceed 0, because of rounding
 	massSlack = 1e-2
 )
 
@@ -96,8 +96,8 @@ func (r *row) fill(dst []float32) {
 	}
 }
 
-// decides reports whether the row determines the distribution that is drawn from under p: whether it
-// is the same however the tokens outside the row share their probability.
+// decides reports whether the filters p give the same distribution however the tokens outside the row
+// share their probability.
 func (r *row) decides(p sample.Params) bool {
 	switch {
 	case r.whole():
@@ -118,8 +118,8 @@ func (r *row) decides(p sample.Params) bool {
 	return false
 }
 
-// apart reports whether the n likeliest tokens are certain. A token outside the row may be as likely
-// as the last one in the row, and have a lower id.
+// apart reports whether it is certain which are the n likeliest tokens. They must be likelier than the
+// last token of the row, because a token outside the row may be as likely as that one, and have a lower id.
 func (r *row) apart(n int) bool { return n < len(r.top) && r.top[n-1].logProb > r.last() }
 
 // relative is the relative error of a row's sums: the server rounds its numbers.
@@ -127,8 +127,8 @@ const relative = 1e-5
 
 // nucleusIsKnown reports whether top-p keeps the same tokens for every possible total mass. The n
 // tokens outside the row have probability m together, and at most c each. With weights p^(1/T), their
-// mass is between n·(m/n)^(1/T), if all are equal, and m·c^(1/T−1), if as many as possible have c. For
-// T > 1 the two bounds change places.
+// mass is at least n·(m/n)^(1/T), if all are equal, and at most m·c^(1/T−1), if as many as possible
+// have c. For T > 1 the first is the upper bound and the second the lower one.
 func (r *row) nucleusIsKnown(p sample.Params) bool {
 	power := 1 / p.Temperature
 	if p.TemperatureLast {
@@ -149,7 +149,7 @@ func (r *row) nucleusIsKnown(p sample.Params) bool {
 	return sure && sureToo && few == many && r.apart(few)
 }
 
-// nucleus returns how many of the best tokens reach a mass; ok is false if the whole row does not.
+// nucleus returns how many of the best tokens reach a mass; ok is false if the tokens of the row do not reach it.
 func (r *row) nucleus(mass, power float64) (n int, ok bool) {
 	sum := 0.0
 	for i, e := range r.top {

@@ -22,7 +22,7 @@ type place struct {
 	top   []entry
 	drawn int32  // the token that the server drew; -1 if it does not say
 	own   *entry // as in row
-	read  int    // prompt tokens that llama-server computed for this; 0 for other servers
+	read  int    // tokens of the prefix that llama-server had to compute; 0 for other servers
 }
 
 // rows asks for the k likeliest tokens after each prefix, in one request.
@@ -71,7 +71,7 @@ func (s *Server) findMostRow(ctx context.Context) error {
 	if s.kind != VLLM {
 		return nil
 	}
-	two := [][]int32{{s.safe}, {s.safe, s.safe}} // so that counted says how it counts, too
+	two := [][]int32{{s.safe}, {s.safe, s.safe}} // two prompts, so that counted also learns how the server counts
 	if _, err := s.rows(ctx, two, min(s.mostRow, s.vocab)); err != nil {
 		return fmt.Errorf("asking how many log-probabilities the server allows: %w", err)
 	}
@@ -110,7 +110,7 @@ type llamaAnswer struct {
 	Tokens  []int32   `json:"tokens"`
 	Stop    bool      `json:"stop"`
 	Model   string    `json:"model"`
-	Read    int       `json:"tokens_evaluated"` // of the prompt, those of the cache too
+	Read    int       `json:"tokens_evaluated"` // all tokens of the prompt, also those from the cache
 	Places  []llamaAt `json:"completion_probabilities"`
 	Timing  timings   `json:"timings"`
 }
@@ -135,9 +135,9 @@ type timings struct {
 	Accepted int     `json:"draft_n_accepted"`
 }
 
-// safeBias is added to the score of a token of whole characters, so that the server draws it. After a
-// token that ends inside a character, llama-server sends no log-probabilities. Those that it sends are
-// computed before the bias.
+// safeBias is added to the score of Server.safe, a token of whole characters, so that the server draws it.
+// If the drawn token ends inside a character, llama-server sends no log-probabilities. The
+// log-probabilities that it sends are computed before the bias.
 const safeBias = 1000
 
 // askLlama asks for one token after each prefix.
@@ -209,15 +209,15 @@ func (s *Server) readAnswers(body []byte) (list []llamaAnswer, err error) {
 	return list, nil
 }
 
-// place reads the first token of an answer, and what the answer says twice: bytes that changed on the
-// way, or another model's vocabulary, must not become text.
+// place reads the first token of an answer. It compares what the answer says twice, because bytes that
+// changed on the way, or another model's vocabulary, must not become text.
 func (a *llamaAnswer) place(s *Server) (place, error) {
 	p := place{drawn: -1, read: a.Timing.Read}
 	if len(a.Tokens) > 0 {
 		p.drawn = a.Tokens[0]
 	}
 	if len(a.Places) == 0 {
-		return p, nil // the token ends inside a character, so there is no row
+		return p, nil // the token ends inside a character, so the server sent no row
 	}
 	at := a.Places[0]
 	if len(a.Tokens) > 0 && at.ID != p.drawn {
@@ -240,8 +240,8 @@ func (a *llamaAnswer) place(s *Server) (place, error) {
 	return p, nil
 }
 
-// vllmQuestion is the body of vLLM's /v1/completions. It has a value for every filter. For a missing
-// one vLLM would use the model's generation_config.json.
+// vllmQuestion is the body of vLLM's /v1/completions. It has a value for every filter, because for a
+// missing value vLLM would use the model's generation_config.json.
 type vllmQuestion struct {
 	Model       string    `json:"model"`
 	Prompt      [][]int32 `json:"prompt"`
@@ -315,8 +315,8 @@ func (s *Server) vllmPlaces(ctx context.Context, prefixes [][]int32, k int, p *s
 	return list, nil
 }
 
-// counted compares how many tokens of prompts the server counts with those that were sent. Once it has
-// counted all prompts of a request together, another sum is the answer of another request.
+// counted compares the server's count of prompt tokens with the tokens sent. Some releases count only
+// one prompt. After a count of all prompts together, a different count means the answer of another request.
 func (s *Server) counted(read int, prefixes [][]int32) error {
 	sent := 0
 	for _, p := range prefixes {
@@ -329,7 +329,7 @@ func (s *Server) counted(read int, prefixes [][]int32) error {
 	return nil
 }
 
-// limit moves to own the token that vLLM adds to the k likeliest because it was drawn.
+// limit keeps the k likeliest tokens. It moves the drawn token, which vLLM adds to them, to own.
 func (p *place) limit(k int) {
 	if len(p.top) <= k {
 		return

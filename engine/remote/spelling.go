@@ -10,17 +10,17 @@ import (
 	"specula/tokenizer"
 )
 
-// mostMissing is the most tokens whose ids one event can lack: a character has four bytes.
+// mostMissing is the most tokens whose ids one event can lack: a character has at most four bytes.
 const mostMissing = utf8.UTFMax
 
-// mostSpelt is the longest text, in bytes, whose tokens are searched for. A few tokens are shorter.
+// mostSpelt is the longest text, in bytes, whose tokens are searched for. The text of a few tokens is shorter.
 const mostSpelt = 512
 
 // spelling finds tokens by their bytes.
 type spelling struct {
 	bytes   func(id int32) []byte
 	control func(id int32) bool
-	parts   map[string][]int32 // tokens that end inside a character
+	parts   map[string][]int32 // by text: the tokens whose text is not whole characters
 	same    bool               // the server spells its tokens as this vocabulary does
 }
 
@@ -34,8 +34,8 @@ func newSpelling(t *tokenizer.Tokenizer) spelling {
 	return s
 }
 
-// compare finds out whether the server spells its tokens as this vocabulary does, by some of them. Most do;
-// then later differences are faults.
+// compare finds out from some tokens whether the server spells tokens as this vocabulary does. Most
+// servers do; then later differences are faults.
 func (s *spelling) compare(list []llamaEntry) {
 	s.same = len(list) > 0
 	for _, e := range list {
@@ -51,7 +51,7 @@ func (s *spelling) check(id int32, theirs []int) error {
 	return nil
 }
 
-// checkText does so for a piece of a stream, which has one whole token.
+// checkText does the same for a piece of a stream that has one whole token.
 func (s *spelling) checkText(id int32, text string) error {
 	if s.same && text != "" && !s.control(id) && utf8.Valid(s.bytes(id)) && string(s.bytes(id)) != text {
 		return errSpelling(id)
@@ -67,8 +67,8 @@ func (s *spelling) spells(id int32, theirs []int) bool {
 	return slices.EqualFunc(s.bytes(id), theirs, func(mine byte, its int) bool { return int(mine) == its })
 }
 
-// recover returns the n tokens before last, whose ids the server did not send, from the text of all of
-// them. If several sequences of tokens fit, it returns an error instead of a guess.
+// recover returns the n tokens before last, whose ids the server did not send. text is that of the n
+// tokens and of last. If several sequences of tokens fit, it returns an error instead of a guess.
 func (s *spelling) recover(text string, last int32, n int) ([]int32, error) {
 	if s.bytes == nil {
 		return nil, errUntold
@@ -86,8 +86,8 @@ func (s *spelling) recover(text string, last int32, n int) ([]int32, error) {
 
 var errUntold = errors.New("the server did not tell which tokens make a character, and the text leaves it open: write this reply with speculation.enabled on and a fixed γ")
 
-// fits returns the sequences of n tokens with this text in which each token ends inside a character. It
-// stops after two.
+// fits returns the sequences of n tokens that have this text, each token from parts. It stops after two
+// sequences.
 func (s *spelling) fits(text string, n int) (found [][]int32) {
 	if n == 1 {
 		for _, id := range s.parts[text] {

@@ -33,7 +33,7 @@ func newEvents(r io.Reader) events {
 	return events{lines}
 }
 
-// errDone is the server's mark at the end of a stream. It does not mean success: see stream.next.
+// errDone is the event with which a server ends a stream. It does not mean success: see stream.next.
 var errDone = errors.New("[DONE]")
 
 // next returns the data of the next event, errDone, or io.EOF if the stream breaks off.
@@ -63,7 +63,7 @@ type stream struct {
 	ctx    context.Context // of the request, which lasts as long as the stream
 	cancel context.CancelCauseFunc
 	answer *http.Response
-	at     []int32       // prompt and the tokens taken from the stream
+	at     []int32       // the prompt, and the tokens taken from the stream so far
 	params sample.Params // the filters of the stream
 	ended  bool
 	queue  []place // tokens that have arrived and were not taken
@@ -71,17 +71,17 @@ type stream struct {
 	steady float64 // milliseconds between two tokens by the server's clock; 0: not known
 }
 
-// streams reports whether rounds without a draft may come from a stream. The server draws each token
-// there, so it must know all settings of the reply.
+// streams reports whether rounds without a draft may take their tokens from a stream. The server draws
+// these tokens, so it must know all settings of the reply.
 func (s *Server) streams(t *spec.Terms) bool {
 	return s.kind == Llama && !s.singly && len(t.Shapers) == 0 && !t.Mixed
 }
 
 // AskSingly turns streams off: a round without a draft is a request for one token. No server speculates
-// on such a request, so the result is what it writes without its own speculation.
+// on such a request, so this gives the text that the server writes without its own speculation.
 func (s *Server) AskSingly() { s.singly = true }
 
-// fromStream takes the next token of a stream that continues the tokens all.
+// fromStream takes the next token after the tokens all from the stream. It opens one if none continues them.
 func (t *Target) fromStream(ctx context.Context, all []int32, w way, terms *spec.Terms) (round.Pass, error) {
 	if st := t.stream; st == nil || st.ended && len(st.queue) == 0 || !slices.Equal(st.at, all) || st.params != terms.Params {
 		t.endStream()
@@ -144,8 +144,8 @@ func (s *Server) endIfSlow(cancel context.CancelCauseFunc) *time.Timer {
 	return time.AfterFunc(s.options.Limit, func() { cancel(errTooSlow) })
 }
 
-// next reads the next tokens into the queue: one, or several that make a character together. If a
-// stream ends without a reason for the end, next returns an error.
+// next reads the next tokens into the queue: one, or several that make a character together. It returns
+// an error if the stream ends and the server gave no reason.
 func (st *stream) next(s *Server) error {
 	slow := s.endIfSlow(st.cancel)
 	defer slow.Stop()

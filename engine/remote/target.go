@@ -15,7 +15,7 @@ import (
 // prefix cache, so Target keeps the tokens.
 type Target struct {
 	server *Server
-	held   []int32 // the tokens of the conversation, in place of a cache
+	held   []int32 // the tokens of the conversation, sent again with each request
 	vocab  int
 	scores scores // of the last pass
 	stream *stream
@@ -43,7 +43,7 @@ func (t *Target) Truncate(n int) error {
 	return nil
 }
 
-// Rest ends an open stream, so that the server stops writing.
+// Rest ends the stream, if one is open, so that the server stops writing.
 func (t *Target) Rest() { t.endStream() }
 
 // Close ends the conversation.
@@ -61,7 +61,7 @@ func (t *Target) Prefill(ctx context.Context, ids []int32, progress func(done, t
 	}
 	t.endStream()
 	prompt := slices.Concat(t.held, ids)
-	if !t.server.kind.scores() { // this server is only watched; it reads the prompt with its reply
+	if !t.server.kind.scores() { // this server is only watched; it reads the prompt when it writes the reply
 		t.held = prompt
 		return nil
 	}
@@ -91,7 +91,7 @@ func (t *Target) Score(ctx context.Context, last int32, draft *spec.Draft, terms
 	if len(draft.Tokens) == 0 && t.server.streams(terms) {
 		pass, err := t.fromStream(ctx, all, w, terms)
 		if terms.Params.Temperature > 0 || !errors.Is(err, errUntold) {
-			return pass, err // at temperature 0 the token can be asked for again; a drawn token is lost
+			return pass, err // only at temperature 0 can the same token be asked for again; a drawn one is lost
 		}
 	}
 	t.endStream()
@@ -111,7 +111,7 @@ func (t *Target) Score(ctx context.Context, last int32, draft *spec.Draft, terms
 // scores are the rows of one pass. They have the methods of round.Scores.
 type scores struct {
 	target   *Target
-	ctx      context.Context // of the pass; while the draft is judged, rows that do not decide are asked for again
+	ctx      context.Context // of the pass; also for later requests, if a row is too short to decide
 	way      way
 	params   sample.Params
 	shaped   bool
@@ -121,7 +121,7 @@ type scores struct {
 	before   counts
 }
 
-// as returns the scores as a spec.Drawer if the server drew, and otherwise as plain rows.
+// as returns the scores as a spec.Drawer if the server's draws decide, and otherwise as plain rows.
 func (s *scores) as(drawn bool) round.Scores {
 	if drawn {
 		return drawnScores{s}
@@ -158,7 +158,7 @@ func (s *scores) ask(ctx context.Context) (err error) {
 			return fmt.Errorf("%w: it does not say which token it drew", errFalse)
 		}
 		if s.way.drawn && len(p.top) == 0 {
-			continue // Row asks for it when it is needed
+			continue // Row asks for this row when it is needed
 		}
 		if err := s.take(i, *p); err != nil {
 			return err
@@ -203,8 +203,8 @@ func (s *scores) Row(i int, dst []float32) error {
 	return nil
 }
 
-// decided returns row i when it has enough tokens to decide under p. Whether it asks for more depends
-// only on the tokens before the row, so no token is favoured.
+// decided returns row i with enough tokens to decide under p; if it has too few, it asks for more.
+// Whether it asks depends only on the tokens before the row, so no token is favoured.
 func (s *scores) decided(i int, p sample.Params) (*row, error) {
 	r := &s.rows[i]
 	if s.way.drawn && len(r.top) > 0 {
@@ -259,7 +259,8 @@ const (
 	adviceTokens = 64 // a shorter context wastes little
 )
 
-// look compares how many tokens the server computed with how many were new.
+// look finds out from a round whether the server computed most tokens of the prompts again. After
+// adviceRounds rounds it writes the advice, if that happened in most of them.
 func (a *advice) look(s *Server, places []place, length int) {
 	if a.rounds == adviceRounds || length < adviceTokens || s.kind != Llama {
 		return

@@ -26,7 +26,7 @@ func (s *Server) Agree(ctx context.Context, t *tokenizer.Tokenizer) error {
 		theirs, err := s.tokenize(ctx, text, false)
 		var refused *Refused
 		if s.kind == SGLang && errors.As(err, &refused) && refused.Status == http.StatusNotFound {
-			return nil // an older release without this route; TokensUnknown says so
+			return nil // an older release without /tokenize; TokensUnknown then returns true
 		}
 		if err != nil {
 			return fmt.Errorf("comparing vocabularies: %w", err)
@@ -79,7 +79,7 @@ func (s *Server) compareSpelling(ctx context.Context) error {
 	return nil
 }
 
-// errScores says that the server cannot score drafts, and what to use instead.
+// errScores returns an error: the server cannot score drafts, and what to use instead.
 func (s *Server) errScores() error {
 	if s.Watches() {
 		return fmt.Errorf("%s at %s cannot score drafts that are made here: watch its own speculation by remote.watch (--watch), or use %s or %s", s.kind, s.base, Llama, VLLM)
@@ -112,7 +112,7 @@ func (s *Server) tokenize(ctx context.Context, text string, special bool) ([]int
 	return answer.Tokens, err
 }
 
-// chooseSafe finds a token of whole characters.
+// chooseSafe sets s.safe to a token of whole characters.
 func (s *Server) chooseSafe(t *tokenizer.Tokenizer) error {
 	for _, text := range []string{"a", "the", "1", "."} {
 		if ids := t.EncodeNext(text); len(ids) == 1 && string(t.Bytes(ids[0])) == text {

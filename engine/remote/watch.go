@@ -19,7 +19,7 @@ import (
 // its accepted tokens, then one token of the target. vLLM sends a round in one piece, and tells only at
 // the end how many tokens each round drafted. No server tells which tokens it refused.
 
-// Untold is the count that means: the server has not told it.
+// Untold is the value of a count that the server has not sent.
 const Untold = -1
 
 // Seen is one round of the server, or a token that belongs to no round.
@@ -27,10 +27,10 @@ type Seen struct {
 	Tokens   []int32 // added to the reply, in order
 	Accepted int     // how many of the first Tokens were drafted
 	// Drafted and Kept are the server's own counts for the round. Kept is more than Accepted if the reply
-	// ended within the draft. Untold: the server tells them at the end (Watch.Steps), or never.
+	// ended within the draft. Untold: the server sends them at the end (Watch.Steps), or never.
 	Drafted, Kept int
-	// Merged, if above 1, means that several rounds arrived together, at least so many. Only the sums of
-	// their counts are known, and not which tokens were drafted. Then Accepted is 0.
+	// Merged, if above 1, means that at least so many rounds arrived together. Only the sums of their
+	// counts are known, and not which tokens were drafted. Then Accepted is 0.
 	Merged int
 	// MS is the time of the round by the server's clock; 0: not known. It does not depend on how fast
 	// the stream is read.
@@ -38,12 +38,12 @@ type Seen struct {
 	Ended bool // the reply ends with this round
 }
 
-// Step is the server's count of a round that Seen did not tell.
+// Step has the server's counts of a round whose Seen has Untold for them.
 type Step struct {
-	Round         int // counts the Seen of a reply, from 0
+	Round         int // index of the round's Seen in the reply
 	Drafted, Kept int
-	// Parts are the tokens that each round kept, where several came as one Seen. Then Drafted and Kept are
-	// their sums. nil: there is one round.
+	// Parts has an entry for each round if several came as one Seen: how many draft tokens it kept. Then
+	// Drafted and Kept are the sums over these rounds. nil: there is one round.
 	Parts []int
 }
 
@@ -55,7 +55,7 @@ type Watch struct {
 	cancel context.CancelCauseFunc
 	answer *http.Response
 
-	told   counters // in the last piece
+	told   counters // the counts in the last piece
 	ms     float64  // time of the reply up to the last round that Next returned, by the server's clock
 	now    float64  // time of the reply up to the last piece, by the server's clock
 	tokens int      // tokens that have arrived
@@ -76,7 +76,7 @@ type counters struct{ steps, drafted, kept int }
 type piece struct {
 	ids   []int32
 	count counters
-	told  bool // the server sent count
+	told  bool // the server sent counts
 	ended bool
 }
 
@@ -139,8 +139,8 @@ func (s *Server) watchQuestion(all []int32, p sample.Params, most int) (path str
 	return "/completion", q
 }
 
-// open sends the request of a stream, and repeats it while the server is busy. The answer has status
-// 200. The caller ends the stream by cancel.
+// open sends a request for a stream, and repeats it while the server is busy. The answer that it returns
+// has status 200. The caller ends the stream by cancel.
 func (s *Server) open(ctx context.Context, cancel context.CancelCauseFunc, path string, body []byte) (*http.Response, error) {
 	slow := s.endIfSlow(cancel)
 	defer slow.Stop()
@@ -252,11 +252,11 @@ func (w *Watch) nextPiece() (Seen, error) {
 	}
 }
 
-// Steps are what vLLM told at its end of the rounds before: each with its index among those that Next
-// returned. exact is false if the rounds that it ran do not fit the pieces that it sent.
+// Steps returns the counts of all rounds, which vLLM sends at the end of the reply. told is false if it
+// sent none. exact is false if these rounds do not fit the pieces that it sent.
 //
-// A round that kept n tokens writes n+1. The first token of a reply, and those of rounds without a draft,
-// are in no round of the list. A slow reader gets the tokens of several rounds in one piece.
+// A round that kept n draft tokens writes n+1. vLLM's list leaves out the first token of a reply and
+// rounds without a draft. A slow reader gets the tokens of several rounds in one piece.
 func (w *Watch) Steps() (steps []Step, told, exact bool) {
 	if w.closed == nil || len(w.closed.Accepted) != len(w.closed.Drafted) {
 		return nil, false, false
@@ -270,7 +270,7 @@ func (w *Watch) Steps() (steps []Step, told, exact bool) {
 	if len(kept) == 0 {
 		return nil, true, true
 	}
-	// The end of the reply may have cut the last round. How much is not told.
+	// The end of the reply may have cut tokens off the last round. vLLM does not send how many.
 	for cut := 0; cut <= kept[len(kept)-1]+1; cut++ {
 		if steps, exact = w.split(cut); exact {
 			return steps, true, true
@@ -279,8 +279,8 @@ func (w *Watch) Steps() (steps []Step, told, exact bool) {
 	return nil, true, false
 }
 
-// split finds the rounds of vLLM's list in the pieces, from the end, if the last cut tokens of the last
-// round did not come. all reports whether it found all of them.
+// split finds the rounds of vLLM's list in the pieces, from the last to the first. It assumes that the
+// last cut tokens of the last round were not sent. all reports whether it found all rounds.
 func (w *Watch) split(cut int) (steps []Step, all bool) {
 	kept, drafted := w.closed.Accepted, w.closed.Drafted
 	last := len(kept) - 1
@@ -299,7 +299,7 @@ func (w *Watch) split(cut int) (steps []Step, all bool) {
 		switch len(step.Parts) {
 		case 0:
 			if room > 1 {
-				return steps, false // these tokens are of no round of the list
+				return steps, false // no round of the list can have written these tokens
 			}
 			continue // a token without a draft
 		case 1:
@@ -325,7 +325,7 @@ func (w *Watch) Close() {
 	w.answer.Body.Close()
 }
 
-// piece reads the next event with tokens or an end.
+// piece returns the next piece: the first of the queue, or the next event of the stream.
 func (w *Watch) piece() (piece, error) {
 	if len(w.queue) > 0 {
 		p := w.queue[0]

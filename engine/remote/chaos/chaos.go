@@ -1,5 +1,5 @@
-// Package chaos is a bad network between a client and a server, for tests only. A test says what harm
-// is done to their bytes, and where. Connections are pipes in memory, and the clock is that of package
+// Package chaos is a bad network between a client and a server, for tests only. A test chooses the harm
+// done to the bytes of one of them, and where. Connections are pipes in memory, and the clock is that of package
 // time: in a bubble of testing/synctest an hour of silence takes no time.
 package chaos
 
@@ -24,22 +24,22 @@ const (
 	Cut     Kind = "cut"     // both ends see the end of the connection
 	Silence Kind = "silence" // nothing comes any more, and the connection stays open
 	Pause   Kind = "pause"   // all that follows comes Harm.Wait later
-	Drip    Kind = "drip"    // the next bytes come one by one, each after Harm.Wait
-	Repeat  Kind = "repeat"  // the last bytes come twice
-	Lose    Kind = "lose"    // the next bytes do not come
+	Drip    Kind = "drip"    // the next Harm.Count bytes come one by one, each after Harm.Wait
+	Repeat  Kind = "repeat"  // the last Harm.Count bytes come twice
+	Lose    Kind = "lose"    // the next Harm.Count bytes do not come
 	Flip    Kind = "flip"    // one byte becomes another one
 	Digit   Kind = "digit"   // the next digit becomes another one: an answer stays JSON
-	Noise   Kind = "noise"   // bytes come that nobody sent
-	Refuse  Kind = "refuse"  // connections are refused
+	Noise   Kind = "noise"   // Harm.Count bytes come that nobody sent
+	Refuse  Kind = "refuse"  // the next Harm.Count connections are refused
 )
 
-// Harm is done once, or to every connection.
+// Harm is what the network does to one connection or, with Again, to every later one as well.
 type Harm struct {
 	Kind  Kind
-	Up    bool          // to the bytes of the client; else to those of the server
-	After int           // so many bytes of this direction pass first, of all connections together
-	Count int           // of bytes; for Refuse, of connections
-	Wait  time.Duration // for Pause and Drip
+	Up    bool          // harm the bytes that the client sends; false: those that the server sends
+	After int           // bytes of this direction, over all connections, that pass before the harm
+	Count int           // how many bytes are harmed; for Refuse, how many connections
+	Wait  time.Duration // the delay of Pause and Drip
 	Again bool          // for Cut and Silence: every later connection fails at once
 }
 
@@ -52,12 +52,12 @@ type Network struct {
 
 	mu      sync.Mutex
 	rand    *rand.Rand
-	passed  [2]int // bytes of the server and of the client
+	passed  [2]int // bytes that the server and the client have sent
 	refused int
 	done    bool // the harm has been done
 }
 
-// New returns a network that does one harm. rand chooses bytes.
+// New returns a network that does the harm h. rand chooses the false bytes.
 func New(h Harm, rand *rand.Rand) *Network {
 	return &Network{harm: h, rand: rand, incoming: make(chan net.Conn), closed: make(chan struct{})}
 }
@@ -121,11 +121,11 @@ func (n *Network) Close() error {
 	return nil
 }
 
-// Addr is that of no place.
+// Addr returns an empty address: the network has none.
 func (n *Network) Addr() net.Addr { return &net.TCPAddr{} }
 
-// carry moves bytes in one direction until an end is closed. It reads them at once: HTTP/2 holds locks
-// while it writes, so a writer that waits would stop the clock of a bubble.
+// carry moves bytes in one direction until an end is closed. It never lets the writer wait: HTTP/2 holds
+// locks while it writes, so a writer that waits would stop the clock of a bubble.
 func (n *Network) carry(from io.Reader, to io.Writer, direction int, end func()) {
 	defer end()
 	q := queue{arrived: make(chan struct{}, 1)}
@@ -151,9 +151,9 @@ func (n *Network) carry(from io.Reader, to io.Writer, direction int, end func())
 	}
 }
 
-// queue holds what was read and not passed on.
+// queue holds bytes that were read and not yet passed on.
 type queue struct {
-	arrived chan struct{} // holds one if something has come since
+	arrived chan struct{} // holds one value if bytes or the end have come since take last waited
 	mu      sync.Mutex
 	parts   [][]byte
 	ended   bool
@@ -177,7 +177,7 @@ func (q *queue) fill(from io.Reader) {
 	}
 }
 
-// take waits for the next bytes; ok is false after the last ones.
+// take waits for the next bytes; ok is false if no more come.
 func (q *queue) take() (part []byte, ok bool) {
 	for {
 		q.mu.Lock()
@@ -195,7 +195,7 @@ func (q *queue) take() (part []byte, ok bool) {
 	}
 }
 
-// strikes counts bytes, and returns where among them the harm is to be done; −1: nowhere.
+// strikes counts the next size bytes. It returns the index of the byte where the harm begins; −1: in none.
 func (n *Network) strikes(direction, size int) int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -213,7 +213,7 @@ func (n *Network) strikes(direction, size int) int {
 	return max(0, n.harm.After-before)
 }
 
-// harmed passes rest on with the harm, and reports whether the connection goes on.
+// harmed does the harm to rest, passes rest on, and reports whether the connection goes on.
 func (n *Network) harmed(q *queue, to io.Writer, kept, rest []byte) bool {
 	count := n.harm.Count
 	switch n.harm.Kind {
@@ -222,7 +222,7 @@ func (n *Network) harmed(q *queue, to io.Writer, kept, rest []byte) bool {
 	case Silence:
 		for {
 			if _, ok := q.take(); !ok {
-				return false // an end gave up
+				return false // client or server closed the connection
 			}
 		}
 	case Pause:
@@ -258,7 +258,7 @@ func (n *Network) harmed(q *queue, to io.Writer, kept, rest []byte) bool {
 	return err == nil
 }
 
-// wait lasts Harm.Wait, or until the network is closed.
+// wait returns after Harm.Wait, or when the network is closed.
 func (n *Network) wait() {
 	t := time.NewTimer(n.harm.Wait)
 	defer t.Stop()
@@ -268,7 +268,7 @@ func (n *Network) wait() {
 	}
 }
 
-// other returns another byte.
+// other returns a byte that differs from b.
 func (n *Network) other(b byte) byte { return b + byte(1+n.below(255)) }
 
 func (n *Network) below(limit int) int {

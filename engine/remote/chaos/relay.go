@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Relay passes connections of a listener on to an address, and every byte arrives later by half a round
-// trip. Its time is the real one: it is for measurements. It ends when the listener is closed.
+// Relay passes connections of a listener on to an address, and every byte arrives later by half of
+// roundTrip. It waits in real time, because it is for measurements. It ends when the listener is closed.
 func Relay(listener net.Listener, address string, roundTrip time.Duration) {
 	for {
 		near, err := listener.Accept()
@@ -27,13 +27,13 @@ func Relay(listener net.Listener, address string, roundTrip time.Duration) {
 	}
 }
 
-// arrival is what was read, and when it is to arrive.
+// arrival is a text that was read, and the time at which to pass it on.
 type arrival struct {
 	at   time.Time
 	text []byte
 }
 
-// later copies bytes that arrive later, as many at a time as are under way.
+// later copies bytes after a delay. While some wait, it reads more, so the delay does not limit the rate.
 func later(from io.Reader, to io.Writer, delay time.Duration, end func()) {
 	defer end()
 	under := make(chan arrival, 1<<14)
@@ -53,7 +53,7 @@ func later(from io.Reader, to io.Writer, delay time.Duration, end func()) {
 	broken := false
 	for a := range under {
 		if time.Sleep(time.Until(a.at)); broken {
-			continue // the reader must not wait for ever
+			continue // go on emptying the channel, so that the reader does not wait for ever
 		}
 		if _, err := to.Write(a.text); err != nil {
 			broken = true

@@ -38,25 +38,25 @@ type Server struct {
 	// Speculates has two counts for each of the server's own rounds: drafted and accepted tokens. The
 	// server puts them into its streams.
 	Speculates [][2]int
-	// Piece is the number of bytes in which a stream is sent at a time; 0: each event is one piece.
+	// Piece is how many bytes of a stream are sent at a time; 0: one event at a time.
 	Piece int
-	Rand  *rand.Rand // draws of the server; nil at temperature 0
+	Rand  *rand.Rand // for the server's draws; nil at temperature 0
 
 	// Bugs that tests plant.
 	OneSeed  bool // all prompts of a request use the same random number
-	RowEarly bool // each row is the one that belongs to the place before it
-	Forgets  bool // llama-server: the cache of no prompt is kept
-	// Faults that a server may come to have.
-	Untold     bool // it tells no log-probabilities
-	FalseRows  bool // it tells what llama-server tells of tokens that it drafted itself: 0, and no others
-	ClockJumps bool // its times go back and forth
+	RowEarly bool // each prompt gets the row of the place before: its last token is ignored
+	Forgets  bool // llama-server: it keeps no prompt in its cache
+	// Faults that a later release of a server may have.
+	Untold     bool // it sends no log-probabilities
+	FalseRows  bool // rows as llama-server sends them for tokens it drafted itself: the token has 0, no others come
+	ClockJumps bool // the times that it sends rise and fall
 	Stale      bool // it answers the next request with its answer to the one before, once
 	// Trouble, if not nil, may answer a request instead of the server; then it returns true.
 	Trouble func(w http.ResponseWriter, r *http.Request) bool
 
 	Requests, Streams int
 
-	before []byte // the last answer that was no stream
+	before []byte // the last answer that was not a stream
 }
 
 // ServeHTTP answers one request.
@@ -78,7 +78,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	r.Body = io.NopCloser(bytes.NewReader(question))
 	held := &heldAnswer{to: w, status: http.StatusOK}
-	defer held.send() // a client that writes or reads slowly must not stop the others
+	defer held.send() // sent without the lock: a client that writes or reads slowly must not stop the others
 	s.Lock()
 	defer s.Unlock()
 	s.route(held, r)
@@ -113,7 +113,7 @@ func (s *Server) route(w *heldAnswer, r *http.Request) {
 	}
 }
 
-// heldAnswer keeps an answer back until the lock is free. A stream writes to the client itself.
+// heldAnswer keeps an answer back until the lock is free. A stream does not use it: it writes to the client directly.
 type heldAnswer struct {
 	to     http.ResponseWriter
 	status int
@@ -127,7 +127,7 @@ func (h *heldAnswer) Write(text []byte) (n int, _ error) { return h.body.Write(t
 func (h *heldAnswer) send() {
 	if h.body.Len() > 0 {
 		h.to.WriteHeader(h.status)
-		_, _ = h.to.Write(h.body.Bytes()) // a client that is gone is its own business
+		_, _ = h.to.Write(h.body.Bytes()) // if the client is gone, nobody needs the answer
 	}
 }
 
