@@ -8,11 +8,11 @@ import "strings"
 type bytePair struct {
 	vocab *vocabulary
 	cut   cutter
-	whole bool // a word that is a token is not merged
+	whole bool // a word that is itself a token becomes this token, without merges
 	rules map[pair]merge
 }
 
-// pair is two neighbouring tokens; merge is the token that they become.
+// pair is two neighbouring tokens; merge is the rule for them: its rank, and the token that they become.
 type pair struct{ left, right int32 }
 
 type merge struct{ rank, id int32 }

@@ -2,9 +2,9 @@ package tokenizer
 
 import "unicode/utf8"
 
-// GPT-2 writes its vocabulary as text, one character per byte: printable Latin-1 as itself, every
-// other byte as a character from U+0100 on, in ascending order. A space is Ġ (U+0120), a line feed
-// Ċ (U+010A).
+// GPT-2 writes its vocabulary as text, one character per byte: printable Latin-1 as itself, and the
+// other bytes, in ascending order, as the characters from U+0100 on. A space is Ġ (U+0120), a line
+// feed Ċ (U+010A).
 
 // byteRune returns the character that stands for a byte.
 func byteRune(b byte) rune {
@@ -15,13 +15,13 @@ func byteRune(b byte) rune {
 		return rune(b)
 	case b <= 0xA0: // 34 bytes to U+0121…
 		return 0x121 + rune(b-0x7F)
-	case b == 0xAD: // the soft hyphen, the last one
+	case b == 0xAD: // the soft hyphen, the last byte that is not printable
 		return 0x143
 	}
 	return rune(b)
 }
 
-// runeByte is the inverse of byteRune; false for a character that stands for no byte.
+// runeByte is the inverse of byteRune. It returns false for a character that stands for no byte.
 func runeByte(r rune) (byte, bool) {
 	switch {
 	case r >= 0x100 && r <= 0x120:

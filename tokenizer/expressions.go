@@ -68,8 +68,9 @@ func canonical(expression string) string {
 	return respelled.Replace(text)
 }
 
-// respelled lists parts of expressions that mean the same. A possessive repetition never gives characters
-// back; here no repetition has to. Where no letter has two cases, (?i: is the same as (?:.
+// respelled replaces parts of expressions by others that mean the same. A possessive repetition means the
+// same as a plain one here, since no match needs characters back. (?i: may begin before or after the
+// apostrophe, which has no cases.
 var respelled = strings.NewReplacer(
 	`'(?i:[sdmt]|ll|ve|re)`, contractions,
 	`(?i:'(?:[sdmt]|ll|ve|re))`, contractions,

@@ -17,7 +17,7 @@ type symbol struct {
 type candidate struct {
 	rank int32 // the lowest is joined first; of equal ones the leftmost
 	left int32 // index of the left symbol
-	size int32 // bytes of both symbols when queued; another size now means that it is outdated
+	size int32 // bytes of both symbols when queued; if they have another size now, the candidate is outdated
 	id   int32 // of the token they become
 }
 

@@ -15,9 +15,9 @@ import (
 //	(…) (?:…) (?i:…), with ? * + after them, and |
 //	(?=…) (?!…) \b $                                match a place, no character
 //
-// The first alternative that leads to a match counts; a repetition is as long as possible. Going back
-// over them could take exponential time, so expressions never come from a file: all of them are in
-// pretokenizer.go.
+// The first alternative that leads to a match counts; a repetition is as long as possible. To try the
+// other choices could take exponential time, so expressions never come from a file: all of them are
+// in pretokenizer.go.
 type pattern []instruction
 
 // instruction is one step of a pattern. Jumps are relative to the instruction itself.
@@ -38,7 +38,7 @@ const (
 	opRun   operation = iota // consume least to most characters of set
 	opJump                   // go to next
 	opSplit                  // try next, then otherwise
-	opLook                   // fail if look fits here, or does not
+	opLook                   // fail unless look matches here; with mustNotFit, fail if it does
 	opBound                  // fail unless a word begins or ends here
 	opEnd                    // fail unless the text ends here
 	opMatch

@@ -13,7 +13,7 @@ type preTokenizer struct {
 	// expressions cut the text. Each one cuts the words that the earlier ones left, into its matches
 	// and the text between them.
 	expressions []string
-	wholeWords  bool // a word that is a token is not merged
+	wholeWords  bool // a word that is itself a token becomes this token, without merges
 	addBOS      bool // a prompt begins with BOS unless the file says otherwise
 }
 
@@ -27,7 +27,7 @@ const (
 	qwen2        = contractions + `|` + withoutContractions
 	// withoutContractions is qwen2 without the rule for 's, 't and the like.
 	withoutContractions = `[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|` + newlines
-	// camelCase ends a word before a capital letter after a small one.
+	// camelCase ends a word between a small letter and a capital letter.
 	camelCase = `[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+`
 	capitals  = `[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*`
 	slashes   = ` ?[^\s\p{L}\p{N}]+[\r\n/]*|` + newlines
@@ -135,7 +135,7 @@ func (s Spec) PrependsBOS() bool {
 func choosePreTokenizer(s Spec) (preTokenizer, error) {
 	name := cmp.Or(s.AssumedPre(), s.Pre)
 	if s.Model == "gemma4" {
-		name = s.Model // whatever the file says, as in llama.cpp
+		name = s.Model // whatever pre-tokenizer the file names, as in llama.cpp
 	}
 	for _, p := range preTokenizers() {
 		if slices.Contains(strings.Fields(p.names), name) {

@@ -85,7 +85,7 @@ func newVocabulary(spec Spec) (*vocabulary, error) {
 //
 // A vocabulary that is not byte-level needs an unknown token, or tokens for all bytes of UTF-8. A
 // byte-level vocabulary often lacks bytes that did not occur in its training text; encoding leaves
-// these out. But if the token of a byte is a control token, the file is wrong: that letter would vanish
+// these out. But if the token of a byte is a control token, the file is wrong: that byte would vanish
 // from every text.
 func (v *vocabulary) checkSpelling() error {
 	for value, id := range v.byteID {

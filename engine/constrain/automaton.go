@@ -67,8 +67,8 @@ type automaton struct {
 	mark  uint32
 }
 
-// newAutomaton returns an automaton at the beginning of c. lead: a space at the beginning of a reply
-// is not shown, so it is not part of the text.
+// newAutomaton returns an automaton at the beginning of c. lead means that a space at the beginning of
+// a reply is not shown, so that it is not part of the text.
 func newAutomaton(ctx context.Context, c *Constraint, spellable byteSet, lead bool) *automaton {
 	w := newWork(ctx)
 	a := &automaton{
@@ -243,7 +243,7 @@ func (a *automaton) expand(todo []int32, n node, below int32) []int32 {
 	return todo
 }
 
-// again returns what remains of a repetition after one turn.
+// again returns what may follow after one match of a repetition: the repetition with its counts lowered by one.
 func (a *automaton) again(n node) expr {
 	high := n.max
 	if high != unlimited {
@@ -256,7 +256,7 @@ func (a *automaton) labelEnd(name int32) expr {
 	return a.measured(a.g.make(node{kind: kindLabelEnd, a: name}))
 }
 
-// measured records the length of a node that the automaton has added to the grammar.
+// measured returns e. If the automaton has just added e to the grammar, it stores its length in a.lengths.
 func (a *automaton) measured(e expr) expr {
 	if int(e) == len(a.lengths) {
 		a.lengths = append(a.lengths, a.g.length(e, a.lengths, a.spellable))

@@ -29,9 +29,9 @@
 // # Limits of work
 //
 // A short text can describe a form that is expensive to compute: nested counts, many ways to read
-// the same bytes, references that double. So there are limits of steps and bytes for compiling a
-// form and for each token that is written under it, and both also end with their context. To exceed
-// a limit is an error that says so and ends the reply.
+// the same bytes, references that double the form. So the steps and bytes are limited for compiling a
+// form, and for each token that is written under it. This work also ends when its context is done. If
+// it exceeds a limit, an error says so and ends the reply.
 package constrain
 
 import (
@@ -48,14 +48,14 @@ type Constraint struct {
 	root expr
 }
 
-// Name says what kind of constraint it is: "JSON schema", "regular expression", "list of choices",
+// Name returns the kind of the constraint: "JSON schema", "regular expression", "list of choices" or
 // "grammar".
 func (c *Constraint) Name() string { return c.name }
 
 // MaxBytes is the largest size of the text of a constraint.
 const MaxBytes = 256 << 10
 
-// MaxRepeat is the largest lower limit of a count. A larger upper limit is lowered to it.
+// MaxRepeat is the largest minimum of a repetition. A larger maximum is lowered to it.
 const MaxRepeat = 10_000
 
 // newConstraint checks a grammar. err is the error that occurred while it was built, or nil.

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// expr names a node of a grammar. Equal nodes have equal names.
+// expr is the number of a node of a grammar. Equal nodes have the same number.
 type expr int32
 
 // Two nodes that each grammar has.
@@ -21,7 +21,7 @@ const (
 	kindNever         //
 	kindBytes         // one byte of set a
 	kindSeq           // a, then b
-	kindAlt           // a or b
+	kindAlt           // either a or b
 	kindRepeat        // a, from min to max times
 	kindRule          // rule a
 	kindLabel         // a, whose name has index b
@@ -43,7 +43,8 @@ const (
 	nodeBytes = 80
 )
 
-// grammar is a set of rules over bytes. Its methods make the nodes, and simplify them.
+// grammar is a set of rules over bytes. Its methods make the nodes, and simplify them. Their comments
+// say which texts the new node matches.
 type grammar struct {
 	work     *work
 	nodes    []node
@@ -53,7 +54,7 @@ type grammar struct {
 	rules    []expr // by rule; never until the rule is defined
 	names    []string
 	ruleName []string // by rule, for errors
-	// patternBytes is the size of all regular expressions that were compiled for it.
+	// patternBytes is the size of all regular expressions that were compiled for this grammar.
 	patternBytes int
 }
 
@@ -130,8 +131,8 @@ func (g *grammar) literals(texts []string) expr {
 	return g.branches(slices.Compact(texts), 0)
 }
 
-// branches matches the rest of any one of texts after byte at. The texts are sorted and different,
-// and agree in their first at bytes.
+// branches matches what any one of texts has after its first at bytes, in which all of them agree. The
+// texts are sorted and different.
 func (g *grammar) branches(texts []string, at int) expr {
 	if len(texts) == 1 {
 		return g.literal(texts[0][at:])

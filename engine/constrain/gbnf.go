@@ -270,8 +270,8 @@ func (p *gbnf) characters() (expr, error) {
 	return p.g.runes(normalise(ranges)...), nil
 }
 
-// character reads one character, perhaps escaped. raw says that r is a byte of 0x80 or more,
-// written as \xHH. In a text it stands for this byte, not for a character.
+// character reads one character, perhaps escaped. raw means that r is a byte of 0x80 or more, written
+// as \xHH. In a text, r then stands for this byte and not for a character.
 func (p *gbnf) character() (r rune, raw bool, err error) {
 	if p.at == len(p.text) || p.text[p.at] == '\n' {
 		return 0, false, errors.New("the line ends inside of a text or a set")

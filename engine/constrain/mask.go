@@ -2,15 +2,15 @@ package constrain
 
 import "container/list"
 
-// mask says which tokens may follow in a state.
+// mask has the tokens that may follow in a state.
 type mask struct {
 	state   int32
 	allowed []uint64 // one bit for each id, stop tokens included
-	// far is the largest number of bytes that are missing to an end after any allowed token. A token has
-	// at least one byte. So if far or more tokens are left, which is nearly always true, a closing fits
+	// far is the length in bytes of the longest closing after an allowed token. A token has at least one
+	// byte. So if the reply may have far or more tokens, which is nearly always true, a closing fits
 	// after each allowed token, and the field closing is not needed.
 	far int32
-	// closing has, by id, the number of tokens to an end after this token; nil until it is needed.
+	// closing has, by id, the number of tokens of the closing after this token; nil until it is needed.
 	closing []uint16
 }
 

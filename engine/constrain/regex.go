@@ -33,7 +33,7 @@ func (r *regex) compile(pattern string) (expr, error) {
 	}
 	re, err := syntax.Parse(pattern, syntax.Perl)
 	var wrong *syntax.Error
-	if errors.As(err, &wrong) { // its own text quotes the whole pattern
+	if errors.As(err, &wrong) { // wrong.Error() would quote the whole pattern
 		return never, fmt.Errorf("%s: %.64q", wrong.Code, wrong.Expr)
 	}
 	if err != nil {
@@ -115,7 +115,7 @@ func (r *regex) repeated(re *syntax.Regexp) (expr, error) {
 	case syntax.OpQuest:
 		return r.g.optional(e), nil
 	}
-	return r.g.repeat(e, int32(re.Min), int32(re.Max)), nil // the parser allows 1000, and −1 for no bound
+	return r.g.repeat(e, int32(re.Min), int32(re.Max)), nil // the parser allows counts up to 1000, and −1 for no maximum
 }
 
 func (r *regex) literal(re *syntax.Regexp) expr {

@@ -78,12 +78,12 @@ var keywords = map[string]string{
 	"minimum": "number", "maximum": "number", "exclusiveMinimum": "number", "exclusiveMaximum": "number",
 }
 
-// types are all types, in the order in which their alternatives are tried. An "integer" is a
-// number.
+// types are the types of JSON Schema, in the order in which their alternatives are tried. Every
+// "integer" is also a number.
 var types = []string{"object", "array", "string", "number", "integer", "boolean", "null"}
 
-// Bounds of a schema: its depth and its parts. A schema that refers to itself, with another keyword
-// beside the $ref, is expanded without end, so it reaches a bound.
+// Bounds of a schema: its depth, and the number of its parts. If a schema refers to itself and has another
+// keyword beside the $ref, it is expanded without end, until it reaches a bound.
 const (
 	maxSchemaDepth = 256
 	maxSchemaParts = 20_000
@@ -200,8 +200,8 @@ func hasType(v value, name string) bool {
 	return v.kind == name
 }
 
-// typesOf returns the types of the keyword type. Without it, these are the types that other
-// keywords apply to, or all.
+// typesOf returns the types that the keyword "type" allows. Without that keyword, it returns the types
+// that the other keywords apply to, or all types if they apply to all.
 func typesOf(v value, at string) ([]string, error) {
 	given, ok := v.get("type")
 	if !ok {

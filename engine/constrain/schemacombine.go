@@ -121,7 +121,7 @@ func (s *schema) branches(rest, list value, at string, deep int) (expr, error) {
 }
 
 // disjoint reports whether two schemas obviously exclude each other: by their types, by their const or
-// enum, or by a property that both require. False means that it does not know.
+// enum, or by a property that both require. False means that disjoint cannot tell.
 func (s *schema) disjoint(a, b value) bool {
 	for _, v := range []*value{&a, &b} {
 		if to, ok := v.get("$ref"); ok {
@@ -217,7 +217,7 @@ func (s *schema) merge(a, b value, at string, deep int) (value, error) {
 		return value{}, fmt.Errorf("%s: allOf, anyOf and $ref are combined more than %d deep, or without end", at, maxCombined)
 	}
 	if !s.g.work.spend(1+len(a.keys)+len(b.keys), 0) {
-		return value{kind: "boolean"}, nil // the work has ended, so this is not used
+		return value{kind: "boolean"}, nil // not used: a limit of work is reached, so newConstraint returns an error
 	}
 	for _, v := range []value{a, b} {
 		if v.kind == "boolean" && !v.truth {
@@ -304,7 +304,8 @@ func (s *schema) mergeKeyword(key string, a, b value) (value, error) {
 	return value{}, fmt.Errorf("two schemas that must hold together both give it, as %.64s and %.64s: give one value", a.json(), b.json())
 }
 
-// mergeProperties keeps the order of a, and then that of b.
+// mergeProperties returns the properties of a in their order, and then those that only b has. A property
+// of both must satisfy both schemas.
 func (s *schema) mergeProperties(a, b value) value {
 	s.g.work.spend(len(a.keys)+len(b.keys), 0)
 	at := make(map[string]int, len(a.keys))
@@ -326,9 +327,9 @@ func bothOf(a, b value) value {
 	return value{kind: "object"}.with("allOf", value{kind: "array", items: []value{a, b}})
 }
 
-// closedApart returns an error if one schema forbids or restricts additional properties, and the
-// other one declares properties that are additional for the first. additionalProperties only knows
-// the properties beside it, so such a value would have to obey both, which is hardly ever intended.
+// closedApart returns an error if one schema forbids or restricts additional properties, and the other
+// schema declares properties that the first does not. additionalProperties applies to every property
+// not declared beside it, so these properties would have to obey both, which is hardly ever intended.
 func closedApart(a, b value, at string) error {
 	for _, pair := range [][2]value{{a, b}, {b, a}} {
 		more, ok := pair[0].get("additionalProperties")

@@ -24,7 +24,7 @@ func (s *schema) object(v value, at string) (expr, error) {
 	}
 	g, p := s.g, &s.parts
 	comma := p.comma(g)
-	// What members i, i+1, … match: first at the beginning of the object, later after another member.
+	// Both match the members from the i-th on: first at the beginning of the object, later after another member.
 	first := g.optional(g.seq(p.list(g, other, 1, unlimited), p.space))
 	later := g.seq(g.repeat(g.seq(comma, other), 0, unlimited), p.space)
 	for i := len(members) - 1; i >= 0; i-- {
@@ -38,11 +38,12 @@ func (s *schema) object(v value, at string) (expr, error) {
 	return g.seq(g.literal("{"), p.space, first, g.literal("}")), nil
 }
 
-// maxKeyBytes limits the name of a property. The expression for all other names is as deep as the name
+// maxKeyBytes limits the name of a property, because otherThan nests expressions as deep as the name
 // is long.
 const maxKeyBytes = 1 << 10
 
-// members returns the declared properties, and after them the required ones that are not declared.
+// members returns the declared properties, and after them the properties that are only required. The
+// second result has their names.
 func (s *schema) members(v value, at string) ([]member, []string, error) {
 	properties, declared := v.get("properties")
 	if declared && properties.kind != "object" {
@@ -104,7 +105,7 @@ func (s *schema) pair(key string, e expr) expr {
 	return s.g.seq(s.g.literal(jsonString(key)+":"), s.parts.space, e)
 }
 
-// others matches any further member, whose key is none of keys.
+// others matches one member that is not declared: its key is none of keys.
 func (s *schema) others(v value, keys []string, at string) (expr, error) {
 	more, ok := v.get("additionalProperties")
 	if !ok {
@@ -125,8 +126,8 @@ func (s *schema) others(v value, keys []string, at string) (expr, error) {
 	return s.g.seq(s.g.label(s.g.seq(s.g.literal(`"`), key), "a key"), s.g.literal(":"), s.parts.space, e), nil
 }
 
-// otherThan matches the rest of a string, with its closing quote, that is none of texts. It allows
-// no escapes, because an escape could spell one of the texts in another way.
+// otherThan matches the rest of a string, closing quote included, if it differs from all texts. It
+// allows no escapes, because an escape could spell one of the texts in another way.
 func (s *schema) otherThan(texts []string) expr {
 	g := s.g
 	end := g.literal(`"`)
@@ -136,7 +137,7 @@ func (s *schema) otherThan(texts []string) expr {
 		parts[0] = end
 	}
 	after := map[rune][]string{}
-	excluded := []rune{0, ' ' - 1, '"', '"', '\\', '\\'} // ranges that the last branch excludes: first all that is not a plain character
+	excluded := []rune{0, ' ' - 1, '"', '"', '\\', '\\'} // ranges that the last branch excludes; at first what needs an escape
 	for _, text := range texts {
 		if c, size := utf8.DecodeRuneInString(text); text != "" {
 			after[c] = append(after[c], text[size:])
@@ -144,7 +145,7 @@ func (s *schema) otherThan(texts []string) expr {
 	}
 	var firsts []rune
 	for c := range after {
-		if !slices.Contains(excluded, c) && c >= ' ' { // a text that begins with an escape differs anyway
+		if !slices.Contains(excluded, c) && c >= ' ' { // without escapes no other text can begin with such a c
 			firsts = append(firsts, c)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Digits of the numbers that are written. Every reader keeps so many digits exactly.
+// The most digits of a number before and after its point. Every reader of JSON keeps so many digits exactly.
 const (
 	wholeDigits    = 15
 	fractionDigits = 15
@@ -103,9 +103,9 @@ func decimals(g *grammar, r interval) expr {
 	return g.alt(parts...)
 }
 
-// fromZero matches the numbers of an interval that begins at 0 or above. It joins up to three
-// parts: r.lo with a fraction above zero, if r.lo is open; the integers between with any fraction; and
-// r.hi itself, if r.hi is not open.
+// fromZero matches the numbers of an interval that begins at 0 or above. It joins up to three parts:
+// r.lo with a fraction above zero, if that end is open; the integers from there to below r.hi, with any
+// fraction; and r.hi itself, if that end is not open.
 func fromZero(g *grammar, r interval) expr {
 	if r.lo > r.hi {
 		return never
@@ -144,7 +144,7 @@ func wholeRange(g *grammar, lo, hi int64) expr {
 	return e
 }
 
-// sameLength matches the strings of digits from lo to hi, which have the same length.
+// sameLength matches the strings of digits from lo to hi. lo and hi have the same length.
 func sameLength(g *grammar, lo, hi string) expr {
 	if lo == "" {
 		return empty

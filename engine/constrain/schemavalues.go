@@ -130,7 +130,7 @@ const (
 )
 
 // formats are the supported formats. Each pattern matches only valid values, but some patterns do not
-// match all of them.
+// match all valid values.
 var formats = []struct{ name, words, pattern string }{
 	{"date", "a date", datePattern},
 	{"time", "a time", timePattern},
@@ -167,7 +167,7 @@ func (s *schema) counts(v value, at, least, most string) (low, high int32, err e
 		if err != nil || n.Sign() < 0 {
 			return 0, 0, fmt.Errorf("%s/%s: must be a whole number from 0, got %.64s", at, bound.key, given.json())
 		}
-		*bound.to = int32(min(n.Int64(), 1<<30)) // no loss: boundCounts refuses or lowers such a large limit
+		*bound.to = int32(min(n.Int64(), 1<<30)) // changes nothing: boundCounts refuses or lowers such a large count
 	}
 	if high != unlimited && high < low {
 		return 0, 0, fmt.Errorf("%s/%s: %d is less than %s, which is %d", at, most, high, least, low)
@@ -178,7 +178,7 @@ func (s *schema) counts(v value, at, least, most string) (low, high int32, err e
 	return low, high, nil
 }
 
-// wholeNumber returns an integer in any spelling, for example 10.0 or 1e3.
+// wholeNumber reads an integer in any spelling, for example 10.0 or 1e3.
 func wholeNumber(v value) (*big.Int, error) {
 	if v.kind != "number" || len(v.text) > 32 {
 		return nil, fmt.Errorf("%.64s is not a number that can be used", v.json())

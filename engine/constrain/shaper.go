@@ -19,11 +19,11 @@ type Shaper struct {
 	states     []int32         // (len(pushed)+1) the state before each token, and after the last one
 	limit      int             // number of tokens that the reply may have; 0 for no limit
 	ctx        context.Context // ends the work on a token
-	base       int             // memory of the automaton after refresh had read the reply so far
+	base       int             // memory of the automaton just after the last refresh
 }
 
-// NewShaper returns a Shaper for the tokens of a vocabulary. It is an error if they cannot spell
-// any reply that satisfies the constraint.
+// NewShaper returns a Shaper for the tokens of a vocabulary. It returns an error if these tokens cannot
+// spell any reply that satisfies the constraint.
 func NewShaper(ctx context.Context, c *Constraint, v *Vocabulary) (*Shaper, error) {
 	s := &Shaper{ctx: ctx, constraint: c, vocabulary: v}
 	s.begin()
@@ -84,8 +84,8 @@ func (s *Shaper) Reset([]int32) error {
 	return s.failure()
 }
 
-// Push adds a token to the reply. After a forbidden token, or one that ends the reply, Shape does
-// nothing and Allows allows everything, until the token is popped.
+// Push adds a token to the reply. After a forbidden token, or a token that ends the reply, Shape does
+// nothing and Allows returns true for all tokens, until Pop removes the token.
 func (s *Shaper) Push(id int32) {
 	s.refresh()
 	s.automaton.work.renew(s.ctx)
@@ -141,7 +141,7 @@ func (s *Shaper) Shape(logits []float32) error {
 
 var forbidden = float32(math.Inf(-1))
 
-// keep forbids all tokens that are not allowed.
+// keep sets the scores of all tokens that are not allowed to −Inf.
 func keep(logits []float32, allowed []uint64) {
 	for i, word := range allowed {
 		row := logits[min(i*64, len(logits)):min(i*64+64, len(logits))]

@@ -7,8 +7,8 @@ import (
 
 // Vocabulary holds the texts of all tokens, as a tree of bytes. It is immutable and may be shared.
 //
-// The tree is stored in preorder: the descendants of node i are the nodes up to end[i]. So a walk
-// skips a branch by continuing at end[i].
+// The tree is stored in preorder: the descendants of node i are the nodes from i+1 up to end[i],
+// without end[i]. So a walk skips a branch by continuing at end[i].
 type Vocabulary struct {
 	Stops []int32 // the tokens that end a reply
 	Lead  bool    // a space at the beginning of a reply is not shown
@@ -27,8 +27,8 @@ type Vocabulary struct {
 // maxTokenBytes bounds the text of a token. Longer ones are never written under a constraint.
 const maxTokenBytes = 1 << 10
 
-// NewVocabulary returns the vocabulary of the tokens with ids below size. text returns the bytes of
-// a token; nothing for a token that is never text. stops are the tokens that end a reply. lead says
+// NewVocabulary returns the vocabulary of the tokens with ids below size. text returns the bytes of a
+// token, and none for a token that is never text. stops are the tokens that end a reply. lead means
 // that a space at the beginning of a reply is not shown.
 func NewVocabulary(size int, text func(id int32) []byte, stops []int32, lead bool) *Vocabulary {
 	v := &Vocabulary{Stops: stops, Lead: lead, text: make([][]byte, size), longest: 1}
@@ -71,7 +71,7 @@ func (v *Vocabulary) grow() {
 			v.end = append(v.end, 0)
 			v.own = append(v.own, 0)
 		}
-		v.own[path[len(text)-1]]++ // sorted texts: tokens that end here come before those of later nodes
+		v.own[path[len(text)-1]]++ // the texts are sorted, so the tokens of one node lie together in order
 		before = text
 	}
 	v.leave(path)

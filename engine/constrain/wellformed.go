@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// maxClosing bounds how many bytes may be missing to an end. A state farther away counts as dead.
+// maxClosing bounds the length of a closing in bytes. A state with a longer one counts as dead.
 // This also bounds nesting, because each open bracket needs at least one byte to close.
 const maxClosing = 1<<16 - 1
 
@@ -128,7 +128,7 @@ func (g *grammar) length(e expr, lengths []int32, spellable byteSet) int32 {
 // without reading a byte.
 func (g *grammar) checkLeftRecursion() error {
 	lengths := g.lengths(everyByte())
-	state := make([]uint8, len(g.rules)) // 0 unseen, 1 open, 2 done
+	state := make([]uint8, len(g.rules)) // 0: not visited, 1: being visited, 2: visited
 	var visit func(rule int32) error
 	visit = func(rule int32) error {
 		switch state[rule] {

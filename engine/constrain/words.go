@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// Bounds of what Expects says.
+// Bounds of the text that Expects returns.
 const (
 	maxExpectedBytes  = 24 // the longest text that is shown as it is
 	maxExpectedLabels = 3
 	maxExpectedRanges = 6
 )
 
-// Expects says in a few words what may follow: `"name":`, "a string", "one of , }", "end". It is
-// empty after a forbidden token.
+// Expects returns a few words that tell what may follow: `"name":`, "a string", "one of , }", "end". It
+// returns "" after a forbidden token.
 func (s *Shaper) Expects() string {
 	a, at := s.automaton, s.state()
 	if at == dead {
@@ -82,7 +82,8 @@ func withoutSpace(set byteSet) byteSet {
 	return set
 }
 
-// named returns the names of what may follow, and the bytes that may follow and belong to no name.
+// named returns the names of the parts that may follow. others has the bytes that may follow and belong
+// to no part with a name.
 func (a *automaton) named(s int32) (names []string, others byteSet) {
 	visible := withoutSpace(a.bytesAfter(s))
 	for _, id := range a.states[s].stacks {
@@ -113,7 +114,7 @@ func quoted(text []byte) string {
 	return "«" + strings.ReplaceAll(q[1:len(q)-1], `\"`, `"`) + more + "»"
 }
 
-// inWords lists the bytes of a set for a reader.
+// inWords lists the bytes of a set in a form for people.
 func inWords(set byteSet) string {
 	set = withoutSpace(set)
 	bytes := set.list()

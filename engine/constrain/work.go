@@ -27,7 +27,7 @@ type work struct {
 	steps int
 	look  int // the step at which to check the context again
 	bytes int
-	err   error // why the work stopped; nothing is done after it
+	err   error // why the work stopped; spend then always returns false
 }
 
 func newWork(ctx context.Context) *work { return &work{ctx: ctx} }
@@ -51,7 +51,7 @@ func (w *work) spend(steps, bytes int) bool {
 	return w.err == nil
 }
 
-// smaller says what to do about a form that costs too much.
+// smaller is the advice in errors about a form that costs too much.
 const smaller = "lower its counts, or make it less ambiguous"
 
 // fail ends the work because of an error in the form itself.

@@ -26,7 +26,7 @@ func (s *Server) Agree(ctx context.Context, t *tokenizer.Tokenizer) error {
 		theirs, err := s.tokenize(ctx, text, false)
 		var refused *Refused
 		if s.kind == SGLang && errors.As(err, &refused) && refused.Status == http.StatusNotFound {
-			return nil // an older release without /tokenize; TokensUnknown then returns true
+			return nil // an older release without /tokenize: nothing was compared
 		}
 		if err != nil {
 			return fmt.Errorf("comparing vocabularies: %w", err)

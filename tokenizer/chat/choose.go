@@ -48,7 +48,7 @@ func chooseFromFile(o Options) *Template {
 		return guessed(o, fmt.Sprintf("the file's own template (sha256 %s) cannot be used (%v)", fingerprint(o.Source), err))
 	}
 	if own.file.obeys("on") {
-		return own // no built-in one can switch thinking
+		return own // no built-in template can switch thinking
 	}
 	for _, f := range families {
 		if sameText(own.write, f.write(o.BOS, o.EOS)) {

@@ -8,7 +8,7 @@ import (
 	"specula/tokenizer/chat/jinja"
 )
 
-// fileTemplate is the Jinja source of a model's file, read.
+// fileTemplate is the template of a model's file, parsed.
 type fileTemplate struct {
 	options Options
 	parsed  *jinja.Template
@@ -27,7 +27,7 @@ func readFile(o Options) (*fileTemplate, error) {
 	return &fileTemplate{o, parsed, findMarks(o.Source), thoughtField(o.Source)}, nil
 }
 
-// writer renders with further variables.
+// writer returns a writer that renders the template with further variables.
 func (f *fileTemplate) writer(further map[string]jinja.Value) writer {
 	return func(messages []Message, generate bool) ([]tokenizer.Segment, error) {
 		variables := f.variables(messages, generate)

@@ -123,7 +123,7 @@ func (f *fileTemplate) switches(how string) map[string]jinja.Value {
 	off := map[string]jinja.Value{
 		"enable_thinking": false, "thinking": false, "thinking_mode": jinja.Literal("disabled"), "thinking_budget": 0,
 	}
-	for _, effort := range []string{"none", "no_think", "minimal", "low"} { // the least that the template names
+	for _, effort := range []string{"none", "no_think", "minimal", "low"} { // take the least effort that the template names
 		if strings.Contains(f.options.Source, "'"+effort+"'") || strings.Contains(f.options.Source, `"`+effort+`"`) {
 			off["reasoning_effort"] = jinja.Literal(effort)
 			break

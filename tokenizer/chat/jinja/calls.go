@@ -81,8 +81,8 @@ type arguments struct {
 	*runner
 	positional []Value
 	named      map[string]Value
-	names      []string // of the named ones, in the order of the source
-	parameters []string // names of the arguments by position
+	names      []string // the keys of named, in the order of the source
+	parameters []string // the function's names for its arguments, in order
 }
 
 // builtin is a method, a filter or a test of this package.
@@ -91,7 +91,7 @@ type builtin struct {
 	run        func(r *runner, v Value, a arguments) Value
 }
 
-// call runs a built-in function after it checked the names and the number of the arguments.
+// call checks the names and the number of the arguments, and runs the built-in function.
 func (b builtin) call(r *runner, name string, v Value, a arguments) Value {
 	if r.err != nil {
 		return nil

@@ -53,7 +53,7 @@ func (r *runner) equal(a, b Value) bool {
 	return a == b
 }
 
-// order compares numbers, strings (by code point) and lists among themselves.
+// order compares two numbers, two strings (by code point) or two lists, like cmp.Compare. All else fails.
 func (r *runner) order(a, b Value) int {
 	if !r.enter() {
 		return 0

@@ -38,7 +38,7 @@ type (
 	}
 	filterCallNode struct { // value|name(arguments)
 		pos
-		value     expression // nil: the body of a statement
+		value     expression // nil: the filter gets the body of a statement
 		name      string
 		arguments []argument
 	}
@@ -53,13 +53,13 @@ type (
 	}
 	logicNode struct {
 		pos
-		and         bool // else or
+		and         bool // false: or
 		left, right expression
 	}
 
 	argument struct {
 		name   string // "": by position
-		spread int    // stars before it
+		spread int    // number of stars before the argument
 		value  expression
 	}
 )

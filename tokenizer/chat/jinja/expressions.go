@@ -26,10 +26,10 @@ var powers = map[string]power{
 	"or": powerOr, "and": powerAnd, "+": powerAdd, "-": powerAdd, "~": powerConcatenate, "**": powerPower,
 	"*": powerMultiply, "/": powerMultiply, "//": powerMultiply, "%": powerMultiply,
 	"==": powerCompare, "!=": powerCompare, "<": powerCompare, "<=": powerCompare, ">": powerCompare, ">=": powerCompare,
-	"in": powerCompare, "not": powerCompare, // the beginning of not in
+	"in": powerCompare, "not": powerCompare, // here not can only begin the operator "not in"
 }
 
-// powerOf returns 0 if the token is no operator.
+// powerOf returns 0 if the token is not an operator.
 func powerOf(t token) power {
 	if t.kind != tokenName && t.kind != tokenOperator {
 		return 0
@@ -50,8 +50,8 @@ func (p *parser) expression() expression {
 	return value
 }
 
-// tuple reads an expression, or several with commas between them. conditional says whether they may
-// have an if-else. Jinja allows none in the condition of if and in the list of for.
+// tuple reads an expression, or several with commas between them. conditional means that they may have
+// an if-else. Jinja does not allow that in the condition of an if and in the list of a for.
 func (p *parser) tuple(conditional bool) expression {
 	one := func() expression {
 		if conditional {
@@ -185,7 +185,7 @@ func (p *parser) primary() expression {
 	return &nameNode{t.at, t.text}
 }
 
-// bracketed reads a tuple, a value in parentheses, a list or a dict, whose begin is already read.
+// bracketed reads a tuple, a value in parentheses, a list or a dict after its opening bracket.
 func (p *parser) bracketed(open token) expression {
 	switch open.text {
 	case "(":
@@ -300,7 +300,7 @@ func (p *parser) filterNamed(value expression) *filterCallNode {
 	return n
 }
 
-// test reads the test after is. An argument may follow without parentheses.
+// test reads the test after the word is. An argument may follow without parentheses.
 func (p *parser) test(value expression, at pos) expression {
 	negated := p.skip("not")
 	n := &testNode{pos: at, value: value, name: p.name("the name of a test")}

@@ -51,7 +51,7 @@ type lexer struct {
 	source   string
 	at       int
 	tokens   []token
-	brackets []byte // the closing brackets that are due
+	brackets []byte // the closing brackets that must still come, the next one last
 	err      error
 }
 
@@ -212,7 +212,7 @@ func (l *lexer) one() {
 	}
 }
 
-// bracket notes an opened or closed bracket.
+// bracket updates l.brackets for an opening or closing bracket.
 func (l *lexer) bracket(at int, operator string) {
 	last := len(l.brackets) - 1
 	switch i := strings.Index("()[]{}", operator); {

@@ -62,7 +62,7 @@ func (l *loop) attribute(r *runner, name string) Value {
 		"first":     l.at == 0,
 		"last":      l.at == len(l.items)-1,
 		"length":    len(l.items),
-		"depth":     1, // of recursion, which is not allowed
+		"depth":     1, // always, because recursive loops are not allowed
 		"depth0":    0,
 		"previtem":  neighbour(l.at - 1),
 		"nextitem":  neighbour(l.at + 1),

@@ -196,7 +196,7 @@ func (r *runner) joinAll(separator Text, values []Value) Value {
 	return r.join(separator, texts)
 }
 
-// affix tests for a prefix or suffix, or for one of several.
+// affix makes startswith and endswith. Their argument is one prefix or suffix, or a tuple of several.
 func affix(has func(s, affix string) bool) builtin {
 	return textMethod("affix", func(r *runner, t Text, a arguments) Value {
 		wanted := []Value{a.at(0, undefined{})}
@@ -216,7 +216,7 @@ func affix(has func(s, affix string) bool) builtin {
 	})
 }
 
-// removing drops a prefix or a suffix.
+// removing makes removeprefix and removesuffix.
 func removing(cut func(s, affix string) string, prefix bool) builtin {
 	return textMethod("affix", func(r *runner, t Text, a arguments) Value {
 		rest := len(cut(t.s, a.text(0).s))
@@ -227,7 +227,7 @@ func removing(cut func(s, affix string) string, prefix bool) builtin {
 	})
 }
 
-// finding returns the position of a part in code points, or -1.
+// finding makes find and rfind, which return the position of a part in code points, or -1.
 func finding(index func(s, part string) int) builtin {
 	return textMethod("sub", func(r *runner, t Text, a arguments) Value {
 		at := index(t.s, a.text(0).s)
@@ -245,7 +245,7 @@ func countMethod(r *runner, t Text, a arguments) Value {
 	return strings.Count(t.s, a.text(0).s)
 }
 
-// upperRune and lowerRune change the case as Python does, which makes two letters of some.
+// upperRune and lowerRune change the case as Python does: some letters become two or three.
 func upperRune(c rune) string {
 	if special, ok := map[rune]string{'ß': "SS", 'ŉ': "ʼN", 'ǰ': "J̌", 'ﬀ': "FF", 'ﬁ': "FI", 'ﬂ': "FL", 'ﬃ': "FFI", 'ﬄ': "FFL", 'ﬅ': "ST", 'ﬆ': "ST"}[c]; ok {
 		return special
@@ -279,7 +279,8 @@ func titleRune(c rune) string {
 	return string(unicode.ToTitle(c))
 }
 
-// titling writes the first letter of each word in upper case and the others in lower case.
+// titling makes title and capitalize: the first letter of each word in upper case, the others in lower
+// case. separates reports whether a character ends a word.
 func titling(separates func(rune) bool) builtin {
 	return textMethod("", func(r *runner, t Text, _ arguments) Value {
 		begins := true
@@ -294,14 +295,14 @@ func titling(separates func(rune) bool) builtin {
 	})
 }
 
-// all tests whether there are characters, and the condition holds for all.
+// all makes a method that returns whether the text has characters and holds is true for each.
 func all(holds func(rune) bool) builtin {
 	return textMethod("", func(r *runner, t Text, _ arguments) Value {
 		return r.scan(len(t.s)) && t.s != "" && !strings.ContainsFunc(t.s, func(c rune) bool { return !holds(c) })
 	})
 }
 
-// casing tests whether there are letters with a case, and only of the wanted one.
+// casing makes isupper and islower: whether there are letters of the wanted case, and of no other.
 func casing(wanted, other func(rune) bool) builtin {
 	return textMethod("", func(r *runner, t Text, _ arguments) Value {
 		return r.scan(len(t.s)) && strings.ContainsFunc(t.s, wanted) && !strings.ContainsFunc(t.s, func(c rune) bool {

@@ -12,8 +12,8 @@ type parser struct {
 	source  string
 	tokens  []token
 	at      int
-	nesting int // open statements
-	loops   int // open loops that break would end
+	nesting int // statements around this place
+	loops   int // loops around this place that a break may end
 	err     error
 }
 
@@ -259,7 +259,7 @@ func (p *parser) parameters() []parameter {
 	return list
 }
 
-// target reads the target of a loop or of a set.
+// target reads the target of a loop or of a set. With attributes, it may be an attribute of a namespace.
 func (p *parser) target(attributes bool) target {
 	var list []target
 	for tuple := false; ; tuple = true {

@@ -86,7 +86,7 @@ func (p *printer) repr(v Value) {
 	}
 }
 
-// items writes count elements, each by a call of one.
+// items writes count elements, element i by calling one(i).
 func (p *printer) items(begin, end string, count int, separator string, one func(i int)) {
 	p.put(begin, false)
 	for i := 0; i < count && p.err == nil; i++ {

@@ -25,9 +25,9 @@ func (r *runner) pull(v Value) func() (Value, bool) {
 	}
 }
 
-// lazily returns a generator. For each element asked of it, the generator calls each with the elements
-// of v in turn until each reports that its result is kept, and returns that result. As in Jinja, it
-// computes nothing before, so nothing fails before. None and other false values have no elements.
+// lazily returns a generator. When asked for its next element, it calls each with further elements of v
+// until each returns true, and gives the value that each returned. As in Jinja, it computes nothing
+// before it is asked, so errors also come only then. None and other false values have no elements.
 func (r *runner) lazily(v Value, each func(item Value) (Value, bool)) Value {
 	if !truth(v) {
 		v = &List{}
@@ -194,7 +194,7 @@ func sumFilter(r *runner, v Value, a arguments) Value {
 	return sum
 }
 
-// extreme makes the filters min (sign -1) and max (sign 1), which give the first such element.
+// extreme makes the filters min (sign -1) and max (sign 1). Of equal elements they give the first.
 func extreme(sign int) builtin {
 	return builtin{"case_sensitive attribute", func(r *runner, v Value, a arguments) Value {
 		var best, bestKey Value

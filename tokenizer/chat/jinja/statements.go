@@ -15,7 +15,7 @@ type runner struct {
 	out     *builder
 	jump    jumpNode // break or continue, on the way to its loop
 	err     error
-	located bool // err has its line and column
+	located bool // err already has its line and column
 
 	filters, textMethods map[string]builtin // fields, because some of these functions look others up
 }

@@ -23,8 +23,8 @@ type form int
 const (
 	formList form = iota
 	formTuple
-	formRange // has no text
-	formView  // of a dict: neither text nor indexes
+	formRange // a range: it has no text
+	formView  // a view of a dict: it has no text and no indexes
 )
 
 // NewList returns a list of the items.
@@ -150,7 +150,7 @@ func truth(v Value) bool {
 	return true
 }
 
-// number returns a number or truth value as a float, and whether v is one.
+// number returns a number or truth value as a float. It returns false if v is neither.
 func number(v Value) (float64, bool) {
 	switch v := v.(type) {
 	case bool:
@@ -166,7 +166,7 @@ func number(v Value) (float64, bool) {
 	return 0, false
 }
 
-// integer returns an integer or truth value as an integer, and whether v is one.
+// integer returns an integer or truth value as an integer. It returns false if v is neither.
 func integer(v Value) (int, bool) {
 	switch v := v.(type) {
 	case bool:
