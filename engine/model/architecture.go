@@ -15,8 +15,8 @@ import (
 type architecture struct {
 	name string // general.architecture
 
-	// has says which tensors a file has. Its keys are values of the struct tag need (tensors.go); it
-	// lists only those in which the family differs from usualNeeds.
+	// has says which tensors a file has, by the values of the struct tag need (tensors.go). It lists only
+	// the values for which the family differs from usualNeeds.
 	has needs
 	// named maps the usual name of a tensor to the name that this family's files give it.
 	named map[string]string
@@ -24,11 +24,11 @@ type architecture struct {
 	// neoX: RoPE rotates the pairs (i, i+dim/2) of a head; otherwise the pairs (2i, 2i+1). A file has
 	// the rows of query and key in the order that its pairs need.
 	neoX    bool
-	rotates rotates // which layers rotate
+	rotates rotates // which layers have rotary positions
 	windows windows // which layers see only a window of keys
 
 	layerNorm   bool   // norms subtract the mean; otherwise they are RMSNorm
-	eitherEps   bool   // files may call the epsilon of RMSNorm that of norms with a mean
+	eitherEps   bool   // files may have the epsilon of RMSNorm under the key for norms that subtract the mean
 	qkNorm      qkNorm // what a norm of query and key covers
 	normValues  bool   // each head of the values is normalised, without weights
 	sharedKeys  bool   // the last layers may attend to the keys and values of earlier layers
@@ -37,8 +37,8 @@ type architecture struct {
 	activation compute.Activation // of the feed-forward network
 	experts    experts            // mixtures of experts
 	states     states             // layers with a state of fixed size
-	// queryWithGate: the tensor of the query has, head after head, the rows of the query and then those
-	// of the gate of what attention collects.
+	// queryWithGate: the tensor of the query has, head after head, the head's rows of the query and then
+	// its rows of the gate, which multiplies the output of attention.
 	queryWithGate bool
 	// betaWithAlpha: one tensor has for each key head the rows of beta, then those of alpha.
 	betaWithAlpha bool
@@ -48,7 +48,7 @@ type architecture struct {
 	normEmbeddings bool    // embeddings are normalised, without weights
 	postNormEps    float64 // epsilon of the norms after attention and feed-forward network; 0: NormEps
 
-	// read reads from the file what only this family has. May be nil.
+	// read reads the hyperparameters that only this family has. May be nil.
 	read func(m *metadata, c *Config)
 
 	saved saved // how the library transformers saves models of this family
@@ -78,7 +78,7 @@ type qkNorm int
 const (
 	eachHead    qkNorm = iota // each head, with the same weights for all
 	eachHeadOwn               // each head, with its own weights
-	allHeads                  // the numbers of all heads together
+	allHeads                  // all heads together, as one vector
 )
 
 // rotates says which layers have rotary positions. The other layers have no positions (NoPE).

@@ -18,9 +18,9 @@ type binding struct {
 	weight compute.Weight
 	tensor string // the name in the file
 	at     int    // where the weight's bytes begin in the tensor
-	lookup bool   // a table: its rows are looked up, and it is in no product
-	// If the tensor interleaves the rows of two weights, a group of this weight begins after each every
-	// bytes of whole, and has group bytes. Until gather, weight.Data has only the right length.
+	lookup bool   // a table: its rows are looked up, and no product uses it
+	// Only if the tensor interleaves the rows of two weights: whole[i*every:i*every+group] is group i of
+	// this weight's rows. Until gather copies the groups, weight.Data has only the right length.
 	every, group int
 	whole        []byte
 	field        reflect.Value // a compute.Matrix, compute.Vector or []float32
@@ -33,7 +33,7 @@ type binder struct {
 	sizes     map[string]int
 	layers    int             // of the model, without heads
 	borrowers int             // number of last layers that attend to the keys and values of earlier layers
-	parts     map[string]bool // the values of the tag in whose tensors are collected
+	parts     map[string]bool // the values of the struct tag "in" whose tensors are collected
 	bindings  []binding
 }
 
@@ -71,7 +71,8 @@ func (b *binder) collect(target any, layer int) error {
 	return nil
 }
 
-// stored returns the tensor in which files have one that is always a part of another, and its shape.
+// stored returns the name and shape of the tensor that files have for name: the fused tensor if name is
+// always a part of it, otherwise name itself.
 func (b *binder) stored(name string, shape []int) (string, []int) {
 	layer, kind, _ := splitName(name)
 	own, suffix, _ := strings.Cut(kind, ".")
@@ -145,7 +146,7 @@ func (b *binder) findFused(name string, shape []int) (*binding, error) {
 		length = &weight.Cols
 	}
 	if *length != total {
-		if f.name == own || fusions[f.name].name == f.name { // it may also be a single tensor
+		if f.name == own || fusions[f.name].name == f.name { // the file's tensor may also be an unfused one
 			return nil, nil
 		}
 		return nil, fmt.Errorf("the tensor %s has shape %s; a %s model of these hyperparameters needs %d rows, those of %s",
@@ -269,7 +270,7 @@ func fits(w compute.Weight, shape []int) bool {
 	for _, n := range shape {
 		numbers *= n
 	}
-	// Norms with weights for each head are stored head by head. Matrices of experts follow each other.
+	// A norm with weights for each head is stored head by head, the matrices of experts one after the other.
 	return w.Rows*w.Cols == numbers && (len(shape) == 1 || w.Cols == shape[len(shape)-1])
 }
 
@@ -365,7 +366,7 @@ func (b *binder) take(ctx context.Context, backend compute.Backend, total int64,
 			return nil, fmt.Errorf("taking in the tensor %q: %w", binding.weight.Name, err)
 		}
 		binding.field.Set(reflect.ValueOf(taken))
-		if matrix, ok := taken.(compute.Matrix); ok && binding.weight.Experts == 0 && !binding.lookup { // a pass reads only some matrices of experts
+		if matrix, ok := taken.(compute.Matrix); ok && binding.weight.Experts == 0 && !binding.lookup { // not experts: a pass reads only some of their matrices
 			matrices = append(matrices, Matrix{matrix, gguf.TypeName(binding.weight.Type), int64(len(binding.weight.Data))})
 		}
 		if left[binding.tensor]--; (copied || interleaved) && left[binding.tensor] == 0 {

@@ -12,7 +12,7 @@ import (
 // ForwardTokens need that.
 func (m *Model) Feeds() bool {
 	_, ok := m.backend.(compute.Feeder)
-	return ok && m.config.PerLayer == 0 // the host looks up the embeddings that layers have for themselves
+	return ok && m.config.PerLayer == 0 // embeddings of single layers are looked up on the host, which needs the ids
 }
 
 // Tokens allocates room for n tokens on the device. The model must support it (Feeds).

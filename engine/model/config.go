@@ -34,9 +34,9 @@ type Config struct {
 	SharedFFN   int            // width of the expert that all rows use; 0: none
 	DenseLayers int            // the first DenseLayers layers have no experts
 	Beside      bool           // layers with experts have a dense network, too
-	PerLayer    int            // numbers of a token's embedding that each layer has for itself; 0: none
+	PerLayer    int            // width of the embedding of a token that each layer has for itself; 0: none
 
-	State     compute.CacheState // of layers with one in place of keys and values; without heads if there are none
+	State     compute.CacheState // of layers with a state in place of keys and values; without heads if no layer has one
 	Unrotated bool               // queries and keys have no rotary positions
 	mixers    []mixers           // layer by layer; nil: all have attention and a feed-forward network
 
@@ -46,10 +46,10 @@ type Config struct {
 	Lenders    []int // the layers to whose keys and values later layers attend
 
 	AttentionScale float64 // factor of q·k in the first layer, usually 1/√HeadDim
-	AttentionCap   float64 // bound of the scores of attention; here and in all fields below, 0 means none
+	AttentionCap   float64 // bound of the scores of attention; from here to TemperatureLength, 0 means none
 	LogitCap       float64 // bound of the logits
 	EmbeddingScale float64 // factor of embeddings
-	ResidualScale  float64 // factor of what a block adds to the residual stream
+	ResidualScale  float64 // factor of the output that a block adds to the residual stream
 	LogitScale     float64 // factor of the logits
 	// Queries grow by the factor 1 + TemperatureScale·ln(1+⌊position/TemperatureLength⌋).
 	TemperatureScale  float64

@@ -6,8 +6,8 @@ import (
 	"specula/engine/compute"
 )
 
-// loadEagle loads a head by the tensor names in the authors' files. The layer of EAGLE-3 is called
-// midlayer there, and layers.0 in files of others.
+// loadEagle loads a head by the tensor names in the files of EAGLE's authors. They call the layer of
+// EAGLE-3 midlayer; files of other people call it layers.0.
 func loadEagle(h *headTensors, target *Model, c headConfig) (*LayerHead, error) {
 	e := &LayerHead{target: target, normed: c.NormBeforeResidual}
 	fc, _ := h.find("fc.weight")
@@ -148,8 +148,8 @@ func (e *LayerHead) loadEnds(h *headTensors, dim int) error {
 	return e.mapVocabulary(h)
 }
 
-// mapVocabulary reads the tensor d2t, if the file has it, and sets ids. d2t has for each token that
-// the head can draft the target's id minus the head's. If all ids are equal, ids stays nil.
+// mapVocabulary reads the tensor d2t, if the file has it, and sets ids. For each token that the head
+// can draft, d2t has the target's id minus the head's id. If all differences are 0, ids stays nil.
 func (e *LayerHead) mapVocabulary(h *headTensors) error {
 	var offsets []int64
 	var found bool

@@ -95,7 +95,7 @@ func (m *metadata) optionalCount(name string, most int) int {
 	return m.count(name, 1, most)
 }
 
-// parts says which tensors layer i has, as values of the tag in.
+// parts says which tensors layer i has, as values of the struct tag "in".
 func (c *Config) parts(i int) map[string]bool {
 	mixed := c.Experts.Experts > 0 && i >= c.DenseLayers
 	has, kind := c.mixersOf(i), c.State.Kind
@@ -181,8 +181,8 @@ func (p *pass) route(scores compute.Buffer, bias compute.Vector) {
 	}
 }
 
-// projectEach multiplies each slot's input with the matrix of its expert. Like project, it first
-// checks whether the pass was cancelled.
+// projectEach multiplies the input of each slot with the matrix of the slot's expert. Like project, it
+// first checks whether the pass was cancelled.
 func (p *pass) projectEach(dst, x compute.Buffer, w compute.Matrix, bySlot bool) {
 	if p.err == nil {
 		p.err = p.ctx.Err()

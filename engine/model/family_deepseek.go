@@ -1,7 +1,7 @@
 package model
 
 // deepseeks lists families whose keys and values are compressed (latent.go). Files of GLM-4.7-Flash
-// say deepseek2, too.
+// have the architecture deepseek2, too.
 func deepseeks() []architecture {
 	return []architecture{{
 		name: "deepseek2", latent: true, has: needs{"choice_bias": optional},

@@ -3,7 +3,7 @@ package model
 import "specula/engine/compute"
 
 // mixtures lists the families whose feed-forward networks are mixtures of experts. Mixtral's files
-// have the family llama.
+// have the architecture llama.
 func mixtures() []architecture {
 	return []architecture{
 		{name: "qwen3moe", neoX: true, has: needs{"qk_norm": required}, experts: experts{some: true, only: true, normed: true}},

@@ -49,16 +49,16 @@ func hybrids() []architecture {
 	}
 }
 
-// convolutionNames are the names of a short convolution's tensors. The norm of the output has the
-// name that others give a norm of the embeddings.
+// convolutionNames maps usual names to those of a short convolution's tensors. The output norm has the
+// name that other families use for a norm of the embeddings.
 func convolutionNames() map[string]string {
 	return map[string]string{
 		"output_norm": "token_embd_norm", "attn_qkv": "shortconv.in_proj", "ssm_conv1d": "shortconv.conv", "ssm_out": "shortconv.out_proj",
 	}
 }
 
-// mamba2Names are the names of what a Mamba-2 layer has of the tensors of a delta net: parts of one
-// tensor, ssm_in (see fusions). more are further names, each behind the usual one.
+// mamba2Names maps names of a delta net's tensors to those of a Mamba-2 layer, which are parts of one
+// tensor, ssm_in (see fusions). more has further pairs: the usual name, then Mamba-2's.
 func mamba2Names(more ...string) map[string]string {
 	names := map[string]string{"attn_gate": "ssm_in_z", "attn_qkv": "ssm_in_xbc", "ssm_alpha": "ssm_in_dt"}
 	for i := 0; i < len(more); i += 2 {

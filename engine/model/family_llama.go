@@ -52,14 +52,15 @@ func graniteHybrid(m *metadata, c *Config) {
 	c.Unrotated = found && !rotates
 }
 
-// temperature reads how queries grow with their position. Source: Llama 4; Ministral 3.
+// temperature reads the factor by which queries grow with their position. Source: Llama 4; Ministral 3.
 func temperature(m *metadata, c *Config) {
 	if scale, _ := m.maybe("attention.temperature_scale", 0, 100); scale > 0 {
 		c.TemperatureScale, c.TemperatureLength = scale, c.Scaling.Original
 	}
 }
 
-// savedMinistral copies how queries grow with their position, and YaRN's factor of cosine and sine.
+// savedMinistral copies the factor by which queries grow with their position, and YaRN's factor of cosine
+// and sine.
 func savedMinistral(c *savedConfig) {
 	c.number("attention.temperature_scale", c.rope, "llama_4_scaling_beta")
 	c.number("rope.scaling.yarn_log_multiplier", c.rope, "mscale_all_dim")

@@ -86,11 +86,11 @@ func usualSaved() map[string]string {
 	}
 }
 
-// besides are the first parts of names of tensors that only models for images or sound have.
+// besides are the beginnings of names of tensors for images or sound. These tensors are not read.
 var besides = []string{"visual.", "model.visual.", "vision_tower.", "model.vision_tower.", "vision_model.", "model.vision_model.",
 	"multi_modal_projector.", "model.multi_modal_projector."}
 
-// tensors says which tensor of a GGUF file each tensor of the folder becomes.
+// tensors lists the tensors of the GGUF file, each with the folder's tensors that it is made from.
 func (c *savedConfig) tensors() ([]folder.Tensor, error) {
 	list, at := c.generated, map[string]int{}
 	tied, given := c.fields.Bool("tie_word_embeddings")
@@ -208,8 +208,8 @@ func (c *savedConfig) called(own string) string {
 	return best + "." + suffix
 }
 
-// folderName is the model's name: that of the folder, or for a folder models--OWNER--NAME, in which the
-// programs of Hugging Face keep downloads, NAME.
+// folderName returns the model's name: the name of the folder. For a folder models--OWNER--NAME, in which
+// the programs of Hugging Face keep downloads, it is NAME.
 func folderName(path string) string {
 	if whole, err := filepath.Abs(path); err == nil {
 		path = whole

@@ -26,7 +26,7 @@ type headConfig struct {
 		Aux []int `json:"eagle_aux_hidden_state_layer_ids"`
 	} `json:"eagle_config"`
 	MedusaHeads int `json:"medusa_num_heads"`
-	// Layer is the transformer's part of the config in files of the speculators library.
+	// Layer is the part of the config about the transformer layer, in files of the library speculators.
 	Layer *headConfig `json:"transformer_layer_config"`
 }
 
@@ -40,9 +40,9 @@ type ropeScaling struct {
 	Original float64 `json:"original_max_position_embeddings"`
 }
 
-// llama3 returns the divisor of a frequency. w is the wavelength of the frequency, in tokens. The
-// divisor is Factor if Original/w is below Low, and 1 if it is above High. In between, its reciprocal
-// is interpolated. Source: the reference code of Llama 3.1.
+// llama3 returns the divisor of a frequency. With the wavelength w = 2π/frequency in tokens, the divisor
+// is Factor if Original/w is below Low, and 1 if Original/w is above High. In between, the reciprocal of
+// the divisor is interpolated. Source: the reference code of Llama 3.1.
 func (r *ropeScaling) llama3(frequency float64) float64 {
 	wave := 2 * math.Pi / frequency
 	smooth := (r.Original/wave - r.Low) / (r.High - r.Low)

@@ -10,24 +10,24 @@ import (
 )
 
 // Latent is the size of compressed keys and values (multi-head latent attention). For each token, a
-// cache has Dim numbers that stand for the keys and values of all heads, and Turned numbers, which
-// RoPE turns. A head's key is a product of the first with a matrix of the head, and then the second.
-// The query is multiplied by that matrix in place of the keys: q·(K·c) = (Kᵀ·q)·c. So all heads
-// attend to the same key, as in multi-query attention. What attention collects is compressed, too; a
-// second matrix of the head makes its value. Source: DeepSeek-AI, DeepSeek-V2, 2024, §2.1.
+// cache has Dim numbers that stand for the keys and values of all heads, and Turned numbers, which RoPE
+// rotates. A head's key is K·c, with a matrix K of the head and the Dim numbers c, followed by the Turned
+// numbers. Instead of all keys, the query is multiplied by K: q·(K·c) = (Kᵀ·q)·c. So all heads attend to
+// the same key, as in multi-query attention. The output of attention is compressed, too; a second matrix
+// of the head makes a value of it. Source: DeepSeek-AI, DeepSeek-V2, 2024, §2.1.
 type Latent struct {
 	Dim      int // 0: keys and values are not compressed
 	Turned   int // numbers of a key that are rotated
-	Plain    int // the others, before compression
+	Plain    int // numbers of a key that are not rotated, before compression
 	Value    int // numbers of a head's value
-	QueryDim int // of the compressed query; 0: it is not
+	QueryDim int // numbers of the compressed query; 0: queries are not compressed
 }
 
-// latentEps is the epsilon of the norms of what is compressed, in all models.
+// latentEps is the epsilon of the norms of compressed queries, keys and values, in all models.
 const latentEps = 1e-6
 
-// latent holds the weights of attention over compressed keys and values. Rows of heads are stored
-// with those of RoPE last.
+// latent holds the weights of attention over compressed keys and values. Of each head's rows, those that
+// RoPE rotates are the last.
 type latent struct {
 	QueryShort      compute.Matrix `gguf:"blk.%d.attn_q_a.weight" shape:"latent_query,dim" in:"latent_query"`
 	QueryShortNorm  compute.Vector `gguf:"blk.%d.attn_q_a_norm.weight" shape:"latent_query" in:"latent_query"`
@@ -77,8 +77,8 @@ func (m *metadata) readLatent(a *architecture, c *Config) {
 		m.fail(m.key("attention.value_length"), "another number", fmt.Sprintf("%d, the compressed numbers", n.Dim))
 	}
 	c.AttentionScale = 1 / math.Sqrt(float64(whole))
-	// In other families this key says how to divide YaRN's factor. Here it is a tenth of the exponent of
-	// a factor of the scores, and cosine and sine have none.
+	// In other families this key divides YaRN's factor of cosine and sine. Here these have no factor; instead
+	// the scores get the factor (1 + tenth·ln Factor)².
 	if tenth, found := m.maybe("rope.scaling.yarn_log_multiplier", 0, 100); found && c.Scaling.Type == "yarn" {
 		grown := 1 + tenth*math.Log(c.Scaling.Factor)
 		c.AttentionScale *= grown * grown
@@ -107,7 +107,9 @@ func (m *Model) latentSizes() []size {
 	return all
 }
 
-// placeHeads prepares the choice of each head's matrix.
+// placeHeads makes headChoice, by which each head gets its own matrix: the backend treats the heads of a
+// row as rows, and their matrices as experts. It fills chosenHeads with scores that choose matrix i for
+// head i.
 func (m *Model) placeHeads(ctx context.Context) error {
 	if m.config.Latent.Dim == 0 {
 		return nil
@@ -135,7 +137,7 @@ func (m *Model) placeHeads(ctx context.Context) error {
 	return m.backend.Embed(m.activations.chosenHeads, ones, ids)
 }
 
-// chooseHeads lets the heads of a pass's rows choose their matrices.
+// chooseHeads lets the router choose each head's matrix, for all rows of a pass.
 func (m *Model) chooseHeads(p *pass) {
 	if m.headChoice != nil && p.err == nil {
 		p.err = p.mixer().Route(m.headChoice, m.activations.chosenHeads, p.rows*m.latentHeads(), nil)
@@ -166,7 +168,7 @@ func (m *Model) gatherLatent(p *pass, i int, x compute.Buffer) {
 	s := &l.shape
 	p.attend(b.attended, b.query, b.key, b.value, compute.Attention{Layer: l.keysOf, Heads: s.heads, HeadDim: s.keyDim, Scale: float32(s.attentionScale)})
 	p.multiplyHeads(p.reshape(a.mixed, c.Value), a.headValues, p.reshape(b.attended, c.Dim), l.ValueFromLatent)
-	p.reshape(a.mixed, c.Value) // from here on it has whole rows again
+	p.reshape(a.mixed, c.Value) // a row of mixed is a whole row of the pass again, no longer a head
 	p.project(a.output, a.mixed, l.Mix, nil)
 	p.contribute(nil)
 }

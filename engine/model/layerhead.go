@@ -28,7 +28,7 @@ type LayerHead struct {
 	target *Model
 	plan   plan
 	layer  Model // one layer; its residual stream is the state
-	taps   []int // the target's hidden states that it reads; see compute.Tap
+	taps   []int // the target's hidden states that the head reads; see compute.Tap
 
 	embedding  compute.Matrix
 	fc         compute.Matrix // (dim, 2·dim); for EAGLE-3 (dim, len(taps)·target's Dim)

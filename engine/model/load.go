@@ -207,7 +207,7 @@ func (m *Model) checkOperations(w layerWindows) error {
 	return nil
 }
 
-// lacks refuses a model of whose parts the backend cannot compute one.
+// lacks returns an error: the model has parts that the backend cannot compute.
 func (m *Model) lacks(what string) error {
 	return fmt.Errorf("a %s model has %s, and %s does not compute these yet: choose --device cpu: %w",
 		m.arch.name, what, m.backend.Info().Name, compute.ErrLacks)

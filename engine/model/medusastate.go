@@ -16,7 +16,7 @@ type MedusaState struct {
 	*Medusa
 	tap  *compute.Tap
 	last compute.Buffer // (1, Dim)
-	at   int            // the target has this state after this token; -1: no state
+	at   int            // last is the target's state after the token with this index; -1: no state
 }
 
 // NewState allocates the state of one conversation.

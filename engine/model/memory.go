@@ -200,13 +200,13 @@ func (m *Model) bytesTaken(b binding) int64 {
 	if bytes := known.MatrixBytes(b.weight); bytes > 0 || b.group == 0 {
 		return bytes
 	}
-	return int64(len(b.weight.Data)) // its rows are copied, and the backend borrows the copy
+	return int64(len(b.weight.Data)) // gather copies the rows, and the backend borrows the copy
 }
 
 // mostAtOnce returns a correction of the memory for weights, in bytes: 0 or negative. If the backend
-// copies a weight, the weight's bytes of the file are released. During copying, at most the largest
-// weight is in memory twice. The correction is 0 if bytes of the file cannot be released, or if the
-// backend has its own memory.
+// copies a weight, that weight's bytes of the file are released. So never more than the largest weight
+// is in memory twice. The correction is 0 if bytes of the file cannot be released, or if the backend
+// has its own memory.
 func (m *Model) mostAtOnce(file *weights.File, bindings []binding) float64 {
 	known, ok := m.backend.(weigher)
 	if _, elsewhere := m.backend.(planner); elsewhere || !ok || !file.Owned() {

@@ -44,7 +44,7 @@ type Model struct {
 	matrices    []Matrix
 	tap         *compute.Tap    // where passes leave hidden states; nil: nowhere
 	routing     compute.Routing // nil: there are no experts
-	headChoice  compute.Routing // the matrix of each head, where keys and values are compressed; or nil
+	headChoice  compute.Routing // which matrix each head uses, if keys and values are compressed; otherwise nil
 	mtp         inFile          // the head in the model's own file
 }
 
@@ -62,7 +62,7 @@ type activations struct {
 	output   compute.Buffer // Dim: what attention or the feed-forward network adds
 	scores   compute.Buffer // Vocab
 
-	// Of layers with experts. A slot is a row with one of its experts, see compute.Mixer.
+	// The next buffers are for experts. A slot is a row with one of its experts, see compute.Mixer.
 	routing      compute.Buffer // cols Experts: the router's scores
 	slotGate     compute.Buffer // (slots, ExpertFFN)
 	slotUp       compute.Buffer // (slots, ExpertFFN)
@@ -75,13 +75,13 @@ type activations struct {
 
 	perLayer compute.Buffer // PerLayer
 
-	// Of layers with compressed keys and values.
+	// The rest is for compressed keys and values.
 	queryShort   compute.Buffer // QueryDim
 	queryPlain   compute.Buffer // heads·Plain
 	queryTurned  compute.Buffer // heads·Turned
 	keyTurned    compute.Buffer // Turned
 	headProducts compute.Buffer // (rows·heads, Dim of Latent)
-	headQueries  compute.Buffer // the same, in the order of the rows
+	headQueries  compute.Buffer // the same numbers in the order of the rows
 	headValues   compute.Buffer // (rows·heads, Value)
 	mixed        compute.Buffer // heads·Value
 	chosenHeads  compute.Buffer // (rows·heads, heads)
@@ -96,14 +96,14 @@ type layerBuffers struct {
 	attentionGate compute.Buffer // heads·valueDim; nil where attention has no gate
 	gate, up      compute.Buffer // ffn
 
-	// Of layers with a state in place of keys and values.
+	// The rest is for layers with a state in place of keys and values.
 	mixed       compute.Buffer // queries, keys and values together
 	alpha, beta compute.Buffer // heads of the state
 	stateGate   compute.Buffer // heads·valueDim of the state
 	answered    compute.Buffer // heads·valueDim of the state
 }
 
-// postNormEps is the epsilon of the norms of what a block adds.
+// postNormEps returns the epsilon of the norms after attention and feed-forward network.
 func (m *Model) postNormEps() float64 {
 	if m.arch.postNormEps > 0 {
 		return m.arch.postNormEps
@@ -174,8 +174,8 @@ func (m *Model) ForwardParts(ctx context.Context, parts ...Part) (compute.Logits
 
 // Prefill appends any number of tokens to the cache, PrefillRows at a time, and returns one row of
 // logits, for the last token. It tells progress, which may be nil, how many tokens are done. On an
-// error, cancellation included, the cache keeps the tokens of the passes that were completed. No
-// tokens are an error.
+// error, cancellation included, the cache keeps the tokens of the passes that were completed. Without
+// tokens Prefill returns an error.
 func (m *Model) Prefill(ctx context.Context, cache compute.Cache, ids []int32, progress func(done, total int)) (compute.Logits, error) {
 	if len(ids) == 0 {
 		return nil, errors.New("prefill of no tokens: there is nothing to give scores for")
@@ -201,7 +201,7 @@ func (m *Model) Prefill(ctx context.Context, cache compute.Cache, ids []int32, p
 	}
 }
 
-// finishPrefill computes the logits of the last of rows rows.
+// finishPrefill computes the logits of the last row of a pass over rows rows.
 func (m *Model) finishPrefill(cache compute.Cache, rows, total int, progress func(done, total int)) (compute.Logits, error) {
 	if err := m.lastRowFirst(rows); err != nil {
 		return nil, err
@@ -219,8 +219,8 @@ func (m *Model) finishPrefill(cache compute.Cache, rows, total int, progress fun
 	return logits, nil
 }
 
-// lastRowFirst copies the last of rows rows of the residual stream to row 0. The other rows are not
-// needed any more.
+// lastRowFirst copies row rows−1 of the residual stream to row 0. The other rows are not needed any
+// more.
 func (m *Model) lastRowFirst(rows int) error {
 	if rows == 1 {
 		return nil

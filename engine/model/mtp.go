@@ -90,8 +90,8 @@ func (m *Model) takeHead(ctx context.Context, backend compute.Backend) error {
 	return err
 }
 
-// Head returns the MTP head in the model's own file, ready to draft; nil if there is none. why says why
-// an existing head cannot be used.
+// Head returns the MTP head in the model's own file, ready to draft; nil if there is none. If there is
+// one that cannot be used, head is nil and why gives the reason.
 func (m *Model) Head() (head *Head, why string, err error) {
 	h := &m.mtp
 	if h.tensors == nil {

@@ -8,7 +8,7 @@ import (
 // ropeTables hold cosine and sine for every position, computed in float64 and rounded once.
 type ropeTables struct {
 	cos, sin           []float32 // (MaxTokens, ropeDim/2)
-	queryCos, querySin []float32 // for queries; the same tables unless queries grow with their position
+	queryCos, querySin []float32 // for queries; the same as cos and sin unless queries grow with their position
 }
 
 // Scaling stretches the positions of a model to longer texts than it was trained on at first.
@@ -16,10 +16,10 @@ type Scaling struct {
 	Type      string  // "" for none, "linear", "yarn", "longrope" or "dynamic"
 	Factor    float64 // how much longer texts may be
 	Original  int     // context length before scaling, in tokens
-	BetaFast  float64 // YaRN: frequencies with more turns in Original tokens stay
-	BetaSlow  float64 // YaRN: frequencies with fewer turns are divided by Factor
-	Unrounded bool    // YaRN: the bounds of the frequencies that change in part are not rounded to whole numbers
-	Magnitude float64 // factor of cosine and sine; 0: 1
+	BetaFast  float64 // YaRN: frequencies with more turns than this in Original tokens stay
+	BetaSlow  float64 // YaRN: frequencies with fewer turns than this are divided by Factor
+	Unrounded bool    // YaRN: the indexes between which frequencies change only partly are not rounded
+	Magnitude float64 // factor of cosine and sine; 0 means 1
 }
 
 // placeLayers decides for each layer which keys it sees and how it rotates.
@@ -153,10 +153,10 @@ func (s Scaling) frequencies(base float64, dim, tokens int, factors []float32) (
 	return frequencies, nil
 }
 
-// kept returns the share of frequency i that YaRN keeps; the rest is divided by Factor. It is 1 for
-// the fast frequencies and 0 for the slow ones. Source: Peng et al., YaRN, 2023, §3.2.
+// kept returns the fraction of frequency i that YaRN keeps; the rest is divided by Factor. The fraction
+// is 1 for fast frequencies and 0 for slow ones. Source: Peng et al., YaRN, 2023, §3.2.
 func (s Scaling) kept(i int, base float64, dim int) float64 {
-	// pair is the index of the frequency that makes so many turns in Original tokens.
+	// pair returns the index, not rounded, of the frequency that makes this many turns in Original tokens.
 	pair := func(turns float64) float64 {
 		return float64(dim) * math.Log(float64(s.Original)/(turns*2*math.Pi)) / (2 * math.Log(base))
 	}
@@ -205,8 +205,8 @@ func (m *metadata) readScaling(contextLength int, longFactors bool) Scaling {
 }
 
 // yarnMagnitude returns YaRN's factor of cosine and sine. It is 1 + 0.1·ln(factor), so that attention
-// stays sharp in longer texts. The file may replace it (yarn_attn_factor) or divide it
-// (yarn_log_multiplier). attn_factor multiplies the result.
+// stays sharp in longer texts. The keys of the file may replace it (yarn_attn_factor), divide it
+// (yarn_log_multiplier), and multiply the result (attn_factor).
 func (m *metadata) yarnMagnitude(factor float64) float64 {
 	magnitude := 1 + 0.1*math.Log(factor)
 	if given, found := m.maybe("rope.scaling.yarn_attn_factor", 1e-3, 1e3); found {
@@ -250,8 +250,8 @@ func (a windows) baseFor(others float64) float64 {
 	return others
 }
 
-// windowPattern says for each layer whether it has a window. The file gives a list, or a number n: each
-// n-th layer has none, and with n = 0 every layer has one. If the file gives neither, n is fullEvery.
+// windowPattern says for each layer whether it has a window. The file gives a list, or a number n: every
+// n-th layer has no window, and for n = 0 every layer has one. If the file gives neither, n is fullEvery.
 func (m *metadata) windowPattern(fullEvery, layers int) []bool {
 	const key = "attention.sliding_window_pattern"
 	if list, found, err := m.file.Bools(m.key(key)); err == nil && found {

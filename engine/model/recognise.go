@@ -18,7 +18,7 @@ func Recognise(file *weights.File) error {
 }
 
 func recognise(file *weights.File) (architecture, error) {
-	kind, _, _ := file.String("general.type") // a value of another type means nothing, so ignore the error
+	kind, _, _ := file.String("general.type") // an error means that the value is no string; then kind is ""
 	name := file.Architecture()
 	if what, do := accessory(kind, name); what != "" {
 		return architecture{}, fmt.Errorf("it is %s: %s", what, do)

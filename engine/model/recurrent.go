@@ -6,7 +6,7 @@ import (
 	"specula/engine/compute"
 )
 
-// recur computes what a layer with a state makes of x, the normed residual stream.
+// recur computes the output of a layer with a state for its input x, the normed residual stream.
 func (m *Model) recur(p *pass, i int, x compute.Buffer) {
 	l, b := &m.layers[i], m.layers[i].buffers
 	d := compute.Recurrence{Layer: i, Convolution: l.convolution, Bias: l.ConvolutionBias, Rate: l.Rate, Shift: l.Shift, Skip: l.Skip, Eps: float32(m.config.NormEps)}
@@ -32,7 +32,7 @@ func (m *Model) recur(p *pass, i int, x compute.Buffer) {
 	p.contribute(l.PostAttentionNorm)
 }
 
-// projectState computes what a state with a gate and a decay reads.
+// projectState computes the inputs of a state that has a gate and a decay.
 func (m *Model) projectState(p *pass, l *layer, x compute.Buffer) {
 	b := l.buffers
 	p.project(b.mixed, x, l.Mixed, nil)
@@ -61,7 +61,7 @@ func (p *pass) shortConvolution(b *layerBuffers, d compute.Recurrence) {
 	})
 }
 
-// eachPart brings each part's states over that part's rows.
+// eachPart calls over for each part, which moves the part's states over the part's rows.
 func (p *pass) eachPart(d compute.Recurrence, over func(r compute.Recurrent, part *Part, d compute.Recurrence) error) {
 	for i := range p.parts {
 		if part := &p.parts[i]; p.err == nil {
@@ -72,7 +72,7 @@ func (p *pass) eachPart(d compute.Recurrence, over func(r compute.Recurrent, par
 	}
 }
 
-// normGroups normalises what each group of a Mamba-2 layer answers, if the layer has a norm.
+// normGroups normalises the output of each group of a Mamba-2 layer, if the layer has a norm.
 func (p *pass) normGroups(x compute.Buffer, l *layer) {
 	if p.err == nil && l.StateNorm != nil {
 		p.err = p.Backend.(compute.Recurrent).NormGroups(x, x, p.rows, l.StateNorm, x.Cols()/l.shape.state.KeyHeads, float32(p.model.config.NormEps))
@@ -90,8 +90,8 @@ func (b *layerBuffers) stateSizes(rows int, s compute.CacheState) []size {
 	}
 }
 
-// placeConvolutions reorders the weights of each convolution from the file's order, column by column,
-// to token by token.
+// placeConvolutions reorders the weights of each convolution: the file has them column by column, and
+// the backend needs them token by token.
 func (m *Model) placeConvolutions() error {
 	for i := range m.layers {
 		l := &m.layers[i]

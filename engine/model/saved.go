@@ -16,7 +16,7 @@ import (
 type saved struct {
 	types    []string          // values of model_type in config.json; none: folders of this family are not supported
 	tensors  map[string]string // names of tensors that differ from usualSaved
-	defaults map[string]any    // of fields of config.json that may be missing
+	defaults map[string]any    // values of fields that config.json may lack
 	// halves: the folder has the rows of queries and keys for the pairs (i, i+dim/2), and a GGUF file
 	// for the pairs (2i, 2i+1).
 	halves  bool
@@ -32,7 +32,7 @@ type savedConfig struct {
 	arch   architecture
 	fields folder.Fields     // the fields about text
 	rope   folder.Fields     // how positions are rotated, with rope_theta
-	near   folder.Fields     // the same for layers with a window; empty if these do not differ
+	near   folder.Fields     // rope for layers with a window; empty if these layers do not differ
 	kinds  map[string]string // names of tensors: folder → file
 	values map[string]any    // metadata by key
 	// names maps names of metadata and tensors in a GGUF file to those in the folder.

@@ -37,7 +37,7 @@ func (c *savedConfig) scaling() {
 	original := func() { c.integer("rope.scaling.original_context_length", c.rope, "original_max_position_embeddings") }
 	set := func(kind string) { c.set("rope.scaling.type", kind, name) }
 	switch kind {
-	case "", "default", "mrope": // for text, the coordinates of M-RoPE are equal
+	case "", "default", "mrope": // for text, the coordinates of a position are equal, so M-RoPE is RoPE
 	case "linear":
 		set(kind)
 		c.number("rope.scaling.factor", c.rope, "factor")

@@ -11,11 +11,11 @@ import (
 // layerShape has the sizes of one layer. In most models all layers have the same.
 type layerShape struct {
 	heads, kvHeads   int
-	keyDim, valueDim int                // numbers of a head; without attention, all so far are 0
+	keyDim, valueDim int                // numbers of a head; without attention, these two and the two above are 0
 	ropeDim          int                // numbers of a head that are rotated
 	ffn              int                // 0: the layer has experts, or no feed-forward network
 	borrows          bool               // keys and values are those of an earlier layer
-	state            compute.CacheState // of a layer with one
+	state            compute.CacheState // of a layer with a state
 	attentionScale   float64
 }
 
@@ -24,7 +24,8 @@ func (s layerShape) keys() int     { return s.kvHeads * s.keyDim }
 func (s layerShape) values() int   { return s.kvHeads * s.valueDim }
 func (s layerShape) attended() int { return s.heads * s.valueDim }
 
-// cacheNumbers is the length of a token's key and value, 0 if they are those of another layer.
+// cacheNumbers returns how many numbers a cache has for one token: 0 if another layer has its keys and
+// values.
 func (s layerShape) cacheNumbers() float64 {
 	if s.borrows {
 		return 0
@@ -86,8 +87,8 @@ func firstAttention(shapes []layerShape) layerShape {
 	return shapes[max(0, slices.IndexFunc(shapes, func(s layerShape) bool { return s.heads > 0 }))]
 }
 
-// countFirst reads an integer that the file may give as a list over the layers. It returns the
-// first layer's that is not 0. A list of zeros is refused with its first number.
+// countFirst reads an integer that the file may give as a list over the layers. Of a list it returns the
+// first number that is not 0. If all are 0, it records an error about the first.
 func (m *metadata) countFirst(name string, fallback, most int) int {
 	if list, _, err := m.file.Ints(m.key(name)); list != nil && err == nil {
 		at := max(0, slices.IndexFunc(list, func(n int64) bool { return n != 0 }))
@@ -97,7 +98,7 @@ func (m *metadata) countFirst(name string, fallback, most int) int {
 }
 
 // counts returns an integer for each layer: those of a list in the file, or usual for all if the
-// file has no list. A layer may have 0 if none says so.
+// file has no list. Layer i may have 0 only if none(i) is true.
 func (m *metadata) counts(name string, layers, usual, most int, none func(layer int) bool) []int {
 	list, _, err := m.file.Ints(m.key(name))
 	if list == nil || err != nil {

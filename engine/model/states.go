@@ -57,7 +57,7 @@ func (m *metadata) readHeads(s compute.CacheState) compute.CacheState {
 	return s
 }
 
-// placeStatesBetween reads which layers have a state: all but every n-th one, which has attention.
+// placeStatesBetween reads which layers have a state: all but every n-th layer, which has attention.
 func (m *metadata) placeStatesBetween(c *Config) {
 	every := m.count("full_attention_interval", 4, mostLayers)
 	recurrent, found, err := m.file.Bools(m.key("attention.recurrent_layers"))

@@ -20,8 +20,8 @@ func (m *Model) NewTap(layers ...int) (*compute.Tap, error) {
 	return &compute.Tap{Layers: layers, Rows: rows}, nil
 }
 
-// Attach makes all later passes fill a tap; nil ends this. Row i of a pass writes its hidden states to
-// row i of the tap. The tap only copies, so logits, keys and values keep their bits.
+// Attach makes all later passes fill a tap; after Attach(nil) they fill none. Row i of a pass writes its
+// hidden states to row i of the tap. The tap only copies, so logits, keys and values keep their bits.
 func (m *Model) Attach(t *compute.Tap) { m.tap = t }
 
 // leave copies the residual stream before a layer to the tap, if the tap asks for this layer.

@@ -4,12 +4,12 @@ import "specula/engine/compute"
 
 // parameters are the weights outside the layers. The tag gguf is the name of the tensor; %d stands
 // for the layer. The tag shape is its size in hyperparameters: rows,cols of a matrix or the length
-// of a vector. The tag need says whether it may be missing (see architecture.needs). The tag in says
-// in which layers it is: those with attention, with keys and values of their own, with a state, with
-// one that decays, with one of a delta net or of Mamba-2, with a dense feed-forward network, with
-// experts, with an expert that all rows share, with both a dense network and experts (beside), with
-// embeddings of their own (per_layer), with compressed keys and values (latent) and queries
-// (latent_query), with such keys and other queries (latent_plain), or with none of it compressed (whole).
+// of a vector. The tag need says whether the tensor may be missing (see architecture.needs). The tag in
+// says which layers have the tensor: layers with attention, with keys and values of their own, with a
+// state (any state, one that decays, that of a delta net, or that of Mamba-2), with a dense feed-forward
+// network, with experts, with an expert that all rows use, with both a dense network and experts
+// (beside), with embeddings of their own (per_layer), with compressed keys and values (latent), with
+// compressed queries as well (latent_query) or without (latent_plain), or with nothing compressed (whole).
 type parameters struct {
 	Embedding      compute.Matrix `gguf:"token_embd.weight" shape:"vocab,dim"`
 	OutputNorm     compute.Vector `gguf:"output_norm.weight" shape:"dim"`
@@ -77,7 +77,7 @@ type mixture struct {
 	DownEach     compute.Matrix `gguf:"blk.%d.ffn_down_exps.weight" shape:"experts,dim,expert_ffn" in:"experts"`
 	DownEachBias compute.Vector `gguf:"blk.%d.ffn_down_exps.bias" shape:"experts,dim" need:"expert_bias" in:"experts"`
 
-	// Of layers that have a dense network, too.
+	// The following are for layers that have a dense network as well.
 	RouterScale     []float32      `gguf:"blk.%d.ffn_gate_inp.scale" shape:"dim" in:"beside"`
 	DensePostNorm   compute.Vector `gguf:"blk.%d.post_ffw_norm_1.weight" shape:"dim" in:"beside"`
 	ExpertsNorm     compute.Vector `gguf:"blk.%d.pre_ffw_norm_2.weight" shape:"dim" in:"beside"`
@@ -139,7 +139,8 @@ var (
 	mamba2Inputs      = fusion{name: "ssm_in", rows: []string{"state_values", "convolved", "state_heads"}, always: true}
 )
 
-// fusions says for a tensor's name in which tensor its rows may stand, too, and as which part.
+// fusions maps the name of a tensor to the fused tensor that may have its rows, and to its place among
+// the parts of that tensor.
 var fusions = map[string]struct {
 	fusion
 	part int
@@ -189,7 +190,7 @@ func (c *Config) sizes(norm qkNorm, s layerShape) map[string]int {
 	switch s.state.Kind {
 	case compute.Mamba2State: // each number has its own weight
 		sizes["state_norm"] = sizes["state_values"]
-	case compute.ConvolutionState: // two gates as well
+	case compute.ConvolutionState: // mixed has the input of the convolution and two gates
 		sizes["mixed"] = 3 * s.state.Width()
 	}
 	c.Latent.addSizes(sizes, s)

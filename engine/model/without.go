@@ -54,7 +54,7 @@ func (m *Model) Without(layers []int) (*Model, error) {
 // ParametersWithout estimates how many parameters remain without this many layers. It counts only
 // the matrices of a layer, because norms and biases are tiny.
 func (c Config) ParametersWithout(layers int) int64 {
-	if c.State.Heads > 0 { // the layers are unlike, so count the mean of them
+	if c.State.Heads > 0 { // the layers differ in size, so count their mean
 		tables := int64(2)
 		if c.TiedOutput {
 			tables = 1
