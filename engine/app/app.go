@@ -1,7 +1,7 @@
 // Package app opens the models and the device that the settings name, and does what the commands ask
 // for: a conversation, a benchmark, a proof, an exam, the description of a file.
 //
-// It joins the packages that do the work. No other package in engine/... knows the CPU backend and the
+// It connects the packages that do the work. No other package in engine/... knows the CPU backend and the
 // built-in models. The caller supplies the GPU and the clock.
 package app
 
@@ -35,8 +35,8 @@ type App struct {
 type Report interface {
 	WriteTable(io.Writer) error
 	WriteJSON(io.Writer) error
-	// Matched reports whether the result is as it must be. For a benchmark: each greedy text was the same
-	// with and without speculation.
+	// Matched reports whether the result is as it must be. For a benchmark this means that each greedy text
+	// was the same with and without speculation.
 	Matched() bool
 }
 

@@ -73,7 +73,7 @@ func (a *App) Audit(ctx context.Context, o AuditOptions, progress func(done, tot
 	return r, nil
 }
 
-// counting returns a function that reads the server's counters, or why the server has none.
+// counting returns a function that reads the server's counters, or an error that says why there are none.
 func counting(ctx context.Context, s *remote.Server) (func(context.Context) (audit.Counters, error), error) {
 	read := func(ctx context.Context) (audit.Counters, error) {
 		m, err := s.Metrics(ctx)

@@ -30,7 +30,8 @@ func IsModel(path string) bool {
 	return strings.HasSuffix(path, ".gguf")
 }
 
-// Describe says in tables what a model file contains, whether it can be loaded, and on which processor.
+// Describe returns tables that say what a model file contains, and whether and on which processor it can
+// be loaded.
 func Describe(ctx context.Context, path string) ([]event.Table, error) {
 	f, err := model.OpenHeader(ctx, path)
 	if err != nil {
@@ -41,7 +42,8 @@ func Describe(ctx context.Context, path string) ([]event.Table, error) {
 	return slices.Insert(tables, 2, processor()), nil
 }
 
-// prospects says what Load would report about a chat with a model file, or why it cannot be loaded.
+// prospects returns rows that say what Load would report about a chat with a model file, or why the file
+// cannot be loaded.
 func prospects(f *weights.File) (rows [][]string) {
 	ready, err := engine.Study(f)
 	if err != nil {

@@ -22,7 +22,7 @@ type PassOptions struct {
 	DecodeTokens int
 }
 
-// Passes are the figures of TimePasses.
+// Passes are the results of TimePasses.
 type Passes struct {
 	speed.Passes
 	ResidentBytes int64 `json:"residentBytes"` // of this process, after the passes

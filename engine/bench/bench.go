@@ -3,9 +3,10 @@
 // Each prompt is answered four times: plain and speculative, greedy and sampled. The two greedy
 // texts must be the same token by token. The speed-up is plain over speculative milliseconds per
 // token. The time includes all that a draft model reads, but not the target's reading of the
-// prompt, which both need. Its interval resamples whole prompts, because the tokens of one reply
-// are not independent. The report also has the speed-up that the formula of speculative decoding
-// predicts from this run's acceptance and costs. A gap between the two needs an explanation.
+// prompt, which both need. The interval of the speed-up comes from resampling whole prompts, because
+// the tokens of one reply are not independent. The report also has the speed-up that the formula of
+// speculative decoding predicts from this run's acceptance and costs. If the measured and the predicted
+// speed-up differ, that needs an explanation.
 package bench
 
 import (
@@ -112,7 +113,7 @@ type bench struct {
 	session Session
 	options Options
 	replies map[arm][][]reply // by prompt and repeat
-	differs []int             // by prompt: the first token in which the greedy texts of a repeat differed, or -1
+	differs []int             // by prompt: index of the first token that differed between greedy texts of a repeat, or -1
 
 	// The number of positions at which scores of verification were compared with those of decoding,
 	// and how many of them differ.
@@ -130,7 +131,7 @@ func newBench(s Session, o Options) *bench {
 func (b *bench) prompt(ctx context.Context, repeat, i int, prompt string) error {
 	for _, sampled := range []bool{false, true} {
 		for turn := range 2 {
-			// The order alternates, so that a machine that gets faster or slower favours neither way.
+			// The order alternates, so that a machine that gets faster or slower favours neither plain nor speculative.
 			a := arm{sampled, (turn == 0) == ((i+repeat)%2 == 0)}
 			r, err := b.reply(ctx, prompt, a, b.options.Seed+int64(i))
 			if err != nil {
@@ -161,7 +162,8 @@ func (b *bench) pairs(sampled bool) []pair {
 	return all
 }
 
-// median returns the reply of median time per token; of an even number the slower one in the middle.
+// median returns the reply of median time per token. Of an even number of replies it returns the slower
+// of the two in the middle.
 func median(replies []reply) reply {
 	sorted := slices.SortedStableFunc(slices.Values(replies), func(x, y reply) int { return cmp.Compare(x.msPerToken(), y.msPerToken()) })
 	return sorted[len(sorted)/2]

@@ -45,7 +45,8 @@ func (r *GammaReport) Matched() bool {
 	return true
 }
 
-// Together returns geometric means over all cells: of each fixed γ, and of the cost-aware rule.
+// Together returns geometric means over all cells: of the speed of each fixed γ, and of the cost-aware
+// rule's.
 func (r *GammaReport) Together() (fixed []float64, costAware float64) {
 	var aware []float64
 	for i := range r.Gammas {

@@ -56,8 +56,9 @@ type Opened interface {
 }
 
 // CompareGammas answers each prompt of each set at each temperature with each fixed γ and with the
-// cost-aware rule, several times. The order changes, so that a machine of varying speed favours
-// none. Each repeat has its own seed: the text of a seed depends on γ, and texts differ in speed.
+// cost-aware rule, several times. The order changes, so that a machine of varying speed favours no way
+// of choosing γ. Each repeat has its own seed, so that no way is judged by a single text: even with the
+// same seed, the text depends on γ, and texts differ in speed.
 // The time of a prompt is the mean of the middle half of its times. Each way of choosing γ gets a
 // new session for each set and temperature, and after every sessionRepeats repeats. So the
 // cost-aware rule learns from the rounds of its own session only.
@@ -127,9 +128,9 @@ func compareCell(ctx context.Context, open func(context.Context) (Opened, error)
 	return newCell(set.Name, temperature, o.Gammas, all), nil
 }
 
-// sessionRepeats is how often everything is measured in one session. Sessions differ in speed by up to
-// 1 %, because their memory lies in different places. So a comparison with more repeats uses several
-// sessions, opened in varying order.
+// sessionRepeats is the most repeats in one session. Sessions differ in speed by up to 1 %, because their
+// memory lies in different places. So a comparison with more repeats uses several sessions, opened in
+// varying order.
 const sessionRepeats = 50
 
 // takeTurns lets each chooser answer each prompt.
@@ -195,7 +196,7 @@ func (c *chooser) answer(ctx context.Context, o GammaOptions, i, repeat int, pro
 	return nil
 }
 
-// msPerToken returns the mean over the prompts.
+// msPerToken returns the mean over the prompts of each prompt's time per token.
 func (c *chooser) msPerToken() float64 {
 	var m mean
 	for _, times := range c.times {

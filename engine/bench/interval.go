@@ -18,7 +18,7 @@ const resamples = 2000
 
 // speedup returns the ratio of plain to speculative time per token over all prompts. Its interval is a
 // percentile bootstrap over prompts. Both replies to a prompt stay together, so that a prompt that is
-// slow in both ways does not widen it. The result is nil if one way wrote nothing.
+// slow in both ways does not widen the interval. The result is nil if one way wrote nothing.
 func speedup(pairs []pair, seed uint64) *Interval {
 	value, ok := timeRatio(pairs)
 	if !ok {

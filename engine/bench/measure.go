@@ -16,7 +16,7 @@ type reply struct {
 	failed string
 }
 
-// round is the part of a round that the formula needs.
+// round has the measurements of a round that predict needs.
 type round struct {
 	drafted  int
 	draftMS  float64
@@ -57,7 +57,7 @@ type Mode struct {
 	Predicted *Prediction `json:"predicted"`
 }
 
-// Side is one way of decoding over all prompts.
+// Side sums up the replies to all prompts in one way of decoding: plain or speculative.
 type Side struct {
 	Tokens     int     `json:"tokens"`
 	Rounds     int     `json:"rounds"` // passes of the target

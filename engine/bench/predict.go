@@ -2,8 +2,8 @@ package bench
 
 import "math"
 
-// Prediction is the speed-up that the formula of speculative decoding gives, with the measured
-// figures that went into it.
+// Prediction is the speed-up that the formula of speculative decoding gives, with the measurements that
+// it was computed from.
 type Prediction struct {
 	Speedup      float64 `json:"speedup"`
 	Alpha        float64 `json:"alpha"`        // accepted over tested draft tokens

@@ -16,7 +16,7 @@ type Report struct {
 	GenTokens  int        `json:"genTokens"`
 	Repeats    int        `json:"repeats"`
 	Same       int        `json:"same"`    // number of prompts whose greedy texts are identical
-	AllSame    bool       `json:"matched"` // they are identical for all prompts
+	AllSame    bool       `json:"matched"` // the greedy texts of all prompts are identical
 	Mismatches []Mismatch `json:"mismatches"`
 	EndToEnd
 	Greedy  Mode `json:"greedy"`
@@ -26,8 +26,7 @@ type Report struct {
 	About About `json:"about"`
 }
 
-// EndToEnd has the greedy figures again, under the names that the program bench-speculative gives
-// them.
+// EndToEnd has the greedy results again, under the names that the program bench-speculative gives them.
 type EndToEnd struct {
 	// VerifyDecodeMismatches is the number of positions of speculative greedy replies at which the
 	// scores differ in some bit from those of decoding token by token. VerifyDecodeCompared is the
@@ -163,7 +162,7 @@ func (r *Report) writeHead(b *strings.Builder) {
 	b.WriteString("\n\n")
 }
 
-// gamma says which draft lengths were measured.
+// gamma returns a text that says which draft lengths were measured.
 func (a *About) gamma() string {
 	if a.GammaRule == "cost-aware" {
 		return fmt.Sprintf("0 to %d (cost-aware)", a.GammaMax)

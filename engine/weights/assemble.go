@@ -16,11 +16,11 @@ type Assembly struct {
 	Files  int    // files with weights
 	Size   int64  // of these files, bytes
 	Header []byte // of the GGUF file, from gguf.Builder
-	Bytes  int64  // of the GGUF file
+	Bytes  int64  // size of the GGUF file
 
 	// Fill writes the data of a tensor; nil: only the header is wanted.
 	Fill func(ctx context.Context, tensor string, data []byte) error
-	// Called returns the name of a tensor or metadata key in the files, for errors.
+	// Called returns the name that a tensor or metadata key has in the original files, for errors.
 	Called func(name string) string
 }
 

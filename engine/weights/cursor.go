@@ -67,7 +67,7 @@ func (c *cursor) fail(field string, offset int64, got, allowed string) {
 
 func (c *cursor) remaining() uint64 { return uint64(c.limit - c.pos) }
 
-// room checks that the header can have n more bytes.
+// room checks that at least n more bytes are left before the limit.
 func (c *cursor) room(n uint64, field string, offset int64) bool {
 	if c.err == nil && n > c.remaining() {
 		c.fail(field, offset, fmt.Sprintf("%d bytes from byte %d on", n, c.pos), c.left(c.remaining(), "bytes"))
@@ -75,7 +75,7 @@ func (c *cursor) room(n uint64, field string, offset int64) bool {
 	return c.err == nil
 }
 
-// left describes a limit that comes from the end of the header.
+// left says that at most n more units are allowed, and why: because the file or the header ends there.
 func (c *cursor) left(n uint64, unit string) string {
 	if c.limit == maxHeaderBytes {
 		return fmt.Sprintf("at most %d %s (a header has at most %d bytes)", n, unit, maxHeaderBytes)
@@ -99,7 +99,7 @@ func (c *cursor) take(n int, field string) []byte {
 	return c.window[from : from+int64(n)]
 }
 
-// fill moves the window to pos. At least n bytes must be there.
+// fill moves the window to pos. If the file has fewer than n bytes there, fill fails.
 func (c *cursor) fill(n int) bool {
 	if err := c.ctx.Err(); err != nil {
 		c.err = fmt.Errorf("reading %q: %w", c.file, err)

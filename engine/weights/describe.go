@@ -19,7 +19,7 @@ type Report struct {
 	ModelName     string
 	Parts         int   // files that the model was read from
 	FileBytes     int64 // of all parts
-	SpareBytes    int64 // after the last tensor: padding, or data that no reader uses
+	SpareBytes    int64 // bytes after the last tensor: padding, or data that no reader uses
 	Parameters    int64 // elements of all tensors
 	ByType        []TypeTotal
 	Unsupported   []string // tensor types in the file that specula does not compute with
@@ -166,5 +166,5 @@ func scalarText(t gguf.ValueType, b uint64) string {
 	if t == gguf.Bool {
 		return fmt.Sprint(b != 0)
 	}
-	return fmt.Sprint(b) // u64 above int64
+	return fmt.Sprint(b) // a u64 that does not fit into int64
 }

@@ -30,7 +30,7 @@ type header struct {
 	alignment uint64
 	values    []value
 	tensors   []Tensor
-	bytes     int64 // without the padding after it
+	bytes     int64 // length of the header, without the padding after it
 	end       int64 // end of the last tensor
 }
 
@@ -100,5 +100,6 @@ func (h *header) place(c *cursor, size uint64) {
 	h.end = last.offset + last.bytes
 }
 
-// alignUp cannot overflow for n ≤ 2⁶³ and alignment ≤ maxAlignment.
+// alignUp returns the least multiple of alignment from n on. It cannot overflow for n ≤ 2⁶³ and
+// alignment ≤ maxAlignment.
 func alignUp(n, alignment uint64) uint64 { return (n + alignment - 1) &^ (alignment - 1) }

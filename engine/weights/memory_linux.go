@@ -41,8 +41,8 @@ func memAvailable(meminfo []byte) (n int64, known bool) {
 
 // discard gives whole pages of data[from:to] back to the system; they then read as zeros. Large
 // allocations begin at a page boundary. If one does not, the system refuses and the pages stay.
-// discard also cancels inLargePages for these pages. Otherwise the system would some time rebuild each
-// page of 2 MiB of which a few bytes remain, such as a norm between two matrices, and most of the file
+// discard also cancels inLargePages for these pages. Otherwise the system would later fill up again each
+// page of 2 MiB of which a few bytes remain, such as a norm between two matrices. Then most of the file
 // would be in memory again.
 func discard(data []byte, from, to int) {
 	page := os.Getpagesize()

@@ -13,7 +13,7 @@ import (
 // All getters return the value, whether the key exists, and an error. A value of another type or
 // out of range is an error that wraps ErrMalformed. A missing key is no error.
 
-// Uint reads an integer of any type that is not negative.
+// Uint reads an integer of 0 or more, of any integer type.
 func (f *File) Uint(key string) (n uint64, found bool, err error) {
 	v, found := f.value(key)
 	if !found {
@@ -26,7 +26,7 @@ func (f *File) Uint(key string) (n uint64, found bool, err error) {
 	return n, true, nil
 }
 
-// Int reads an integer of any type that fits into int64.
+// Int reads an integer that fits into int64, of any integer type.
 func (f *File) Int(key string) (n int64, found bool, err error) {
 	v, found := f.value(key)
 	if !found {
@@ -101,7 +101,7 @@ func (f *File) stringLength(offset int64) int {
 	return int(binary.LittleEndian.Uint64(f.data[offset:]))
 }
 
-// Ints reads an array of integers of any type that fit into int64.
+// Ints reads an array of integers that fit into int64, of any integer type.
 func (f *File) Ints(key string) (list []int64, found bool, err error) {
 	v, found := f.value(key)
 	if !found {

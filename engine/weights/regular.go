@@ -8,8 +8,8 @@ import (
 	"specula/engine/compute"
 )
 
-// WithFile opens a regular file and calls use. Afterwards it checks that nothing wrote to the file in
-// between. The error is that of use, wraps ErrChanged, or says why the file cannot be opened.
+// WithFile opens a regular file and calls use. Afterwards it checks that nothing wrote to the file in the
+// meantime. The error comes from use, wraps ErrChanged, or says why the file cannot be opened.
 func WithFile(path string, use func(src io.ReaderAt, size int64) error) error {
 	_, err := openRegular(path, func(src source) (*File, error) {
 		before, err := src.Stat()

@@ -27,7 +27,7 @@ func partPaths(path string) ([]string, error) {
 	if m == nil {
 		return nil, nil
 	}
-	number, _ := strconv.Atoi(m[2]) // five digits each
+	number, _ := strconv.Atoi(m[2]) // both numbers have five digits, so Atoi cannot fail
 	count, _ := strconv.Atoi(m[3])
 	if number < 1 || number > count || count > maxParts {
 		return nil, fmt.Errorf("reading %q: by its name it is part %d of %d; allowed are parts 1 to N of N, and N up to %d: rename it as it was", path, number, count, maxParts)
@@ -79,8 +79,8 @@ func (f *File) isPart(number, count int) error {
 	return nil
 }
 
-// checkParts checks that each tensor is in one part only, and that all parts together have as many
-// tensors as the first part says, if it says that.
+// checkParts checks that each tensor is in one part only. If the first part says how many tensors the
+// model has, all parts together must have that many.
 func (f *File) checkParts() error {
 	seen, total := map[string]string{}, 0
 	for _, part := range f.parts() {

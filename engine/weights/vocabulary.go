@@ -9,7 +9,7 @@ import (
 	"specula/tokenizer"
 )
 
-// noToken is how some converters write "none" as a 32-bit token id.
+// noToken is the token id, of 32 bits, that some converters write for "none".
 const noToken = math.MaxUint32
 
 // TokenizerSpec reads the vocabulary: the keys tokenizer.ggml.*. It checks types, lengths, and ids

@@ -1,9 +1,9 @@
 // Package pair evaluates a pair of models: what the target knows, how well the draft agrees with
 // it, and what the draft costs.
 //
-// These three figures belong together. A draft that agrees more often but costs more can be worse, and
-// a target that says less is easier to predict. A goal can be set for each figure; without goals
-// nothing is judged.
+// These three results belong together. A draft that agrees more often but costs more can be worse, and a
+// target that says less is easier to predict. A goal can be set for each measured number, which this
+// package calls a figure; without goals nothing is judged.
 package pair
 
 import (

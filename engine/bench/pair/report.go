@@ -23,7 +23,7 @@ type Report struct {
 	Goals     []Goal            `json:"goals,omitempty"`
 }
 
-// Goal is a wanted figure: Wanted is the least allowed value, or for the cost the largest.
+// Goal is a limit for a figure: Wanted is its least allowed value or, for the cost, its largest.
 type Goal struct {
 	Name    string   `json:"name"`
 	Wanted  float64  `json:"wanted"`

@@ -28,9 +28,9 @@ type Product struct {
 	US      float64 `json:"us"`      // microseconds of one product
 	Bytes   float64 `json:"bytesPerS"`
 	Muls    float64 `json:"mulPerS"`
-	// OfReading is Bytes divided by the speed at which memory was read just before; the median of all
-	// turns. Bytes over Ceilings.ReadBytesPerS would compare figures of two moments, and a virtual
-	// machine may read twice as fast a second later.
+	// OfReading is the median over all turns of Bytes divided by the speed at which memory was read just
+	// before. Ceilings.ReadBytesPerS was measured at another moment, and a virtual machine may read twice
+	// as fast a second later.
 	OfReading float64 `json:"ofReading"`
 
 	ofReading []float64 // by turn
@@ -41,7 +41,7 @@ type Verification struct {
 	M         int     `json:"m"`
 	MS        float64 `json:"ms"`
 	Ratio     float64 `json:"ratio"`     // to a pass of one row
-	WaitingMS float64 `json:"waitingMS"` // time that a thread waited for the others
+	WaitingMS float64 `json:"waitingMS"` // time that a thread waited for the other threads
 	// Experts is how many experts of a layer the pass reads, on average; 0 if the model has none.
 	Experts float64 `json:"experts,omitempty"`
 }
@@ -65,8 +65,8 @@ type Kernels struct {
 
 const (
 	contextTokens = 64
-	// runs of each measurement. For a product the least time is the result, for a pass the median.
-	// Short passes get up to mostRuns within passTime.
+	// runs is how often each measurement is repeated; short passes up to mostRuns times within passTime.
+	// The result is the least time of a product, and the median time of a pass.
 	runs, mostRuns = 7, 200
 	passTime       = time.Second
 	// productTime limits the runs of one product in a turn. There are several turns, because a machine
@@ -80,7 +80,8 @@ func passRows() []int    { return []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 2
 
 // MeasureKernels times each shape of product in a model, and v(m), the cost of a pass of m rows, for
 // those m of passRows that the model's buffers and context allow. It measures the ceilings again before
-// the products of each shape. The results are the highest ceilings and the shortest times.
+// the products of each shape. The results are the highest ceilings, the least time of each product, and
+// the median time of each pass.
 func MeasureKernels(ctx context.Context, backend compute.Backend, m *model.Model, ceilings func() compute.Ceilings, now func() time.Time) (*Kernels, error) {
 	info := backend.Info()
 	k := &Kernels{Device: info.Name, Detail: info.Detail, ContextTokens: contextTokens}
@@ -201,7 +202,7 @@ func (k *Kernels) timePasses(ctx context.Context, backend compute.Backend, m *mo
 		}
 		k.Verifications = append(k.Verifications, Verification{M: rows})
 	}
-	// The lengths take turns, so that changes of the machine's speed affect all of them.
+	// Passes of different lengths take turns, so that changes of the machine's speed affect all lengths.
 	of, touched := make([]series, len(k.Verifications)), make([]compute.Touched, len(k.Verifications))
 	waited := func() time.Duration { return 0 }
 	if w, ok := backend.(Waiter); ok {
@@ -237,7 +238,7 @@ func (k *Kernels) timePasses(ctx context.Context, backend compute.Backend, m *mo
 	return nil
 }
 
-// series are the figures of passes of one length, by run.
+// series has the measurements of passes over one number of rows, by run.
 type series struct{ ms, ratios, waiting []float64 }
 
 func milliseconds(d time.Duration) float64 { return d.Seconds() * 1e3 }

@@ -1,8 +1,8 @@
 // Package speed measures what the passes of one model cost on a backend: decoding, reading a
 // prompt, verifying.
 //
-// Other programs can only add time to a measurement. So a figure that describes the machine is the least
-// of several runs.
+// Other programs can only add time to a measurement. So a time that describes the machine is the least of
+// several runs.
 package speed
 
 import (
@@ -14,7 +14,7 @@ import (
 	"specula/engine/model"
 )
 
-// Passes are the figures by which inference programs are usually compared.
+// Passes are the measurements by which inference programs are usually compared.
 type Passes struct {
 	PromptTokens int     `json:"promptTokens"`
 	PrefillPerS  float64 `json:"prefillPerS"` // tokens per second

@@ -13,14 +13,14 @@ import (
 // Matched returns true: nothing is compared here.
 func (k *Kernels) Matched() bool { return true }
 
-// WriteJSON writes the figures as one indented JSON object.
+// WriteJSON writes the measurements as one indented JSON object.
 func (k *Kernels) WriteJSON(w io.Writer) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
 	return enc.Encode(k)
 }
 
-// WriteTable writes the figures for a reader.
+// WriteTable writes the measurements for people.
 func (k *Kernels) WriteTable(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n%s: %s\n\n", k.Model, k.Device, k.Detail)

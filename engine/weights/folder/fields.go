@@ -48,10 +48,10 @@ func (f Fields) find(names []string) (name string, value any) {
 // Has returns the first of the names that exists; "" if none does.
 func (f Fields) Has(names ...string) string { name, _ := f.find(names); return name }
 
-// Value returns the value of a field as JSON has it; nil if it is not there.
+// Value returns the value of a field as encoding/json decodes it; nil if the field is missing.
 func (f Fields) Value(name string) any { return f.values[name] }
 
-// Only refuses the field if it has another value than value, which a missing field means, too.
+// Only refuses the field if it has another value than value. A missing field means value, too.
 func (f Fields) Only(name string, value any) {
 	if got := f.values[name]; got != nil && fmt.Sprint(got) != fmt.Sprint(value) {
 		f.Refuse(name, fmt.Sprint(value))

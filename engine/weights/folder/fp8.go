@@ -9,8 +9,8 @@ import (
 	"specula/engine/weights/gguf"
 )
 
-// FP8 weights have a factor for each block of 128 × 128 numbers (DeepSeek's way, weight_scale_inv), for
-// each row, or for the whole tensor (weight_scale). The product of number and factor is rounded to
+// FP8 weights have a factor for each block of 128 × 128 numbers (weight_scale_inv, in files of DeepSeek),
+// for each row, or for the whole tensor (weight_scale). The product of number and factor is rounded to
 // BF16, as transformers does when it converts the format.
 
 // scaleSuffixes are appended to the name of a tensor to get the name of its factors.
@@ -21,7 +21,7 @@ type scale struct {
 	place
 	typ                  compute.DType
 	rows, cols           int // of the factors
-	blockRows, blockCols int // numbers of the tensor for one factor
+	blockRows, blockCols int // rows and columns of the tensor that have the same factor
 }
 
 // findScale finds and checks the factors of an FP8 tensor.
@@ -95,8 +95,8 @@ func (f *Folder) scaled(ctx context.Context, p part, stored []byte, cols int, da
 }
 
 // e4m3 returns what each byte of the FP8 format E4M3 stands for: a sign, four bits of exponent with
-// the bias 7, three bits of fraction; no infinities, and NaN for all ones. Source: Micikevicius et
-// al., FP8 Formats for Deep Learning, 2022.
+// the bias 7, three bits of fraction. There are no infinities; with all these bits set it is NaN. Source:
+// Micikevicius et al., FP8 Formats for Deep Learning, 2022.
 func e4m3() (table [256]float32) {
 	for octet := range table {
 		exponent, fraction := octet>>3&15, float64(octet&7)

@@ -16,7 +16,7 @@ import (
 type Tensor struct {
 	Name    string    // in the GGUF file
 	From    []string  // in the folder; the rows of several tensors follow each other
-	Numbers []float32 // the numbers themselves, instead of From
+	Numbers []float32 // the content, if it does not come from the folder; then From is empty
 	PlusOne bool      // 1 is added to each number
 	// Heads, if not 0, is the number of heads whose rows are reordered: of the n rows of a head, rows i
 	// and i+n/2 become rows 2i and 2i+1.
@@ -114,7 +114,7 @@ func (l *layout) turned() int {
 func (p place) elements() int64 {
 	n := int64(1)
 	for _, d := range p.tensor.Shape {
-		n *= d // the reader of the header checked the overflow
+		n *= d // cannot overflow: checked when the header was read
 	}
 	return n
 }
@@ -226,7 +226,7 @@ func (f *Folder) load(ctx context.Context, at place, data []byte) error {
 	})
 }
 
-// Aside reports whether a tensor is not loaded itself: it only says how to read another one, or is computed anew.
+// Aside reports whether a tensor is not loaded: it only says how to read another tensor, or is computed here.
 func (f *Folder) Aside(tensor string) bool {
 	for _, suffix := range scaleSuffixes {
 		if of, is := strings.CutSuffix(tensor, suffix); is && f.Has(of) {

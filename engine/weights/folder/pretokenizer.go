@@ -21,7 +21,7 @@ type component struct {
 	PrependScheme    string            `json:"prepend_scheme"`
 	Prepend          string            `json:"prepend"`
 
-	// Single is what a text becomes: its tokens, and the text itself.
+	// Single lists what a text becomes: the special tokens around it, and the text itself.
 	Single []map[string]json.RawMessage `json:"single"`
 }
 

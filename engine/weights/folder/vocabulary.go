@@ -151,7 +151,7 @@ func (v *vocabulary) fill(file *tokenizerFile, rows int) error {
 	return nil
 }
 
-// kindOf returns the kind of a token of the model's own list.
+// kindOf returns the kind of a token that is in the model's vocabulary.
 func (v *vocabulary) kindOf(text string, file *tokenizerFile) int32 {
 	switch {
 	case file.byteLevel():
@@ -279,7 +279,7 @@ func (f *Folder) optional(ctx context.Context, name string) (Fields, error) {
 	return fields, err
 }
 
-// first returns the first token id in a field of a; if there is none, that of b.
+// first returns the first token id in a field of a; if a has none, the first in the same field of b.
 func (v *vocabulary) first(a, b Fields, field string) (int32, bool) {
 	if ids := append(v.all(a, field), v.all(b, field)...); len(ids) > 0 {
 		return ids[0], true

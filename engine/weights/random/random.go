@@ -38,9 +38,9 @@ type Shape struct {
 	Vocab   int
 	Untied  bool // has an output matrix in addition to the embedding table
 	Experts int  // 0: none
-	Used    int  // experts of a row; FFN is the width of one
-	// States are the states of three layers in four, which have no attention. Without heads: no such
-	// layers.
+	Used    int  // experts of a row; FFN is the width of one expert
+	// States are the states of three layers in four, which have no attention. Without heads, there are no
+	// such layers.
 	States compute.CacheState
 }
 
@@ -217,7 +217,7 @@ func (s *Shape) deltaNet(b *gguf.Builder, layer func(string) string, matrix func
 	matrix(layer("ssm_out"), s.Dim, t.Heads*t.ValueDim)
 	b.Vector(layer("ssm_norm"), slices.Repeat([]float32{1}, t.ValueDim))
 	b.Vector(bare("ssm_dt")+".bias", make([]float32, t.Heads))
-	b.Vector(bare("ssm_a"), slices.Repeat([]float32{-1}, t.Heads)) // each token, states shrink by half
+	b.Vector(bare("ssm_a"), slices.Repeat([]float32{-1}, t.Heads)) // with these numbers each token halves a state
 	b.Matrix(layer("ssm_conv1d"), compute.F32, t.Width(), t.Kernel, slices.Repeat([]float32{0.25}, t.Width()*t.Kernel))
 }
 
