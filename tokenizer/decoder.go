@@ -20,8 +20,8 @@ const maxHeldBytes = 96
 // decoder waits only after scripts and signs that are often continued. Elsewhere a combining mark
 // comes later, as the text of its own token.
 //
-// All texts joined are those of [Tokenizer.Decode]. Each byte that is not UTF-8 becomes one U+FFFD. A
-// control token gives no text of its own, but releases what was held.
+// The texts of all calls together equal the text of [Tokenizer.Decode]. Each byte that is not UTF-8
+// becomes one U+FFFD. A control token gives no text of its own, but releases the text that was held back.
 type Decoder struct {
 	t     *Tokenizer
 	held  []byte // at most maxHeldBytes between calls

@@ -9,10 +9,10 @@ const beyond int32 = 1 << 30
 // reply. It is 0 if the reply may end in s, and beyond if it cannot end or if the work has reached
 // a limit.
 //
-// The closing is built byte by byte. Of all bytes that lead to a state one byte nearer to an end, it
-// takes the first in the order of approach. So it is one of the shortest texts that finish the reply,
-// and depends only on the state. Therefore, after part of a closing is written, the rest is the closing
-// of the new state.
+// The closing is built byte by byte. Of all bytes after which one byte less is needed to finish, it
+// takes the first in the order that approach tries them. So it is one of the shortest texts that finish
+// the reply, and depends only on the state. Therefore, after part of a closing is written, the rest is
+// the closing of the new state.
 func (a *automaton) tokensToClose(s int32, v *Vocabulary) int32 {
 	if a.states[s].bytes >= maxClosing {
 		return beyond
@@ -37,7 +37,7 @@ func (a *automaton) tokensToClose(s int32, v *Vocabulary) int32 {
 }
 
 // approach stores in the state s the first byte of its closing, the shortest text that completes
-// the form, and the state after that byte. If no byte leads nearer to an end, that is a bug:
+// the form, and the state after that byte. If no byte makes the rest shorter, the program has a bug:
 // approach stops the work with an error and returns false.
 func (a *automaton) approach(s int32) bool {
 	nearer := a.nearer(s)
@@ -55,11 +55,11 @@ func (a *automaton) approach(s int32) bool {
 	return false
 }
 
-// nearer returns the bytes that may lead one byte nearer to an end: those that the stacks nearest
-// to an end expect.
+// nearer returns the bytes after which one byte less may be needed to finish: the bytes that the stacks
+// with the shortest completion expect.
 func (a *automaton) nearer(s int32) byteSet {
 	if s == a.leading {
-		return a.spellable // its stacks do not know about the hidden space
+		return a.spellable // the stacks of this state do not know about the hidden space
 	}
 	var set byteSet
 	for _, id := range a.states[s].stacks {

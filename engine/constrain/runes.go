@@ -63,7 +63,7 @@ func (g *grammar) spell(list [][]span, lo, hi rune) [][]span {
 //
 // It relies on this: any two spellings have the same first span, or no first byte in common.
 func (g *grammar) tree(list [][]span) expr {
-	beginnings := map[expr]byteSet{} // by what follows
+	beginnings := map[expr]byteSet{} // first bytes, by the expression of what follows
 	var order []expr
 	for i := 0; i < len(list); {
 		j := i

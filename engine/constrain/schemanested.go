@@ -145,7 +145,7 @@ func (s *schema) otherThan(texts []string) expr {
 	}
 	var firsts []rune
 	for c := range after {
-		if !slices.Contains(excluded, c) && c >= ' ' { // without escapes no other text can begin with such a c
+		if !slices.Contains(excluded, c) && c >= ' ' { // any other c needs an escape, so it is not written here
 			firsts = append(firsts, c)
 		}
 	}

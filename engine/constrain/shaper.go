@@ -47,8 +47,8 @@ func (s *Shaper) begin() {
 func (s *Shaper) Name() string { return s.constraint.name }
 
 // Bound sets how many tokens the whole reply may have, 0 for no limit, and the context for the work
-// on tokens. Both may change between two tokens. If a reply cannot be finished in time any more, it
-// takes the shortest way to an end.
+// on tokens. Both may change between two tokens. If a reply cannot be finished within the limit any
+// more, it must finish in as few tokens as possible.
 func (s *Shaper) Bound(ctx context.Context, tokens int) { s.ctx, s.limit = ctx, tokens }
 
 // Shortest returns the number of tokens that are enough to finish the reply from here: those of the

@@ -31,7 +31,7 @@ type binder struct {
 	file      *weights.File
 	arch      architecture
 	sizes     map[string]int
-	layers    int             // of the model, without heads
+	layers    int             // number of the model's layers, without heads
 	borrowers int             // number of last layers that attend to the keys and values of earlier layers
 	parts     map[string]bool // the values of the struct tag "in" whose tensors are collected
 	bindings  []binding

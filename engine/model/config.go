@@ -29,7 +29,7 @@ type Config struct {
 	NormEps       float64
 	TiedOutput    bool // the embedding table is also the output matrix
 
-	Experts     compute.Router // of a mixture; Experts is 0 if the model has none
+	Experts     compute.Router // how a mixture chooses experts; Experts.Experts is 0 if the model has none
 	ExpertFFN   int            // width of an expert
 	SharedFFN   int            // width of the expert that all rows use; 0: none
 	DenseLayers int            // the first DenseLayers layers have no experts
@@ -59,7 +59,7 @@ type Config struct {
 	MaxRows     int // most rows of a Forward
 	PrefillRows int // rows of one pass of Prefill
 
-	FeedForwardMatrices int64 // of a layer: 3 with a gate, 2 without
+	FeedForwardMatrices int64 // matrices of a feed-forward network: 3 with a gate, 2 without
 
 	Parameters  int64
 	LookedUp    int64         // parameters of PerLayerTable, of which a pass reads only the rows of its tokens

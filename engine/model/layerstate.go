@@ -149,7 +149,7 @@ func (c *pairCache) Advance(n int) error {
 type mapped struct {
 	compute.Logits
 	ids   []int32 // the target's id of each score
-	vocab int     // of the target
+	vocab int     // number of the target's tokens
 	row   []float32
 }
 

@@ -127,7 +127,7 @@ func (m *Model) cacheBytes(tokens int) float64 {
 			return float64(bytes)
 		}
 	}
-	numbers := 0.0 // of one token in all layers
+	numbers := 0.0 // how many a cache has for one token, in all layers
 	for i := range m.layers {
 		numbers += m.layers[i].shape.cacheNumbers()
 	}

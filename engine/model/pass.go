@@ -38,7 +38,7 @@ func (p *pass) normBy(by float64, dst, x compute.Buffer, w, bias compute.Vector)
 	}
 }
 
-// normed returns dst with the norm of x, or x if there is no norm.
+// normed writes the norm of x to dst and returns dst. Without a norm (w is nil) it returns x.
 func (p *pass) normed(dst, x compute.Buffer, w, bias compute.Vector) compute.Buffer {
 	if w == nil {
 		return x

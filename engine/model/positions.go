@@ -219,7 +219,7 @@ func (m *metadata) yarnMagnitude(factor float64) float64 {
 
 // layerWindows says which layers of a model have a window, and its size.
 type layerWindows struct {
-	size   int // in keys; 0: no layer has one
+	size   int // in keys; 0: no layer has a window
 	base   float64
 	layers []bool
 }

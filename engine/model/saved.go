@@ -189,7 +189,7 @@ func (c *savedConfig) checkActivation() {
 	}
 }
 
-// scoresByWidth refuses a factor of q·k that differs from that of scaleByWidth.
+// scoresByWidth refuses a factor of q·k that differs from the factor that scaleByWidth sets.
 func (c *savedConfig) scoresByWidth(layers int) {
 	scalar, name := c.fields.Number("query_pre_attn_scalar")
 	want := float64(c.headDim)

@@ -71,8 +71,8 @@ func (m *metadata) readShapes(c *Config, w layerWindows) []layerShape {
 	return shapes
 }
 
-// scaleAttention sets the factor of q·k: that of the config, or else 1/√ of the width of a layer's
-// keys.
+// scaleAttention sets the factor of q·k of each layer: the config's or, if the config has none,
+// 1/√keyDim.
 func scaleAttention(shapes []layerShape, c *Config) {
 	for i := range shapes {
 		if shapes[i].attentionScale = c.AttentionScale; c.AttentionScale == 0 && shapes[i].keyDim > 0 {

@@ -55,7 +55,7 @@ type layer struct {
 	perLayer
 	latent
 
-	number    int // in the file
+	number    int // the layer's number in the file
 	shape     layerShape
 	keysOf    int            // the layer whose keys and values it attends to, usually itself
 	valueNorm compute.Vector // of each head of the values; nil: values are not normalised

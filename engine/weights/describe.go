@@ -18,7 +18,7 @@ type Report struct {
 	Architecture  string
 	ModelName     string
 	Parts         int   // files that the model was read from
-	FileBytes     int64 // of all parts
+	FileBytes     int64 // size of all parts together
 	SpareBytes    int64 // bytes after the last tensor: padding, or data that no reader uses
 	Parameters    int64 // elements of all tensors
 	ByType        []TypeTotal

@@ -11,7 +11,7 @@ import (
 type value struct {
 	key  string
 	typ  gguf.ValueType
-	elem gguf.ValueType // of arrays
+	elem gguf.ValueType // type of an array's elements
 	// Scalars: the bytes as stored, zero-extended. Strings: length. Arrays: count.
 	bits   uint64
 	offset int64 // of the scalar, the string's first byte, or the array's first element

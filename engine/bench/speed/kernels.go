@@ -40,7 +40,7 @@ type Product struct {
 type Verification struct {
 	M         int     `json:"m"`
 	MS        float64 `json:"ms"`
-	Ratio     float64 `json:"ratio"`     // to a pass of one row
+	Ratio     float64 `json:"ratio"`     // of this time to the time of a pass of one row
 	WaitingMS float64 `json:"waitingMS"` // time that a thread waited for the other threads
 	// Experts is how many experts of a layer the pass reads, on average; 0 if the model has none.
 	Experts float64 `json:"experts,omitempty"`

@@ -1,6 +1,7 @@
-// Package chaos is a bad network between a client and a server, for tests only. A test chooses the harm
-// done to the bytes of one of them, and where. Connections are pipes in memory, and the clock is that of package
-// time: in a bubble of testing/synctest an hour of silence takes no time.
+// Package chaos is a bad network between a client and a server, for tests only. A test chooses which
+// harm is done to the bytes of client or server, and after how many bytes. Connections are pipes in
+// memory, and the clock is that of package time: in a bubble of testing/synctest an hour of silence
+// takes no time.
 package chaos
 
 import (

@@ -20,7 +20,7 @@ var scaleSuffixes = []string{"_scale_inv", "_scale"}
 type scale struct {
 	place
 	typ                  compute.DType
-	rows, cols           int // of the factors
+	rows, cols           int // shape of the matrix of factors
 	blockRows, blockCols int // rows and columns of the tensor that have the same factor
 }
 

@@ -105,6 +105,6 @@ func TypeName(t compute.DType) string {
 	return fmt.Sprintf("type %d", uint32(t))
 }
 
-// Loadable reports whether specula can compute with tensors of this type; it can only list the
-// others.
+// Loadable reports whether specula can compute with tensors of this type. If not, it can only list
+// them.
 func Loadable(t compute.DType) bool { return format.CanLoad(uint32(t)) }

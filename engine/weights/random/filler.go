@@ -57,7 +57,7 @@ func (f filler) matrix(ctx context.Context, w io.Writer, r *rand.ChaCha8, rows, 
 // setF16 keeps sign, fraction, and one random bit of the exponent. If p is the power of two nearest to
 // deviation, half of the magnitudes lie between p/2 and p, the others between p and 2p.
 func setF16(numbers []byte, deviation float64) {
-	exponent := uint16(max(1, 15+math.Round(math.Log2(deviation)))) // that of numbers from p to 2p
+	exponent := uint16(max(1, 15+math.Round(math.Log2(deviation)))) // the exponent of numbers from p to 2p
 	for i := 0; i < len(numbers); i += 2 {
 		bits := binary.LittleEndian.Uint16(numbers[i:])
 		binary.LittleEndian.PutUint16(numbers[i:], bits&0x83ff|(exponent-bits>>14&1)<<10)

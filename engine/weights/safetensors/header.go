@@ -21,7 +21,7 @@ const (
 	maxTensors       = 8192
 	maxNameBytes     = 256
 	maxDims          = 8
-	maxTexts         = 1024 // in __metadata__
+	maxTexts         = 1024 // entries of __metadata__
 )
 
 // headerLength reads and checks the length of the header. The file has size bytes and begins with

@@ -19,7 +19,7 @@ const (
 	tokenData               // text outside of tags
 	tokenBegin              // {{ or {%
 	tokenEnd                // }} or %}
-	tokenName               // a keyword, too
+	tokenName               // a name or a keyword
 	tokenString             // its text is decoded
 	tokenInteger            //
 	tokenFloat              //

@@ -13,7 +13,7 @@ const (
 	maxNesting     = 64    // brackets in an expression; statements inside statements
 
 	maxSteps    = 1_000_000
-	maxDepth    = 1_500    // of evaluation, macros included
+	maxDepth    = 1_500    // nested evaluations, macros included
 	maxText     = 4 << 20  // bytes of one text, so also of the output
 	maxAlloc    = 20 << 20 // bytes of all texts and lists ever made
 	maxScan     = 96 << 20 // bytes read by searches and comparisons

@@ -17,7 +17,8 @@ type runner struct {
 	err     error
 	located bool // err already has its line and column
 
-	filters, textMethods map[string]builtin // fields, because some of these functions look others up
+	// Fields, because some of these functions look up others, and a global map must not refer to itself.
+	filters, textMethods map[string]builtin
 }
 
 // scope holds variables. A loop, a macro and a captured block each have one; an if has none.
