@@ -39,9 +39,8 @@ const (
 	bloom     = ` ?[^(\s|.,!?…。，、।۔،)]+`
 )
 
-// preTokenizers has one entry for each way to cut. Names and grouping are llama.cpp's. Some of
-// llama.cpp's expressions only approximate those of the training; the expressions here are those of
-// the training.
+// preTokenizers has one entry for each way to cut text into words. Names and grouping are llama.cpp's.
+// The expressions are those of the training; some of llama.cpp's only approximate them.
 var preTokenizers = sync.OnceValue(func() []preTokenizer {
 	return []preTokenizer{
 		{expressions: []string{gpt2}, names: "gpt-2 gpt2 phi-2 jina-es jina-de jina-v1-en jina-v2-es jina-v2-de jina-v2-code roberta-bpe " +
@@ -122,8 +121,8 @@ func (s Spec) AssumedPre() string {
 }
 
 // PrependsBOS reports whether prompts begin with BOS if the file does not say it. With a llama
-// vocabulary they do. With others it depends on the pre-tokenizer, as in llama.cpp, because converters
-// rely on that.
+// vocabulary they do. With other vocabularies the pre-tokenizer decides, as in llama.cpp, because
+// converters rely on that.
 func (s Spec) PrependsBOS() bool {
 	if s.Model == "llama" {
 		return true

@@ -47,9 +47,9 @@ func Choose(sets []PromptSet, names []string) ([]PromptSet, error) {
 	return slices.DeleteFunc(sets, func(set PromptSet) bool { return !slices.Contains(names, set.Name) }), nil
 }
 
-// Opened is a session in which γ is chosen in one way only. So no way learns from the rounds of
-// another, or finds a warmer cache. All sessions should share their models: a second copy would have to
-// be fetched into the processor's caches at each turn.
+// Opened is a session in which γ is chosen in one way only. So no way of choosing learns from the rounds
+// of another way, or finds a warmer cache. All sessions should share their models: a second copy would
+// have to be fetched into the processor's caches at each turn.
 type Opened interface {
 	Session
 	Close() error

@@ -137,7 +137,7 @@ func (g *grammar) branches(texts []string, at int) expr {
 	if len(texts) == 1 {
 		return g.literal(texts[0][at:])
 	}
-	// Take the common beginning at once, so that recursion is only as deep as the texts branch.
+	// Take the whole common beginning in one step, so that recursion is only as deep as the texts branch.
 	if n := commonPrefix(texts[0][at:], texts[len(texts)-1][at:]); n > 0 {
 		return g.seq(g.literal(texts[0][at:at+n]), g.branches(texts, at+n))
 	}

@@ -31,7 +31,7 @@ func fraction(g *grammar) expr {
 	return g.optional(g.seq(g.literal("."), digits(g, 1, fractionDigits)))
 }
 
-// interval is a range of numbers. An open end is not part of it.
+// interval is the range of numbers from lo to hi. An end that is open does not belong to the range.
 type interval struct {
 	lo, hi         int64
 	openLo, openHi bool

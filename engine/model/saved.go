@@ -12,7 +12,7 @@ import (
 	"specula/engine/weights/gguf"
 )
 
-// saved says how the library transformers saves models of a family, if this differs from Llama.
+// saved says how the library transformers saves models of a family, as far as that differs from Llama.
 type saved struct {
 	types    []string          // values of model_type in config.json; none: folders of this family are not supported
 	tensors  map[string]string // names of tensors that differ from usualSaved

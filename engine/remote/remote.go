@@ -19,7 +19,7 @@
 // tokens. The other tokens together have the probability 1 − Σ p, and none of them is above the K-th.
 // A row decides if the filters give the same distribution however the other tokens share that
 // probability (row.decides). If a row does not decide, more tokens are asked for. Settings that no row
-// can decide are left to the server: it draws a token at each place, and a draft token stays iff it
+// can decide are left to the server: it draws a token after each prefix, and a draft token stays iff it
 // equals the drawn one. That is exact for every distribution that the server draws from.
 //
 // # Safety

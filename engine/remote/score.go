@@ -17,7 +17,7 @@ import (
 // errFalse is wrapped by errors about answers that cannot be true.
 var errFalse = errors.New("the server's answer is wrong")
 
-// place is what a server tells about the token after one prefix.
+// place is the server's answer about the token after one prefix.
 type place struct {
 	top   []entry
 	drawn int32  // the token that the server drew; -1 if it does not say

@@ -129,7 +129,7 @@ func (s *scores) as(drawn bool) round.Scores {
 	return s
 }
 
-// drawnScores are the scores of a server that drew a token at each place; see spec.Drawer.
+// drawnScores are the scores of a server that drew a token after each prefix; see spec.Drawer.
 type drawnScores struct{ *scores }
 
 // Draws returns the tokens that the server drew.

@@ -67,7 +67,7 @@ func writeLlama3(bos, _ string) writer {
 	}
 }
 
-// writeMistral writes the format of Mistral 7B Instruct v0.2, in which the system message opens
+// writeMistral writes the format of Mistral 7B Instruct v0.2, in which the system message is put before
 // the first question:
 //
 //	<s> [INST] SYSTEM\n\nQUESTION [/INST] ANSWER</s> [INST] QUESTION [/INST]
@@ -98,7 +98,7 @@ func writeMistral(bos, eos string) writer {
 	}
 }
 
-// writeGemma writes the format of Gemma 3, in which the system message opens the first question:
+// writeGemma writes the format of Gemma 3, in which the system message is put before the first question:
 //
 //	<bos><start_of_turn>user\nSYSTEM\n\nQUESTION<end_of_turn>\n<start_of_turn>model\nANSWER<end_of_turn>\n
 func writeGemma(bos, _ string) writer {

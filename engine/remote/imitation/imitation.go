@@ -44,7 +44,7 @@ type Server struct {
 
 	// Bugs that tests plant.
 	OneSeed  bool // all prompts of a request use the same random number
-	RowEarly bool // each prompt gets the row of the place before: its last token is ignored
+	RowEarly bool // each prompt gets the row of the prompt without its last token
 	Forgets  bool // llama-server: it keeps no prompt in its cache
 	// Faults that a later release of a server may have.
 	Untold     bool // it sends no log-probabilities

@@ -199,7 +199,7 @@ func (r *runner) captured(run func()) Text {
 	return r.out.text()
 }
 
-// inside opens a scope.
+// inside returns a new scope inside parent.
 func (r *runner) inside(parent *scope) *scope {
 	r.alloc(400)
 	return &scope{parent, map[string]Value{}}
