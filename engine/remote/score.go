@@ -315,8 +315,8 @@ func (s *Server) vllmPlaces(ctx context.Context, prefixes [][]int32, k int, p *s
 	return list, nil
 }
 
-// counted compares the server's count of prompt tokens with the tokens sent. Some releases count only
-// one prompt. After a count of all prompts together, a different count means the answer of another request.
+// counted compares the server's count of prompt tokens with the tokens sent. They must be equal once the
+// server has counted all prompts of a request together; then another count is that of another request.
 func (s *Server) counted(read int, prefixes [][]int32) error {
 	sent := 0
 	for _, p := range prefixes {
