@@ -84,7 +84,7 @@ func refused(t *testing.T, b compute.Backend, data []byte) bool {
 		n, _, _ := file.Uint(file.Architecture() + "." + key)
 		return n > 0
 	}
-	experts, states := has("expert_count"), has("ssm.state_size")
+	experts, states := has("expert_count"), has("ssm.state_size") || has("shortconv.l_cache")
 	unlike := file.Architecture() == "gemma4" // heads of two widths
 	if !experts && !states && !unlike {
 		return false
