@@ -283,7 +283,8 @@ func rolesWords(s *state.State) string {
 }
 
 // recentWords gives tokens per round and acceptance in the newest rounds, if they fit into w cells; ""
-// before the first round.
+// before the first round. In a longer reply it says of how many rounds, because the line under a complete
+// reply has the figures of all of them.
 func recentWords(s *state.State, th *theme.Theme, w int) string {
 	recent := s.Recent(recentRounds)
 	perPass, any := recent.TokensPerPass()
@@ -291,10 +292,19 @@ func recentWords(s *state.State, th *theme.Theme, w int) string {
 		return ""
 	}
 	words := fmt.Sprintf("%.1f tokens a round", perPass)
-	if share, tested := recent.Acceptance(); tested {
-		tested, kept := percent(th, share, true)+" of tested guesses kept  ", percent(th, share, true)+" of tested kept  "
-		tight := fmt.Sprintf("%.1f tokens/round", perPass)
-		return longestThatFits(w, tested+words, tested+tight, kept+words, kept+tight, words, "")
+	share, tested := recent.Acceptance()
+	if !tested {
+		return words
 	}
-	return words
+	kept := percent(th, share, true)
+	if s.Recent(recentRounds+1).Rounds > recentRounds {
+		last := fmt.Sprintf("last %d rounds: ", recentRounds)
+		each := fmt.Sprintf("%.1f tokens each", perPass)
+		return longestThatFits(w, last+kept+" of tested kept, "+each, last+kept+" kept, "+each,
+			fmt.Sprintf("last %d: %s kept, %.1f tokens a round", recentRounds, kept, perPass),
+			fmt.Sprintf("last %d: %s kept, %.1f a round", recentRounds, kept, perPass), "")
+	}
+	tight := fmt.Sprintf("%.1f tokens/round", perPass)
+	guesses, short := kept+" of tested guesses kept  ", kept+" of tested kept  "
+	return longestThatFits(w, guesses+words, guesses+tight, short+words, short+tight, words, "")
 }
