@@ -101,7 +101,8 @@ func (m *Model) startTour(s *demo.Script, loop bool) tea.Cmd {
 	return tea.Batch(saved, m.advance())
 }
 
-// endTour gives the user back what was there before: the chat, the settings and the choice of pictures.
+// endTour restores what the user had before the tour: the chat, the settings and which graphs were shown.
+// words is the message that is shown then.
 func (m *Model) endTour(words string) tea.Cmd {
 	return m.afterAll(func() tea.Cmd {
 		if m.tour == nil {

@@ -139,9 +139,9 @@ func (m *Model) placeholder(w int) string {
 	return text
 }
 
-// enterModes returns the sequences that set the terminal's modes as the last frame declares them, for a
-// terminal that was restored without the renderer's knowledge. It contains no query: if the program were
-// stopped again at once, the answer would go to the shell.
+// enterModes returns the sequences that set the modes of the last frame again, after the terminal got the
+// shell's modes without the renderer's knowledge. They ask the terminal nothing: if the program were
+// stopped again at once, the shell would read the terminal's answer.
 func (m *Model) enterModes() string {
 	on := ansi.SetModeAltScreenSaveCursor + ansi.SetModeBracketedPaste +
 		ansi.SetModifyOtherKeys2 + ansi.PushKittyKeyboard(ansi.KittyDisambiguateEscapeCodes)

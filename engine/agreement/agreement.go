@@ -35,7 +35,7 @@ type Model interface {
 
 // Dialogue is one text in tokens.
 type Dialogue struct {
-	Source string // may be empty
+	Source string // the kind of text, such as the name of a data set, for Report.Sources; may be empty
 	Tokens []int32
 	// Judged, of the length of Tokens, marks the tokens whose probabilities count. The first token
 	// never counts.

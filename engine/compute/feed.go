@@ -13,8 +13,8 @@ type Feeder interface {
 	// scores are not finite, no token is chosen, and a pass that reads the token computes garbage;
 	// Tokens.Get and Judge report it.
 	Choose(x Buffer, t Tokens, at int) error
-	// Draw queues this: token at (1 or more) is drawn from row 0 of x under Tokens.Sample, with the
-	// uniform of stream 0 at position at−1. The device keeps the distribution for Judge.AcceptDrawn.
+	// Draw queues this: the token with the index at, which is 1 or more, is drawn from row 0 of x with
+	// the settings last given to Tokens.Sample, and with the uniform of stream 0 at position at − 1. The device keeps the distribution for Judge.AcceptDrawn.
 	// If the scores are not finite, no token is drawn.
 	Draw(x Buffer, t Tokens, at int) error
 }

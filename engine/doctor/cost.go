@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	costRuns  = 9    // passes of each length; the least time is the result, because disturbances only add time
+	costRuns  = 9    // passes for each number of rows; the shortest time counts, because disturbances only add time
 	costShare = 0.15 // part of the whole time in which costs are measured
 	// A jump is reported if a row adds cliff times as much as a row usually does, and at least the share
 	// minCliff of the previous pass.

@@ -229,7 +229,7 @@ const (
 	// plainEvery is the number of rounds with a draft after which a plain round comes. Such plain
 	// rounds cost (1 − 1/speed-up)/64 of the time.
 	plainEvery = 64
-	// Until there were plainFewest plain rounds, a plain round comes after plainSoon rounds with a
-	// draft, because the first rounds of a session are slower than later ones.
+	// The first plainFewest plain rounds come sooner: after plainSoon rounds with a draft each. The first
+	// rounds of a session are slow, so the speed-up needs plain rounds that were slow, too.
 	plainSoon, plainFewest = 8, 3
 )

@@ -45,7 +45,7 @@ func (b *Backend) Activate(x, y compute.Buffer, m int, f compute.Activation) err
 	return nil
 }
 
-// SoftCap keeps each number between −limit and limit.
+// SoftCap replaces each number x by limit·tanh(x/limit), which lies between −limit and limit.
 func (b *Backend) SoftCap(x compute.Buffer, m int, limit float32) error {
 	data, xb := queuedRows(x, 0, m)
 	b.perRow(rowOperation{run: capRow, parts: xb.cols, count: m, x: data, cols: xb.cols, factor: limit}, 40*len(data))

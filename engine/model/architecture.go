@@ -54,7 +54,8 @@ type architecture struct {
 	saved saved // how the library transformers saves models of this family
 }
 
-// states says which layers have a state in place of keys and values, and what they compute with it.
+// states describes the recurrent state that layers of a family have: what is computed with it, and what
+// else such a layer has.
 type states struct {
 	kind stateKind
 	// beside: every layer has attention as well, which reads the same input.

@@ -119,9 +119,9 @@ func (b *binder) find(name string, shape []int) (*binding, error) {
 	return &binding{weight: weight, tensor: name}, nil
 }
 
-// findFused returns the rows of a fused tensor that are the tensor of this name. It returns nil if this
-// tensor is never fused, if the file has no fused tensor, or if the tensor that may be fused (ffn_up)
-// has the size of a single one.
+// findFused looks for the named tensor in a fused one and returns its rows there. It returns nil if a
+// tensor of this name is never fused, or if the file has no fused tensor. ffn_up may have gate and up
+// or up alone, which its size tells; if it has up alone, findFused returns nil, too.
 func (b *binder) findFused(name string, shape []int) (*binding, error) {
 	layer, kind, ok := splitName(name)
 	own, suffix, _ := strings.Cut(kind, ".")

@@ -7,7 +7,8 @@ import (
 	"specula/engine/compute"
 )
 
-// mostStateDim limits KeyDim and ValueDim, the sides of a head's state; mostKernel limits Kernel.
+// mostStateDim limits KeyDim and ValueDim, the dimensions of a head's state, which is a matrix. mostKernel
+// limits Kernel, the number of tokens that the convolution sees.
 const mostStateDim, mostKernel = 256, 16
 
 // mixers says which parts a layer has.

@@ -120,7 +120,8 @@ func (g *guidedScores) Row(i int, dst []float32) error {
 		return err
 	}
 	for id, without := range g.negative {
-		// A masked token stays masked. A token that only the companion masks keeps its own score.
+		// A score of −Inf stays. If only the companion's score is −Inf, the token keeps the score that it has
+		// without guidance.
 		if with := dst[id]; !math.IsInf(float64(with), -1) && !math.IsInf(float64(without), -1) {
 			dst[id] = float32(float64(without) + g.scale*(float64(with)-float64(without)))
 		}

@@ -8,8 +8,8 @@ import (
 	"specula/kernels/format"
 )
 
-// ErrMalformed is wrapped by every error that the content of a model file causes, except a
-// ForeignError.
+// ErrMalformed is wrapped by each error about a file that breaks the rules of its format. A ForeignError
+// is about a file of another format.
 var ErrMalformed = errors.New("malformed model file; download or convert it again")
 
 // ErrUnsupportedType is wrapped if a tensor has a type that specula can list but not compute with.

@@ -16,8 +16,8 @@ import (
 
 // The checks of a command's arguments and flags, with their errors.
 
-// promptModelOrNothing accepts no argument, or one: the path of a model, or a prompt. A single word is
-// more likely a mistyped command, so it is refused.
+// promptModelOrNothing accepts zero arguments or one, which must be the path of a model or a prompt of
+// several words. Any other single word is refused: it is more likely a mistyped command.
 func promptModelOrNothing(c *cobra.Command, args []string) error {
 	if len(args) == 1 && app.IsModel(args[0]) {
 		return nil

@@ -34,7 +34,7 @@ type keeper struct {
 	words  *words   // the child's stderr
 
 	signals chan os.Signal // signals to pass on to the child
-	stops   chan os.Signal // SIGTSTP, also passed on; a second one does nothing to a stopped child
+	stops   chan os.Signal // SIGTSTP, passed on, too. Room for one is enough: a stopped child ignores another
 	stopped bool           // the child is stopped
 
 	mu     sync.Mutex // guards the rest

@@ -52,8 +52,8 @@ const (
 	roundParts   = 1 + verdictParts
 )
 
-// Pacer is safe for concurrent use: the goroutine that pulls events waits in it, and the screen
-// sets it.
+// Pacer delays rounds so that one can watch them. It is safe for concurrent use: the goroutine that
+// pulls events waits in its methods while the screen changes mode and speed.
 type Pacer struct {
 	mu      sync.Mutex
 	mode    Mode

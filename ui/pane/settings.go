@@ -70,7 +70,8 @@ func settingsWords(s *state.State, th *theme.Theme) []shownSetting {
 	return words
 }
 
-// proposerSetting returns the setting proposer and, if that is auto, the proposer that auto has chosen.
+// proposerSetting returns the value of the setting "proposer". If it is "auto", the name of the proposer
+// that was chosen follows.
 func proposerSetting(s *state.State) string {
 	if who := s.Drafter(); s.Settings.Proposer == "auto" && who != "" {
 		return "auto: " + who

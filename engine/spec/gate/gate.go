@@ -15,9 +15,9 @@ const Limit = 5.5
 // Played is the beginning of one reply after Root.
 type Played struct {
 	Tokens []int32 // at least one; tokens beyond those that are judged are ignored
-	// Bonus is the index of the first token drawn after a draft that was accepted whole, or −1 if
-	// there is none. Do not give a later bonus token, such as the last one: which of them is the last
-	// depends on the tokens themselves, so its distribution differs.
+	// Bonus is the index in Tokens of the reply's first bonus token, or −1 if there is none. It must be
+	// the first: whether a bonus token is the last one depends on its own value and on later tokens, so
+	// the last one does not have the target's distribution.
 	Bonus int
 }
 

@@ -188,7 +188,7 @@ func (s scope) resultsOf(call *ast.CallExpr) []ast.Expr {
 		if results, ok := s.results[receiver+"."+f.Sel.Name]; ok {
 			return results
 		}
-		for name, results := range s.results { // of an interface: the method of that name of any type
+		for name, results := range s.results { // the receiver is an interface: take the results of a method with this name, whatever type has it
 			if strings.HasSuffix(name, "."+f.Sel.Name) && f.Sel.Name != "c" {
 				return results
 			}

@@ -36,7 +36,8 @@ type inHalves struct {
 	near     bool         // the weights of the whole model are in the last-level cache
 }
 
-// byNumber returns inHalves with a distance that the kernel chooses by the number of rows.
+// byNumber returns an inHalves whose prefetch distance depends on the number of rows. It generates the code
+// that chooses the distance when the kernel runs.
 func byNumber(p *product512) *inHalves {
 	distance := p.GP64()
 	p.MOVQ(U32(prefetchNearBytes), distance)

@@ -12,7 +12,7 @@ type format struct {
 	super             bool // super-blocks: eight tiles share d, and dmin if any, which lie before them
 	mins              bool // weight = scale·quant + minimum
 	nibbles           bool // each half of a tile's columns has factors of scale and minimum, of four bits
-	halves            bool // each half of a tile's columns has a signed factor
+	halves            bool // each half of a tile's columns has its own factor, a signed integer
 	twoScales         bool // each half has a scale; the second lies where other formats have the minimum
 	oneFactor         bool // a tile has a signed factor
 	exponent          bool // scales are bfloat16

@@ -70,7 +70,8 @@ func (v *elements) function(name, doc, signature string, pointers ...string) (p 
 	return p, v.Load(v.Param("n"), v.GP64())
 }
 
-// loop repeats body n/step times. After each turn it advances the pointers by bytes.
+// loop generates a loop that runs body n/step times. After each iteration every pointer advances by the
+// given number of bytes.
 func (v *elements) loop(n reg.Register, step, bytes int, pointers []reg.Register, body func()) {
 	v.blocks("next", n, step, bytes, pointers, body)
 }

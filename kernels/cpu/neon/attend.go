@@ -155,7 +155,7 @@ func (a *attention) keysQ8_0(keys, headDim, tiles, left r) {
 type weighed struct {
 	*attention
 	dst, values, weights, keys r // arguments
-	at, rowBytes               r // offset of the columns in a row of dst; bytes from a value to the next
+	at, rowBytes               r // offset of the sixteen columns in a row of dst; bytes from one value vector to the next
 	value, left, row           r // address of a value; number of values left; address in a row of dst
 }
 

@@ -110,7 +110,8 @@ func rowsFrom(f *function, rows []r, first, rowBytes r) {
 	}
 }
 
-// columns multiplies sixteen columns, eight at a time. It rounds once, after each addition.
+// columns multiplies sixteen columns, eight at a time. The product is not rounded, only the sum (fused
+// multiply-add).
 func (d *dots) columns() {
 	const step = 2 // registers per row
 	xs := make([][]v, d.m)

@@ -211,7 +211,8 @@ func (p *panelProduct) dots() {
 	}
 }
 
-// vector loads vector j of a group of vectors.
+// vector generates a load: the 16 bytes numbered j of a group in the panel go to a register. The groups
+// begin at byte offset.
 func (p *panelProduct) vector(to v, offset, group, j int) {
 	p.do(ldr(to, p.pw, offset+vectorBytes*group+16*j))
 }
