@@ -131,10 +131,6 @@ func (s *studio) jump() { s.wait(s.timers[s.nextTimer()].at - s.clock) }
 func measured(e event.Event) time.Duration {
 	if r, is := e.(raced); is {
 		e = r.event
-		if round, is := e.(event.Round); is {
-			round.Draft = nil // a lane does not show its draft before the verdict
-			e = round
-		}
 	}
 	ms := 0.0
 	switch e := e.(type) {
@@ -142,7 +138,7 @@ func measured(e event.Event) time.Duration {
 		ms = e.DraftMS
 	case event.Round:
 		if ms = e.MS(); len(e.Draft) > 0 {
-			ms -= e.DraftMS
+			ms -= e.DraftMS // event.Drafted came before, and took that time
 		}
 	}
 	return time.Duration(ms * float64(time.Millisecond))

@@ -10,6 +10,8 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"specula/engine"
+	"specula/engine/config"
 	"specula/engine/event"
 	"specula/ui/demo"
 	"specula/ui/export/film"
@@ -91,6 +93,26 @@ wait key
 	}
 	if !slices.Equal(marks, []string{"Guessing", "Racing"}) {
 		t.Errorf("the marks are %q", marks)
+	}
+}
+
+// At pace full, a reply and a lane of a race take the time of their rounds: each draft counts once.
+func TestAFilmAtFullPaceTakesTheTimeOfTheRounds(t *testing.T) {
+	c := config.Default()
+	for name, shown := range map[string]func(event.Event) event.Event{
+		"a reply": func(e event.Event) event.Event { return e },
+		"a lane":  func(e event.Event) event.Event { return raced{event: e} },
+	} {
+		var got, want time.Duration
+		for e := range newScripted(c, 12).Generate(t.Context(), engine.Request{Messages: []engine.Message{{Role: "user", Content: "hello"}}}) {
+			got += measured(shown(e))
+			if r, is := e.(event.Round); is {
+				want += time.Duration(r.MS() * float64(time.Millisecond))
+			}
+		}
+		if (got-want).Abs() > time.Microsecond || want == 0 {
+			t.Errorf("%s takes %v, want %v", name, got, want)
+		}
 	}
 }
 

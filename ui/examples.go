@@ -7,10 +7,14 @@ import "slices"
 // tokens are kept
 // (docs/screen.md, «The opening»).
 func (m *Model) examples() []string {
+	embedded := m.isEmbedded()
+	if m.state.Ready == nil { // while the models are read, the settings tell which
+		embedded = m.config.Model.Target == "" && m.config.Remote.URL == ""
+	}
 	switch {
-	case m.engine == nil || len(m.state.Messages) > 0:
+	case m.options.Load == nil || len(m.state.Messages) > 0:
 		return nil
-	case m.isEmbedded():
+	case embedded:
 		return []string{"Tell me a story.", "What is speculative decoding?", "What happens to a refused token?"}
 	}
 	return []string{"Tell me a story about a lighthouse.", "Explain how rainbows form.", "Write a function that sorts a list."}

@@ -67,6 +67,19 @@ func TestAPromptOfTheCommandLineIsSent(t *testing.T) {
 	}
 }
 
+// TestAnExampleIsAskedBeforeTheEngineIsReady presses tab and enter at once. The example is for the model that
+// the settings name.
+func TestAnExampleIsAskedBeforeTheEngineIsReady(t *testing.T) {
+	for target, want := range map[string]string{"": "Tell me a story.", "other.gguf": "Tell me a story about a lighthouse."} {
+		s, release := slowly(t, func(o *Options) { o.Config.Model.Target = target })
+		s.press("tab enter")
+		release()
+		if asked := s.engine.asked; len(asked) != 1 || asked[0][0].Content != want {
+			t.Errorf("target %q: the engine was asked %v, want %q", target, asked, want)
+		}
+	}
+}
+
 // TestAWaitingPromptIsWithdrawn withdraws a prompt in every way before the engine is ready. It is not
 // sent, and the text stays unless the user cleared it.
 func TestAWaitingPromptIsWithdrawn(t *testing.T) {
