@@ -58,8 +58,8 @@ func (a *App) Audit(ctx context.Context, o AuditOptions, progress func(done, tot
 		return nil, errors.New("the server of --plain speculates, too: start one without, or leave --plain out")
 	}
 	options := audit.Options{Prompts: prompts[:min(o.Count, len(prompts))], Streams: o.Plain != "" && plain.server.Describe().Kind == remote.Llama}
-	if counters, err := counting(ctx, server); err == nil {
-		options.Count = counters
+	if options.Count, err = counting(ctx, server); err != nil {
+		return nil, fmt.Errorf("reading the server's counters: %w", err)
 	}
 	r, err := audit.Run(ctx, speculative, plain, options, progress)
 	if err != nil {
@@ -73,12 +73,18 @@ func (a *App) Audit(ctx context.Context, o AuditOptions, progress func(done, tot
 	return r, nil
 }
 
-// counting returns a function that reads the server's counters, or an error that says why there are none.
+// counting returns a function that reads the server's counters; nil if the server refuses to tell them.
 func counting(ctx context.Context, s *remote.Server) (func(context.Context) (audit.Counters, error), error) {
 	read := func(ctx context.Context) (audit.Counters, error) {
 		m, err := s.Metrics(ctx)
 		return audit.Counters{Drafted: m.Drafted, Accepted: m.Accepted}, err
 	}
 	_, err := read(ctx)
-	return read, err
+	if err == nil {
+		return read, nil
+	}
+	if refused := (*remote.Refused)(nil); errors.As(err, &refused) {
+		return nil, nil
+	}
+	return nil, err
 }

@@ -2,7 +2,9 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -18,6 +20,7 @@ import (
 	"specula/engine/host"
 	"specula/engine/model"
 	"specula/engine/remote/imitation"
+	"specula/engine/trace"
 	"specula/engine/weights"
 	"specula/tokenizer"
 )
@@ -250,5 +253,59 @@ func TestKeysComeFromOutside(t *testing.T) {
 	c := config.Default()
 	if err := c.Set("remote.key", "sk-abcdef"); err == nil || strings.Contains(err.Error(), "abcdef") {
 		t.Errorf("a key in place of its name: %v", err)
+	}
+}
+
+// Trace, --json and saved chats are written from events. No event has the key or the value of a header, even
+// if the server repeats both in an error.
+func TestNoEventHasASecret(t *testing.T) {
+	const key, header = "sk-very-secret-1234", "gate-secret-5678"
+	file := filepath.Join(t.TempDir(), "headers")
+	if err := os.WriteFile(file, []byte("X-Gate: "+header+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	imitated, revoked := pairServer(t), false
+	imitated.Key = key
+	imitated.Trouble = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Header.Get("X-Gate") != header {
+			t.Error("a request came without the header")
+		}
+		if revoked {
+			w.WriteHeader(http.StatusUnauthorized)
+			_, _ = fmt.Fprintf(w, `{"error":{"message":"Invalid API Key %s at gate %s"}}`, key, header)
+		}
+		return revoked
+	}
+	listener := httptest.NewServer(imitated)
+	defer listener.Close()
+	c := config.Default()
+	if err := c.SetAll(config.Value{Name: "remote", Text: listener.URL}, config.Value{Name: "remote.key", Text: "SPECULA_KEY"},
+		config.Value{Name: "remote.headers", Text: file}, config.Value{Name: "device", Text: "cpu"}, config.Value{Name: "max-tokens", Text: "8"}); err != nil {
+		t.Fatal(err)
+	}
+	var written strings.Builder
+	w := trace.NewWriter(&written, time.Now)
+	record := func(e event.Event) {
+		if err := w.Write(e); err != nil {
+			t.Error(err)
+		}
+	}
+	a := &App{Now: time.Now, Getenv: func(string) string { return key }}
+	conversation, err := a.Open(t.Context(), c, record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conversation.Close()
+	for _, revoked = range []bool{false, true} {
+		for e := range conversation.Reply(t.Context(), "Tell me a story.") {
+			record(e)
+		}
+	}
+	text := written.String()
+	if !strings.Contains(text, "Invalid API Key [key] at gate [header]") || !strings.Contains(text, `"kind":"round"`) {
+		t.Errorf("the events lack a reply, or its failure: %s", text)
+	}
+	if strings.Contains(text, key) || strings.Contains(text, header) {
+		t.Errorf("an event has a secret: %s", text)
 	}
 }

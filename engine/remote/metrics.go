@@ -1,8 +1,6 @@
 package remote
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"strconv"
 	"strings"
@@ -24,14 +22,14 @@ func (s *Server) Metrics(ctx context.Context) (Metrics, error) {
 	if err := s.get(ctx, "/metrics", &text); err != nil {
 		return Metrics{}, err
 	}
-	return readMetrics(text), nil
+	return readMetrics(string(text)), nil
 }
 
 // readMetrics reads the counts of speculation from the text format of Prometheus. llama-server and vLLM
 // use names with different prefixes, and vLLM adds labels.
-func readMetrics(text []byte) (m Metrics) {
-	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
-		name, value, ok := cutLast(lines.Text(), " ")
+func readMetrics(text string) (m Metrics) {
+	for line := range strings.Lines(text) {
+		name, value, ok := cutLast(strings.TrimSpace(line), " ")
 		number, err := strconv.ParseFloat(value, 64)
 		if !ok || err != nil || strings.HasPrefix(name, "#") {
 			continue

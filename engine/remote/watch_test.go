@@ -172,7 +172,8 @@ func TestWatchedRoundsOfLlamaServer(t *testing.T) {
 }
 
 func TestMetricsOfBothServers(t *testing.T) {
-	text := `# HELP llamacpp:spec_decode_num_drafts_total x
+	text := "# HELP some_page " + strings.Repeat("x", 1<<17) + `
+# HELP llamacpp:spec_decode_num_drafts_total x
 llamacpp:spec_decode_num_draft_tokens_total 114
 llamacpp:spec_decode_num_accepted_tokens_total 102
 llamacpp:spec_decode_num_drafts_total 32
@@ -181,7 +182,7 @@ vllm:spec_decode_num_accepted_tokens_per_pos_total{engine="0",model_name="demo",
 vllm:spec_decode_num_drafts_total{engine="0",model_name="demo"} 3.0
 vllm:spec_decode_num_accepted_tokens_per_pos_total{position="999999999"} 2.0
 `
-	m := readMetrics([]byte(text))
+	m := readMetrics(text)
 	if m.Drafts != 35 || m.Drafted != 114 || m.Accepted != 102 {
 		t.Errorf("%+v", m)
 	}
