@@ -26,10 +26,7 @@ func TestACardThatCannotRunTheKernels(t *testing.T) {
 		{"EMULATOR_CUDA", "11020",
 			"the driver of CUDA emulator supports CUDA 11.2, and the kernels need 11.4"},
 	}
-	atOpen := slices.DeleteFunc(cuda.Modules(), func(module string) bool { // the others when a model is loaded
-		return slices.ContainsFunc(cuda.Packed(), func(f *cuda.Format) bool { return f.Module == module })
-	})
-	for n := range atOpen {
+	for n := range modulesAtOpen() {
 		cards = append(cards, card{"EMULATOR_REFUSE_MODULE", fmt.Sprint(n + 1), "refuses the kernels"})
 	}
 	for _, c := range cards {
@@ -56,6 +53,32 @@ func TestACardThatCannotRunTheKernels(t *testing.T) {
 	}
 	// The card is usable again afterwards: nothing of the refused ones is left.
 	load(t, open(t), assets.Draft(), model.Options{MaxTokens: 64, MaxRows: 1})
+}
+
+// A driver that refuses the kernels of a weight format is found when a model has the format: loading it
+// fails with the same reason, and leaves the card usable.
+func TestACardThatCannotRunTheKernelsOfAFormat(t *testing.T) {
+	needEmulator(t)
+	t.Setenv("EMULATOR_REFUSE_MODULE", fmt.Sprint(len(modulesAtOpen())+1))
+	b, err := gpu.Open(t.Context(), "cuda")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	o := model.Options{MaxTokens: 64, MaxRows: 1}
+	_, err = model.Load(t.Context(), b, parse(t, assets.Draft()), o, nil)
+	if !errors.Is(err, gpu.ErrNoDevice) || !strings.Contains(fmt.Sprint(err), "refuses the kernels") {
+		t.Fatalf("error %v, want one that wraps %q and says that the card refuses the kernels", err, gpu.ErrNoDevice)
+	}
+	load(t, b, assets.Draft(), o)
+}
+
+// modulesAtOpen names the modules that are compiled when a device is opened: all but those of weight
+// formats.
+func modulesAtOpen() []string {
+	return slices.DeleteFunc(cuda.Modules(), func(module string) bool {
+		return slices.ContainsFunc(cuda.Packed(), func(f *cuda.Format) bool { return f.Module == module })
+	})
 }
 
 // What the kernels need is what their headers say.

@@ -103,31 +103,28 @@ func (l *library) load(module string) error {
 	return err
 }
 
-// compile compiles every module but those of weight formats, which Matrix compiles. If the device or
-// its driver refuses one, the error wraps ErrNoDevice, unless memory ran out or the device was lost.
+// compile compiles every module but those of weight formats, which Matrix compiles.
 func (b *Backend) compile() error {
-	return b.note(b.device.Do(func() error {
-		for _, module := range slices.Sorted(maps.Keys(b.modules.texts)) {
-			if slices.ContainsFunc(cuda.Packed(), func(f *cuda.Format) bool { return f.Module == module }) {
-				continue
-			}
-			err := b.modules.load(module)
-			var refused *driver.Error
-			if errors.As(err, &refused) && refused.Unwrap() == nil {
-				return fmt.Errorf("%w that can be used: %s refuses the kernels: %w", ErrNoDevice,
-					b.info.Name, err)
-			}
-			if err != nil {
-				return err
-			}
+	for _, module := range slices.Sorted(maps.Keys(b.modules.texts)) {
+		if slices.ContainsFunc(cuda.Packed(), func(f *cuda.Format) bool { return f.Module == module }) {
+			continue
 		}
-		return nil
-	}))
+		if err := b.compileModule(module); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// compileFor compiles the kernels of a weight format.
-func (b *Backend) compileFor(f *cuda.Format) error {
-	return b.note(b.device.Do(func() error { return b.modules.load(f.Module) }))
+// compileModule compiles a module, unless that is done already. If the device or its driver refuses it,
+// the error wraps ErrNoDevice, unless memory ran out or the device was lost.
+func (b *Backend) compileModule(module string) error {
+	err := b.note(b.device.Do(func() error { return b.modules.load(module) }))
+	var refused *driver.Error
+	if errors.As(err, &refused) && refused.Unwrap() == nil {
+		return fmt.Errorf("%w that can be used: %s refuses the kernels: %w", ErrNoDevice, b.info.Name, err)
+	}
+	return err
 }
 
 // free unloads every module. Call it on the device's thread.

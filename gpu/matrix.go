@@ -71,7 +71,7 @@ func (b *Backend) Matrix(ctx context.Context, w compute.Weight) (compute.Matrix,
 	if err != nil {
 		return nil, err
 	}
-	if err := b.compileFor(f); err != nil {
+	if err := b.compileModule(f.Module); err != nil {
 		return nil, fmt.Errorf("tensor %q: preparing the kernels of its type: %w", w.Name, err)
 	}
 	m := &matrix{memory: memory, rows: w.Rows, cols: w.Cols, format: f}
