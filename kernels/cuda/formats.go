@@ -23,16 +23,19 @@ var (
 
 // packed are all formats.
 var packed = []*Format{BFloat16, Half, Q8_0, Q4_K, Q6_K,
-	scaled("matmul_blocks", 2), scaled("matmul_blocks", 3), scaled("matmul_blocks", 6), scaled("matmul_blocks", 7),
-	scaled("matmul_blocks", 13)}
+	scaled("matmul_blocks", 2),  // Q4_0
+	scaled("matmul_blocks", 3),  // Q4_1
+	scaled("matmul_blocks", 6),  // Q5_0
+	scaled("matmul_blocks", 7),  // Q5_1
+	scaled("matmul_blocks", 13), // Q5_K
+}
 
 // scaled is the format for weights of a type whose blocks of 32 have one scale (src/scaled.h). All of it
 // follows from the type's row in the table of types.
 func scaled(module string, number uint32) *Format {
 	file := format.Find(number)
 	f := &Format{Name: strings.ToLower(file.Name), Module: module, Columns: 128, Activations: "quantise_rows", file: file,
-		mostRanges: 16, groupSlab: 1280, blockGroups: 8, stages: 3, pieces: 1, pack: packScaled,
-		code: uint8(file.Bias)}
+		mostRanges: 16, groupSlab: 1280, blockGroups: 8, stages: 3, pieces: 1, pack: packScaled}
 	scaleBytes := 128
 	switch {
 	case file.Super():

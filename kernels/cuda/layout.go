@@ -20,7 +20,6 @@ type Format struct {
 
 	slabBytes   int
 	file        *format.Format // in which the weights come
-	code        uint8          // the bits of a quant that are inverted before it is packed
 	mostRanges  int
 	groupHeader int // bytes before the slabs of a group of 8 rows of activations
 	groupSlab   int // bytes of a group of 8 rows of activations for a slab of weights

@@ -36,8 +36,9 @@ func packScaled(f *Format, slab []byte, rows *[tileRows][]byte) {
 	low := plane{bits: f.file.Low.Bits, blocks: blocks}
 	high := plane{at: low.bytes(), bits: f.file.High.Bits, blocks: blocks}
 	scales := slab[high.at+high.bytes():]
-	mask := uint32(f.code) * 0x01010101
-	zeros := [format.Tile]byte(bytes.Repeat([]byte{f.code}, format.Tile)) // for rows and columns that are missing
+	// A bias is the value of a quant's top bit. Inverting this bit subtracts the bias, in two's complement.
+	signs := uint32(f.file.Bias) * 0x01010101
+	zeros := [format.Tile]byte(bytes.Repeat([]byte{byte(f.file.Bias)}, format.Tile)) // for missing rows and columns
 	for block := range blocks {
 		var quants [tileRows][format.Tile]byte
 		for r, row := range rows {
@@ -52,7 +53,7 @@ func packScaled(f *Format, slab []byte, rows *[tileRows][]byte) {
 		}
 		for lane := range 32 {
 			for i := range 4 {
-				four := le.Uint32(quants[lane/4+i%2*8][lane%4*4+i/2*16:]) ^ mask
+				four := le.Uint32(quants[lane/4+i%2*8][lane%4*4+i/2*16:]) ^ signs
 				low.add(slab, block, lane, i, four)
 				if high.bits > 0 {
 					high.add(slab, block, lane, i, four>>low.bits)

@@ -3,6 +3,7 @@ package main
 import (
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -99,4 +100,35 @@ func TestPassesAreRead(t *testing.T) {
 			t.Errorf("%q was read", text)
 		}
 	}
+}
+
+// Passes of types that were not recorded launch the products of their own format and read its bytes.
+func TestPassesOfOtherTypes(t *testing.T) {
+	passes, err := readPasses(recorded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for format, c := range map[string]struct {
+		kernel, like string
+		bits, ofLike float64 // per weight
+	}{"Q5_1": {"matmul_q5_1_rows8", "Q8_0", 6, 8.5}, "Q5_K": {"matmul_q5_k_rows8", "Q4_K", 5.625, 4.625}} {
+		got, like := productsOf(withOtherTypes(passes), format), productsOf(passes, c.like)
+		if ratio := got.weightBytes() / like.weightBytes(); math.Abs(ratio-c.bits/c.ofLike) > 1e-9 {
+			t.Errorf("%s reads %.4f times the weights of %s, want %.4f", format, ratio, c.like, c.bits/c.ofLike)
+		}
+		if !slices.ContainsFunc(got.launches, func(l launch) bool { return l.kernel == c.kernel }) {
+			t.Errorf("a pass of %s launches no %s", format, c.kernel)
+		}
+	}
+}
+
+// productsOf is the pass of one row of Qwen3-8B in a format, without the launches that are no products.
+func productsOf(passes []pass, format string) (products pass) {
+	for _, p := range passes {
+		if p.model == "qwen3-8b" && p.format == format && p.rows == 1 {
+			p.launches = slices.DeleteFunc(slices.Clone(p.launches), func(l launch) bool { return !strings.HasPrefix(l.kernel, "matmul_") })
+			products = p
+		}
+	}
+	return products
 }
