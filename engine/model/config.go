@@ -193,6 +193,7 @@ func readConfig(file *weights.File, arch *architecture) (Config, layout, error) 
 	scaleAttention(shapes, &c)
 	c.HeadDim = firstAttention(shapes).keyDim
 	m.checkShapes(shapes)
+	m.checkLatent(&c, shapes)
 	m.check(c)
 	all := layout{w, shapes, m.lenders(&c, shapes, w)}
 	return c, all, m.err

@@ -66,15 +66,14 @@ func (m *metadata) readLatent(a *architecture, c *Config) {
 	whole := m.count("attention.key_length_mla", 0, mostWide)
 	n.Plain, n.Value = whole-n.Turned, m.count("attention.value_length_mla", 0, mostWide)
 	n.QueryDim = m.optionalCount("attention.q_lora_rank", mostWide)
+	value := m.count("attention.value_length", c.HeadDim, maxValueDim)
 	switch {
 	case n.Plain < 1:
 		m.fail(m.key("attention.key_length_mla"), whole, fmt.Sprintf("more than the %d numbers that are rotated", n.Turned))
 	case c.HeadDim != n.Dim+n.Turned:
 		m.fail(m.key("attention.key_length"), c.HeadDim, fmt.Sprintf("%d, the compressed numbers and those that are rotated", n.Dim+n.Turned))
-	case c.KVHeads != 1:
-		m.fail(m.key("attention.head_count_kv"), c.KVHeads, "1: all heads have the same compressed key")
-	case m.count("attention.value_length", c.HeadDim, maxValueDim) != n.Dim:
-		m.fail(m.key("attention.value_length"), "another number", fmt.Sprintf("%d, the compressed numbers", n.Dim))
+	case value != n.Dim:
+		m.fail(m.key("attention.value_length"), value, fmt.Sprintf("%d, the compressed numbers", n.Dim))
 	}
 	c.AttentionScale = 1 / math.Sqrt(float64(whole))
 	// In other families this key divides YaRN's factor of cosine and sine. Here these have no factor; instead
@@ -86,7 +85,23 @@ func (m *metadata) readLatent(a *architecture, c *Config) {
 	}
 }
 
-// latentHeads is the number of heads, the same in all layers.
+// checkLatent refuses layers with compressed keys and values whose heads differ: all layers share their
+// activations (latentSizes), and one row of a cache serves all heads of a layer.
+func (m *metadata) checkLatent(c *Config, shapes []layerShape) {
+	if c.Latent.Dim == 0 {
+		return
+	}
+	for i, s := range shapes {
+		if s.kvHeads != 1 {
+			m.fail(m.key("attention.head_count_kv"), fmt.Sprintf("%d in layer %d", s.kvHeads, i), "1: all heads have the same compressed key")
+		}
+		if s.heads != shapes[0].heads {
+			m.fail(m.key("attention.head_count"), fmt.Sprintf("%d in layer %d", s.heads, i), fmt.Sprintf("%d, as in layer 0", shapes[0].heads))
+		}
+	}
+}
+
+// latentHeads is the number of heads, the same in all layers (checkLatent).
 func (m *Model) latentHeads() int { return m.layers[0].shape.heads }
 
 // latentSizes lists the activations of attention over compressed keys and values.
@@ -169,7 +184,7 @@ func (m *Model) gatherLatent(p *pass, i int, x compute.Buffer) {
 	p.attend(b.attended, b.query, b.key, b.value, compute.Attention{Layer: l.keysOf, Heads: s.heads, HeadDim: s.keyDim, Scale: float32(s.attentionScale)})
 	p.multiplyHeads(p.reshape(a.mixed, c.Value), a.headValues, p.reshape(b.attended, c.Dim), l.ValueFromLatent)
 	p.reshape(a.mixed, c.Value) // a row of mixed is a whole row of the pass again, no longer a head
-	p.project(a.output, a.mixed, l.Mix, nil)
+	p.project(a.output, a.mixed, l.Mix, l.MixBias)
 	p.contribute(nil)
 }
 

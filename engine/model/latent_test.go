@@ -3,6 +3,8 @@ package model_test
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,7 +34,8 @@ func TestMalformedLatent(t *testing.T) {
 	for want, file := range map[string][]byte{
 		"key_length_mla\" is 8; allowed is more than the 8 numbers that are rotated":       withUint32(data, prefix+"key_length_mla", 8),
 		"key_length\" is 24; allowed is 23":                                                withUint32(data, prefix+"kv_lora_rank", 15),
-		"head_count_kv\" is 2; allowed is 1":                                               withUint32(data, prefix+"head_count_kv", 2),
+		"head_count_kv\" is 2 in layer 0; allowed is 1":                                    withUint32(data, prefix+"head_count_kv", 2),
+		"value_length\" is 20; allowed is 16":                                              withUint32(data, prefix+"value_length", 20),
 		"attn_q.weight\" has 80 rows; a deepseek2 model of these hyperparameters needs 84": withUint32(data, prefix+"key_length_mla", 21),
 		"attn_output.weight\" has shape 32 × 40":                                           withUint32(data, prefix+"value_length_mla", 9),
 		"attn_k_b.weight\" is missing":                                                     bytes.Replace(data, []byte("blk.1.attn_k_b"), []byte("blk.1.attn_x_b"), 1),
@@ -45,4 +48,75 @@ func TestMalformedLatent(t *testing.T) {
 			t.Errorf("error %v, want one about %q", err, want)
 		}
 	}
+}
+
+// Layers whose numbers of heads differ are refused: they share buffers, and all heads share one key.
+func TestLatentHeadsAreAlike(t *testing.T) {
+	for key, want := range map[string]string{
+		"attention.head_count":    "is 8 in layer 1; allowed is 4, as in layer 0",
+		"attention.head_count_kv": "is 2 in layer 1; allowed is 1",
+	} {
+		numbers := latentNumbers()
+		usual := uint32(numbers[key])
+		delete(numbers, key)
+		n := newNoisy("deepseek2", compute.F32, numbers)
+		n.Set("deepseek2."+key, []uint32{usual, 2 * usual, usual})
+		n.matrix("token_embd", 64, 128)
+		refuses(t, n.Bytes(), want)
+	}
+}
+
+// Attention over compressed keys adds the bias of its output, and a file with a bias that it does not
+// know is refused.
+func TestBiasesOfLatentAttention(t *testing.T) {
+	scores := func(more func(*noisy)) [][]float32 {
+		file, err := weights.Parse("deepseek2", noisyLatent(compute.F16, more))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := model.Load(context.Background(), newBackend(t, 1), file, model.Options{MaxTokens: 32}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		logits, err := m.Prefill(context.Background(), newCache(t, m), []int32{1, 2, 3}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return scoresOf(t, logits)
+	}
+	if slices.Equal(scores(nil)[0], scores(func(n *noisy) { n.vectors(64, "blk.0.attn_output.bias") })[0]) {
+		t.Error("a bias of the output changes nothing")
+	}
+	refuses(t, noisyLatent(compute.F16, func(n *noisy) { n.vectors(4*96, "blk.0.attn_q.bias") }), `"blk.0.attn_q.bias" has no place`)
+}
+
+// A head whose attention would be that of these families is refused, and the model works without it. A
+// head of Gemma 4 would have no keys of its own.
+func TestHeadsWithoutTheirAttention(t *testing.T) {
+	for name, data := range map[string]func(compute.DType, func(*noisy)) []byte{"deepseek2": noisyLatent, "gemma4": noisyGemma4} {
+		file, err := weights.Parse(name, withHead(name, data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := model.Load(context.Background(), newBackend(t, 1), file, model.Options{MaxTokens: 32, Head: true}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if head, why, err := m.Head(); head != nil || err != nil || !strings.Contains(why, "heads cannot compute the attention of a "+name+" model") {
+			t.Errorf("%s: a head %v, reason %q, error %v", name, head, why, err)
+		}
+	}
+}
+
+// withHead returns a file of one more layer, which is a head and has one tensor only.
+func withHead(name string, build func(compute.DType, func(*noisy)) []byte) []byte {
+	layers := uint32(0)
+	data := build(compute.F16, func(n *noisy) {
+		for bytes.Contains(n.Bytes(), fmt.Appendf(nil, "blk.%d.", layers)) {
+			layers++
+		}
+		n.Set(name+".nextn_predict_layers", uint32(1))
+		n.matrix(fmt.Sprintf("blk.%d.nextn.eh_proj", layers), 128, 64)
+	})
+	return withUint32(data, name+".block_count", layers+1)
 }

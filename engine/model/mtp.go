@@ -38,8 +38,8 @@ func (m *Model) bindHead(file *weights.File) {
 		return
 	}
 	h := &m.mtp
-	if m.config.Latent.Dim > 0 {
-		h.refused = "the head in the target's file is not used: its keys and values are compressed, which heads cannot compute yet"
+	if m.arch.latent || m.arch.sharedKeys {
+		h.refused = fmt.Sprintf("the head in the target's file is not used: heads cannot compute the attention of a %s model yet", m.arch.name)
 		return
 	}
 	layer := m.headLayer()

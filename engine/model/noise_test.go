@@ -54,15 +54,21 @@ func (n *noisy) numbers(count int, around float32) []float32 {
 	return all
 }
 
-// noisyLatent is a model with compressed queries, keys and values, and experts in all layers but the first.
-func noisyLatent(typ compute.DType) []byte {
+// latentNumbers are the sizes of noisyLatent.
+func latentNumbers() map[string]int {
+	return map[string]int{
+		"block_count": 3, "context_length": 512, "embedding_length": 64, "feed_forward_length": 96, "attention.head_count": 4,
+		"attention.head_count_kv": 1, "attention.key_length": 64 + 32, "attention.value_length": 64, "attention.key_length_mla": 32 + 32,
+		"attention.value_length_mla": 64, "attention.kv_lora_rank": 64, "attention.q_lora_rank": 96, "rope.dimension_count": 32,
+		"expert_count": 4, "expert_used_count": 2, "expert_feed_forward_length": 32, "expert_shared_count": 1, "leading_dense_block_count": 1,
+	}
+}
+
+// noisyLatent is a model with compressed queries, keys and values, and experts in all layers but the
+// first. more, which may be nil, adds to it.
+func noisyLatent(typ compute.DType, more func(*noisy)) []byte {
 	const dim, heads, rank, turned, plain, value, query, experts = 64, 4, 64, 32, 32, 64, 96, 4
-	n := newNoisy("deepseek2", typ, map[string]int{
-		"block_count": 3, "context_length": 512, "embedding_length": dim, "feed_forward_length": 96, "attention.head_count": heads,
-		"attention.head_count_kv": 1, "attention.key_length": rank + turned, "attention.value_length": rank, "attention.key_length_mla": plain + turned,
-		"attention.value_length_mla": value, "attention.kv_lora_rank": rank, "attention.q_lora_rank": query, "rope.dimension_count": turned,
-		"expert_count": experts, "expert_used_count": 2, "expert_feed_forward_length": 32, "expert_shared_count": 1, "leading_dense_block_count": 1,
-	})
+	n := newNoisy("deepseek2", typ, latentNumbers())
 	n.matrix("token_embd", dim, 128)
 	n.vectors(dim, "output_norm.weight")
 	for i := range 3 {
@@ -89,12 +95,15 @@ func noisyLatent(typ compute.DType) []byte {
 		n.matrix(at+"ffn_up_shexp", dim, 32)
 		n.matrix(at+"ffn_down_shexp", 32, dim)
 	}
+	if more != nil {
+		more(n)
+	}
 	return n.Bytes()
 }
 
 // noisyGemma4 is a model with embeddings for each layer, a last layer that shares keys, and experts
-// beside dense networks.
-func noisyGemma4(typ compute.DType) []byte {
+// beside dense networks. more, which may be nil, adds to it.
+func noisyGemma4(typ compute.DType, more func(*noisy)) []byte {
 	const dim, heads, own, experts, layers = 64, 4, 32, 4, 4
 	n := newNoisy("gemma4", typ, map[string]int{
 		"block_count": layers, "context_length": 512, "embedding_length": dim, "feed_forward_length": 96, "attention.head_count": heads,
@@ -130,15 +139,18 @@ func noisyGemma4(typ compute.DType) []byte {
 		n.matrix(at+"inp_gate", dim, own)
 		n.matrix(at+"proj", own, dim)
 	}
+	if more != nil {
+		more(n)
+	}
 	return n.Bytes()
 }
 
 // someFamilies returns models with quantised weights of families whose fixtures are F32.
 func someFamilies() (all []subject) {
-	for name, build := range map[string]func(compute.DType) []byte{"gemma4": noisyGemma4, "deepseek2": noisyLatent} {
+	for name, build := range map[string]func(compute.DType, func(*noisy)) []byte{"gemma4": noisyGemma4, "deepseek2": noisyLatent} {
 		for _, typ := range []compute.DType{compute.Q8_0, compute.F16} {
 			all = append(all, subject{fmt.Sprint("random ", name, " ", gguf.TypeName(typ)), func(t testing.TB, b compute.Backend, o model.Options) *model.Model {
-				file, err := weights.Parse(name, build(typ))
+				file, err := weights.Parse(name, build(typ, nil))
 				if err != nil {
 					t.Fatal(err)
 				}

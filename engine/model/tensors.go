@@ -28,7 +28,7 @@ type layer struct {
 	Query             compute.Matrix `gguf:"blk.%d.attn_q.weight" shape:"queries,dim" in:"whole"`
 	Key               compute.Matrix `gguf:"blk.%d.attn_k.weight" shape:"keys,dim" in:"keys"`
 	Value             compute.Matrix `gguf:"blk.%d.attn_v.weight" shape:"values,dim" need:"value" in:"keys"`
-	QueryBias         compute.Vector `gguf:"blk.%d.attn_q.bias" shape:"queries" need:"qkv_bias" in:"attention"`
+	QueryBias         compute.Vector `gguf:"blk.%d.attn_q.bias" shape:"queries" need:"qkv_bias" in:"whole"`
 	KeyBias           compute.Vector `gguf:"blk.%d.attn_k.bias" shape:"keys" need:"qkv_bias" in:"keys"`
 	ValueBias         compute.Vector `gguf:"blk.%d.attn_v.bias" shape:"values" need:"qkv_bias" in:"keys"`
 	QueryNorm         compute.Vector `gguf:"blk.%d.attn_q_norm.weight" shape:"query_norm" need:"qk_norm" in:"attention"`
