@@ -25,11 +25,20 @@ type Served []ServerRound
 // Complete adds to a round what Served tells of it. It reports whether there was something to add.
 func (s Served) Complete(r *Round) bool {
 	i, found := slices.BinarySearchFunc(s, r.Index, func(t ServerRound, index int) int { return t.Round - index })
-	if !found || r.Server == nil || r.Server.Drafted != Untold || s[i].Drafted < len(r.Draft) {
+	if !found || r.Server == nil || r.Server.Drafted != Untold || s[i].Drafted < len(r.Draft) || !s[i].possible() {
 		return false
 	}
 	r.complete(s[i])
 	return true
+}
+
+// MostDrafted is the longest draft of one round, in tokens, that a server or a recording may claim.
+const MostDrafted = 1024
+
+// possible reports whether the counts can be true.
+func (s *ServerRound) possible() bool {
+	return s.Drafted <= MostDrafted*max(1, s.Merged) && s.Merged <= max(1, len(s.Parts)) &&
+		!slices.ContainsFunc(s.Parts, func(kept int) bool { return kept < 0 || kept > MostDrafted })
 }
 
 func (r *Round) complete(s ServerRound) {

@@ -36,3 +36,16 @@ func TestMergedRoundsThatAreToldLater(t *testing.T) {
 		t.Errorf("positions %v of %v in rounds that are not told apart", kept, tested)
 	}
 }
+
+// A recording may claim anything of a server's rounds.
+func TestImpossibleCountsOfAServerAreLeftOut(t *testing.T) {
+	draft := []event.Token{{ID: 1, Verdict: event.Accepted}, {ID: 2, Verdict: event.Accepted}}
+	for _, s := range []event.ServerRound{
+		{Drafted: 1 << 40}, {Drafted: 1}, {Drafted: 4, Merged: 2, Parts: []int{-9, 1}}, {Drafted: 4, Merged: 2, Parts: []int{1, 1 << 62}},
+	} {
+		r := event.Round{Draft: draft, Server: &event.ServerRound{Drafted: event.Untold}}
+		if (event.Served{s}).Complete(&r) {
+			t.Errorf("%+v was believed", s)
+		}
+	}
+}

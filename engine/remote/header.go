@@ -10,7 +10,7 @@ import (
 
 const (
 	mostHeaderFile = 64 << 10 // bytes
-	// shortSecret is the least length, in bytes, of a header's value that is kept out of messages: a
+	// shortSecret is the least length, in bytes, of a part of a header's value that is kept out of messages: a
 	// shorter one is no secret, and would be found in many words.
 	shortSecret = 8
 )
@@ -61,10 +61,15 @@ func (s *Server) hidden(text string) string {
 	}
 	for _, values := range s.headers {
 		for _, v := range values {
-			if len(v) >= shortSecret {
-				text = strings.ReplaceAll(text, v, "[header]")
+			for _, part := range strings.FieldsFunc(v, endsSecret) { // of «Bearer KEY», a server may repeat only KEY
+				if len(part) >= shortSecret {
+					text = strings.ReplaceAll(text, part, "[header]")
+				}
 			}
 		}
 	}
 	return text
 }
+
+// endsSecret reports whether c ends a part of a header's value, as in «Basic KEY» and «session=KEY; user=NAME».
+func endsSecret(c rune) bool { return strings.ContainsRune(" \t;,=\"", c) }

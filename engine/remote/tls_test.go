@@ -8,7 +8,6 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
-	"fmt"
 	"io"
 	"log"
 	"math/big"
@@ -78,18 +77,18 @@ func TestCertificatesOfAnAuthorityOfOnesOwn(t *testing.T) {
 // Headers come from a file, and their values are in no message.
 func TestHeadersOfAFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "headers")
-	if err := os.WriteFile(file, []byte("X-Gateway: "+secret+"\r\n\nX-Team: blue: green\n"), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte("X-Gateway: Bearer "+secret+"\r\n\nX-Team: blue: green\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	imitated := small()
 	imitated.Key = ""
 	gateway := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("X-Team") != "blue: green" || r.Header.Get("X-Gateway") != secret {
+		if r.Header.Get("X-Team") != "blue: green" || r.Header.Get("X-Gateway") != "Bearer "+secret {
 			http.Error(w, `{"error":{"message":"who are you?"}}`, http.StatusForbidden)
 			return
 		}
 		if r.URL.Path == "/completion" {
-			http.Error(w, fmt.Sprintf(`{"error":{"message":"not with %s"}}`, r.Header.Get("X-Gateway")), http.StatusForbidden)
+			http.Error(w, `{"error":{"message":"not with `+secret+`"}}`, http.StatusForbidden)
 			return
 		}
 		imitated.ServeHTTP(w, r)

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 
+	"specula/engine/event"
 	"specula/engine/sample"
 )
 
@@ -65,9 +66,6 @@ type Watch struct {
 	sizes  []int    // tokens of each Seen, for vLLM's list at the end
 	closed *closing // vLLM's counts, sent at the end of the reply
 }
-
-// mostDrafted is the longest draft of a round that a server may claim, in tokens.
-const mostDrafted = 1024
 
 // counters are the server's running counts of a reply.
 type counters struct{ steps, drafted, kept int }
@@ -191,7 +189,7 @@ func (w *Watch) next() (Seen, error) {
 	if !first.told {
 		now, steps, seen.Drafted, seen.Kept = w.told, 0, 0, 0
 	}
-	if seen.Drafted < 0 || seen.Kept < 0 || seen.Kept > seen.Drafted || steps < 0 || seen.Drafted > mostDrafted {
+	if seen.Drafted < 0 || seen.Kept < 0 || seen.Kept > seen.Drafted || steps < 0 || seen.Drafted > event.MostDrafted {
 		return Seen{}, fmt.Errorf("%w: its counts of drafted and accepted tokens go from %v to %v", errFalse, w.told, now)
 	}
 	w.told = now
@@ -263,7 +261,7 @@ func (w *Watch) Steps() (steps []Step, told, exact bool) {
 	}
 	kept, drafted := w.closed.Accepted, w.closed.Drafted
 	for i, k := range kept {
-		if k < 0 || k > drafted[i] || drafted[i] > mostDrafted {
+		if k < 0 || k > drafted[i] || drafted[i] > event.MostDrafted {
 			return nil, false, false
 		}
 	}
