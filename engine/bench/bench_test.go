@@ -66,12 +66,13 @@ func (s *scripted) Reply(ctx context.Context, prompt string) iter.Seq[event.Even
 			}
 		}
 		for range rounds {
-			r := event.Round{VerifyMS: 10}
+			r := event.Round{VerifyMS: 1, SampleMS: 9} // as on a device: it is waited for when the token is chosen
 			if speculative {
 				r = event.Round{VerifyMS: 12, DraftMS: 2, Draft: make([]event.Token, 2)}
 			}
 			t.Rounds++
 			t.VerifyMS += times * r.VerifyMS
+			t.SampleMS += times * r.SampleMS
 			t.DraftMS += r.DraftMS
 			if !yield(r) {
 				return

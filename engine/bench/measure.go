@@ -18,15 +18,17 @@ type reply struct {
 
 // round has the measurements of a round that predict needs.
 type round struct {
-	drafted  int
-	draftMS  float64
+	drafted int
+	draftMS float64
+	// verifyMS includes the time of choosing tokens: a pass that is queued on a device takes its time
+	// there, when the host waits for the result.
 	verifyMS float64
 }
 
 func (r *reply) add(e event.Event) {
 	switch e := e.(type) {
 	case event.Round:
-		r.rounds = append(r.rounds, round{len(e.Draft), e.DraftMS, e.VerifyMS})
+		r.rounds = append(r.rounds, round{len(e.Draft), e.DraftMS, e.VerifyMS + e.SampleMS})
 		r.passes = append(r.passes, e)
 	case event.Failed:
 		r.failed = e.Error
