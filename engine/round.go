@@ -276,7 +276,8 @@ func (e *Engine) isLarge(parameters int64) bool {
 // terms are the conditions under which the next round of this reply is judged.
 func (r *reply) terms() spec.Terms {
 	t := r.session.terms(r.config)
-	t.Uniforms, t.Round, t.Written, t.IsStop = r.uniforms, r.rounds, r.written(), r.session.isStop
+	t.Uniforms, t.Round, t.Written, t.Left, t.IsStop = r.uniforms, r.rounds, r.written(), r.left(), r.session.isStop
+	t.Inspected = r.request.Inspect
 	return t
 }
 

@@ -21,6 +21,9 @@ import (
 const (
 	mostLine = 4 << 20 // bytes of one event
 	readSize = 32 << 10
+	// After the last token of a reply, the end of the stream is read, so that the next request can use the
+	// connection. It comes together with the token; if not, the connection is closed.
+	mostRest, restTime = 32 << 10, 50 * time.Millisecond
 )
 
 // events reads server-sent events (WHATWG HTML, §9.2), as far as these servers use them: each event is
@@ -65,10 +68,11 @@ type stream struct {
 	answer *http.Response
 	at     []int32       // the prompt, and the tokens taken from the stream so far
 	params sample.Params // the filters of the stream
-	ended  bool
-	queue  []place // tokens that have arrived and were not taken
-	seen   int     // tokens that have arrived
-	steady float64 // milliseconds between two tokens by the server's clock; 0: not known
+	asked  int           // tokens after which the server ends the stream
+	ended  bool          // no more tokens come
+	queue  []place       // tokens that have arrived and were not taken
+	seen   int           // tokens that have arrived
+	steady float64       // milliseconds between two tokens by the server's clock; 0: not known
 }
 
 // streams reports whether rounds without a draft may take their tokens from a stream. The server draws
@@ -110,16 +114,20 @@ func (t *Target) fromStream(ctx context.Context, all []int32, w way, terms *spec
 	}
 	pass := round.Pass{Scores: drawnScores{&t.scores}, Why: "no draft: the next token of the server's own stream"}
 	st.at, t.held = append(st.at, at.drawn), all
+	st.ended = st.ended || st.seen >= st.asked || terms.IsStop != nil && terms.IsStop(at.drawn)
 	pass.PriceMS = st.steady
 	return pass, nil
 }
 
 func (t *Target) openStream(ctx context.Context, all []int32, w way, terms *spec.Terms) error {
-	q := llamaQuestion{Prompt: all, Tokens: t.Cap() - len(all), Row: w.row, TopP: 1, Cache: true, ReturnTokens: true,
-		Samplers: []string{"temperature"}, Bias: [][2]any{}, Stream: true, Timings: true}
+	q := llamaQuestion{Prompt: all, Tokens: t.Cap() - len(all), TopP: 1, Cache: true, ReturnTokens: true,
+		Samplers: []string{"temperature"}, Bias: [][2]any{}, Stream: true, Timings: true, Fields: []string{"content", "tokens", "stop", "model", "timings"}}
 	q.sample(terms.Params)
-	if !w.drawn {
-		q.Row = min(q.Row, shownRow+terms.Logprobs)
+	if terms.Left > 0 {
+		q.Tokens = min(q.Tokens, terms.Left)
+	}
+	if terms.Inspected || terms.Logprobs > 0 { // a row costs the server time, even a short one
+		q.Row = min(w.row, shownRow+terms.Logprobs)
 	}
 	body, err := json.Marshal(q)
 	if err != nil {
@@ -135,7 +143,7 @@ func (t *Target) openStream(ctx context.Context, all []int32, w way, terms *spec
 	if t.stream != nil {
 		steady = t.stream.steady
 	}
-	t.stream = &stream{events: newEvents(answer.Body), ctx: ctx, cancel: cancel, answer: answer, at: slices.Clone(all), params: terms.Params, steady: steady}
+	t.stream = &stream{events: newEvents(answer.Body), ctx: ctx, cancel: cancel, answer: answer, at: slices.Clone(all), asked: q.Tokens, params: terms.Params, steady: steady}
 	return nil
 }
 
@@ -212,11 +220,18 @@ func (st *stream) take(a *llamaAnswer, s *Server) error {
 	return nil
 }
 
-// endStream cancels the stream, so that the server stops writing and frees its slot.
+// endStream ends the stream. If the server would write on, it cancels it, which frees the server's slot.
 func (t *Target) endStream() {
-	if t.stream != nil && t.stream.answer != nil {
-		t.stream.cancel(nil)
-		t.stream.answer.Body.Close()
-		t.stream = &stream{steady: t.stream.steady, ended: true}
+	if t.stream == nil || t.stream.answer == nil {
+		return
 	}
+	st := t.stream
+	if st.ended && len(st.queue) == 0 {
+		late := time.AfterFunc(restTime, func() { st.cancel(nil) })
+		_, _ = io.CopyN(io.Discard, st.answer.Body, mostRest) // an error only means that the connection cannot be used again
+		late.Stop()
+	}
+	st.cancel(nil)
+	st.answer.Body.Close()
+	t.stream = &stream{steady: st.steady, ended: true}
 }

@@ -39,8 +39,12 @@ type Terms struct {
 	Round    int
 	// Written is the number of tokens that the reply had before this round.
 	Written int
-	Rule    Rule
-	Typical Typical // settings of the rule typical-lossy
+	// Left is the number of tokens that the reply may still have; 0: not known.
+	Left int
+	// Inspected: the rows will be shown, so a server must send them also where it draws by itself.
+	Inspected bool
+	Rule      Rule
+	Typical   Typical // settings of the rule typical-lossy
 	// IsStop reports which tokens end the reply; nil if none do.
 	IsStop func(id int32) bool
 }

@@ -1,0 +1,122 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"testing"
+
+	"specula/engine/sample"
+	"specula/engine/spec"
+)
+
+// noted notes the requests, and whether each answer was read to its end, as a connection must be that is used again.
+type noted struct {
+	to        http.RoundTripper
+	questions []llamaQuestion
+	complete  int
+}
+
+func (n *noted) RoundTrip(r *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	var q llamaQuestion
+	if err := json.Unmarshal(body, &q); err != nil {
+		return nil, err
+	}
+	n.questions = append(n.questions, q)
+	answer, err := n.to.RoundTrip(r)
+	if err == nil {
+		answer.Body = &untilEnd{answer.Body, n}
+	}
+	return answer, err
+}
+
+type untilEnd struct {
+	io.ReadCloser
+	noted *noted
+}
+
+func (u *untilEnd) Read(b []byte) (int, error) {
+	n, err := u.ReadCloser.Read(b)
+	if err == io.EOF {
+		u.noted.complete++
+	}
+	return n, err
+}
+
+// A reply without drafts costs what the server's bare stream costs: one request, which asks for as many
+// tokens as the reply may have and for no rows that nobody sees. The server ends it, so the connection is kept.
+func TestAReplyWithoutDraftsIsOneBareStream(t *testing.T) {
+	const tokens = 5
+	imitated := small()
+	imitated.Stops = func(id int32) bool { return id == 0 }
+	for name, c := range map[string]struct {
+		last      int32
+		inspected bool
+	}{"ends by its length": {last: 1}, "ends by a stop token": {last: 5}, "inspected": {last: 1, inspected: true}} {
+		server, err := ask(t, Options{Key: secret}, imitated)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := &noted{to: direct{imitated}}
+		server.http.Transport = seen
+		target := server.NewTarget(10)
+		if err := target.Prefill(t.Context(), []int32{1, 2, 3}, nil); err != nil {
+			t.Fatal(err)
+		}
+		last := c.last
+		for left := tokens; left > 0 && last != 0; left-- {
+			pass, err := target.Score(t.Context(), last, &spec.Draft{}, &spec.Terms{Params: sample.Params{TopP: 1}, Left: left, Inspected: c.inspected, IsStop: imitated.Stops})
+			if err != nil {
+				t.Fatal(err)
+			}
+			last = pass.Scores.(spec.Drawer).Draws()[0]
+		}
+		target.Rest()
+		if n := len(seen.questions); n != 1 || seen.complete != 1 {
+			t.Errorf("%s: %d requests, and %d answers were read to their end; want 1 and 1", name, n, seen.complete)
+			continue
+		}
+		if q := seen.questions[0]; q.Tokens != tokens || (q.Row > 0) != c.inspected {
+			t.Errorf("%s: asks for %d tokens and rows of %d", name, q.Tokens, q.Row)
+		}
+	}
+}
+
+// A reply that is cut off leaves a stream in which the server would write on: it must be cancelled, not read.
+func TestAStreamThatGoesOnIsCancelled(t *testing.T) {
+	imitated := small()
+	server, err := ask(t, Options{Key: secret}, imitated)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := &noted{to: direct{imitated}}
+	server.http.Transport = seen
+	target := server.NewTarget(10)
+	if _, err := target.Score(t.Context(), 1, &spec.Draft{}, &spec.Terms{Params: sample.Params{TopP: 1}, Left: 9}); err != nil {
+		t.Fatal(err)
+	}
+	stream := target.stream
+	target.Rest()
+	if stream.ctx.Err() == nil {
+		t.Error("the stream goes on")
+	}
+}
+
+// A server that says nothing more after the last token must not hold up the end of the reply.
+func TestTheEndOfAStreamIsNotWaitedForLong(t *testing.T) {
+	silent, _ := io.Pipe()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	context.AfterFunc(ctx, func() { _ = silent.Close() }) // as the transport does
+	target := &Target{stream: &stream{ctx: ctx, cancel: cancel, answer: &http.Response{Body: silent}, ended: true}}
+	target.Rest() // a failure hangs here
+	if ctx.Err() == nil {
+		t.Error("the stream goes on")
+	}
+}
