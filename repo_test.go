@@ -123,7 +123,7 @@ var arrows = []struct {
 	{"engine/...", []string{"engine/...", "tokenizer/...", "kernels/format"}},
 	{"gpu", []string{"engine/compute", "kernels/cuda", "kernels/format", "kernels/ref", "gpu/..."}},
 	{"gpu/check/collect", nil},
-	{"gpu/check/model", []string{"kernels/cuda"}},
+	{"gpu/check/model", []string{"kernels/cuda", "kernels/format"}},
 	{"gpu/...", []string{"engine/compute"}},
 	{"kernels/cuda/testbench/sim", nil},
 	{"kernels/format", nil},

@@ -28,18 +28,32 @@ var packed = []*Format{BFloat16, Half, Q8_0, Q4_K, Q6_K,
 	scaled("matmul_blocks", 6),  // Q5_0
 	scaled("matmul_blocks", 7),  // Q5_1
 	scaled("matmul_blocks", 13), // Q5_K
+	scaled("matmul_values", 20), // IQ4_NL
+	scaled("matmul_values", 23), // IQ4_XS
+	scaled("matmul_values", 39), // MXFP4
+	scaled("matmul_low", 10),    // Q2_K
+	scaled("matmul_low", 11),    // Q3_K
 }
 
-// scaled is the format for weights of a type whose blocks of 32 have one scale (src/scaled.h). All of it
+// scaled is the format for weights of a type that src/scaled.h or src/halves.h describes. All of it
 // follows from the type's row in the table of types.
 func scaled(module string, number uint32) *Format {
 	file := format.Find(number)
 	f := &Format{Name: strings.ToLower(file.Name), Module: module, Columns: 128, Activations: "quantise_rows", file: file,
 		mostRanges: 16, groupSlab: 1280, blockGroups: 8, stages: 3, pieces: 1, pack: packScaled}
+	if file.Super() {
+		f.Columns, f.mostRanges, f.groupSlab, f.stages = 256, 8, 2560, 2
+	}
 	scaleBytes := 128
 	switch {
-	case file.Super():
-		f.Columns, f.mostRanges, f.groupSlab, f.stages, scaleBytes = 256, 8, 2560, 2, 320
+	case file.Super() && file.Mins():
+		scaleBytes = 256 + 64
+	case file.Halves():
+		scaleBytes = 256 + 32
+	case file.OneFactor():
+		scaleBytes = 128 + 32
+	case file.ScaleKind == format.Exponent:
+		scaleBytes = 64
 	case file.Mins():
 		scaleBytes = 256
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"specula/kernels/format"
 	"specula/kernels/ref"
 )
 
@@ -46,7 +47,7 @@ var unpacked = map[*Format]func(slab []byte, row, column int) float32{
 func unpackedScaled(f *Format, slab []byte, row, column int) float32 {
 	block, at := column/32, byteIn(row, column%32)
 	var quant float32
-	scales := slab[f.Columns*2*f.file.Bits():]
+	scales, place := slab[f.Columns*2*f.file.Bits():], row%8*2+row/8
 	switch f.file.Low.Bits {
 	case 8:
 		quant = float32(int8(slab[block*512+at]))
@@ -61,9 +62,27 @@ func unpackedScaled(f *Format, slab []byte, row, column int) float32 {
 		quant = float32(bits)
 		if top := uint8(f.file.Bias); top != 0 {
 			quant = float32(int(bits&^top) - int(bits&top))
+		} else if f.file.Values != nil {
+			quant = float32(f.file.Values[bits])
+		}
+	case 2:
+		bits := slab[block/4*512+at] >> (block % 4 * 2) & 3
+		quant = float32(bits)
+		if f.file.High.Bits == 1 { // in two's complement
+			quant -= float32(slab[f.Columns*4:][at]>>block&1) * 4
 		}
 	}
-	if f.Columns == 256 {
+	switch {
+	case f.file.Factors == format.Nibbles:
+		factors, d := scales[row*16+column/16], scales[256+4*place:]
+		return float16(d)*(quant*float32(factors&15)) - float16(d[2:])*float32(factors>>4)
+	case f.file.Halves():
+		return float16(scales[256+2*place:]) * (quant * float32(int(scales[row*16+column/16])-128))
+	case f.file.OneFactor():
+		return float32(float16(scales[128+2*place:])*float32(int(scales[row*8+block])-128)) * quant
+	case f.file.ScaleKind == format.Exponent:
+		return float32(math.Ldexp(float64(quant), int(scales[row*4+block])-128))
+	case f.file.Super():
 		factors, d := scales[row*16:], scales[256+row%8*8+row/8*4:]
 		return float32(float16(d)*float32(factors[block])*quant) - float16(d[2:])*float32(factors[8+block])
 	}
@@ -179,5 +198,18 @@ func BenchmarkPack(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// Every exponent that a file may have stays what it was, also those of the two subnormal scales.
+func TestEveryExponentIsKept(t *testing.T) {
+	file := format.Find(39)
+	for e := range 256 {
+		var share format.Share
+		block := make([]byte, file.BlockBytes)
+		block[file.Scale] = byte(e)
+		if file.Read(&share, block, 0); exponentOf(share.Scale) != byte(e) {
+			t.Errorf("%s: the exponent %d became %d", file.Name, e, exponentOf(share.Scale))
+		}
 	}
 }

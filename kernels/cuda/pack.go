@@ -28,7 +28,7 @@ func packShorts(_ *Format, slab []byte, rows *[tileRows][]byte) {
 	}
 }
 
-// packScaled packs the formats of src/scaled.h: the quants of all blocks, then their scales.
+// packScaled packs the formats of src/scaled.h and src/halves.h: the quants of all blocks, then their scales.
 func packScaled(f *Format, slab []byte, rows *[tileRows][]byte) {
 	var share format.Share
 	le := binary.LittleEndian
@@ -82,20 +82,41 @@ func (p plane) add(slab []byte, block, lane, i int, four uint32) {
 	le.PutUint32(slab[at:], le.Uint32(slab[at:])|four<<shift)
 }
 
+// exponentOf returns the byte e of a scale 2^(e−128), which is given in bfloat16.
+func exponentOf(scale uint16) byte {
+	const smallest = 0x20 // a subnormal number, as is the next
+	if scale == smallest {
+		return 0
+	}
+	return byte(scale>>7) + 1
+}
+
 // putScales writes what the weights of a block of row r have besides their quants.
 func (f *Format) putScales(scales []byte, r, block int, s *format.Share) {
 	le := binary.LittleEndian
-	if f.file.Factors == format.SixBits {
-		factors, d := scales[r*16:], scales[256+r%8*8+r/8*4:]
-		factors[block], factors[8+block] = s.Factors[0], s.Factors[1]
-		le.PutUint16(d, s.Scale)
-		le.PutUint16(d[2:], s.Min)
-		return
-	}
-	at := r%8*16 + block*4 + r/8*2
-	le.PutUint16(scales[at:], s.Scale)
-	if f.file.Mins() {
-		le.PutUint16(scales[128+at:], s.Min)
+	switch place := r%8*2 + r/8; { // of the row among those of a lane
+	case f.file.Factors == format.SixBits:
+		scales[r*16+block], scales[r*16+8+block] = s.Factors[0], s.Factors[1]
+		le.PutUint16(scales[256+4*place:], s.Scale)
+		le.PutUint16(scales[256+4*place+2:], s.Min)
+	case f.file.Factors == format.Nibbles:
+		copy(scales[r*16+2*block:], s.Factors[:])
+		le.PutUint16(scales[256+4*place:], s.Scale)
+		le.PutUint16(scales[256+4*place+2:], s.Min)
+	case f.file.Halves():
+		scales[r*16+2*block], scales[r*16+2*block+1] = s.Factors[0]+128, s.Factors[1]+128
+		le.PutUint16(scales[256+2*place:], s.Scale)
+	case f.file.OneFactor():
+		scales[r*8+block] = s.Factors[0] + 128
+		le.PutUint16(scales[128+2*place:], s.Scale)
+	case f.file.ScaleKind == format.Exponent:
+		scales[r*4+block] = exponentOf(s.Scale)
+	default:
+		at := r%8*16 + block*4 + r/8*2
+		le.PutUint16(scales[at:], s.Scale)
+		if f.file.Mins() {
+			le.PutUint16(scales[128+at:], s.Min)
+		}
 	}
 }
 

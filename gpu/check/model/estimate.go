@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"specula/kernels/cuda"
+	"specula/kernels/format"
 )
 
 // launch is a line of passes.txt: equal launches of a pass.
@@ -68,14 +69,17 @@ func layoutOf(name string) layout {
 			continue
 		}
 		l := layout{slab: float64(f.Bytes(1, 1)), int8: f.Source().Quants != nil, groups: 16}
-		columns := 16 // that an instruction multiplies
+		columns, each := 16, 1 // columns and number of the instructions that multiply them
 		if l.int8 {
 			l.groups = 8
-			if !f.Source().Halves() {
+			switch {
+			case f.Source().Factors == format.Nibbles:
+				columns, each = 32, 2 // weights and minima
+			case !f.Source().Halves():
 				columns = 32
 			}
 		}
-		l.tiles, l.ops = float64(f.Columns/columns), float64(2*16*8*columns)
+		l.tiles, l.ops = float64(f.Columns/columns*each), float64(2*16*8*columns)
 		return l
 	}
 	return layout{}

@@ -24,7 +24,7 @@ func report(w io.Writer, passes []pass, counted []loop) {
 		return pass{}
 	}
 	fmt.Fprintln(w, "Estimated, not measured: launches as recorded, instructions as disassembled, times by the assumptions of gpu/check/model/cards.go.")
-	fmt.Fprintf(w, "\n%-11s %-5s %-5s %8s %9s | %-31s | %8s %9s %9s\n", "model", "type", "card", "launches", "tokens/s",
+	fmt.Fprintf(w, "\n%-11s %-6s %-5s %8s %9s | %-31s | %8s %9s %9s\n", "model", "type", "card", "launches", "tokens/s",
 		"of bandwidth at 1, 5, 9, 17 rows", "v(5)/v(1)", "128 rows/s", "512 rows/s")
 	for _, model := range []string{"qwen3-8b", "qwen3-0.6b"} {
 		for _, format := range typesOf(passes) {
@@ -32,7 +32,7 @@ func report(w io.Writer, passes []pass, counted []loop) {
 				loops := byTarget[c.target]
 				one, launches := estimate(find(model, format, 1), c, loops)
 				five, _ := estimate(find(model, format, 5), c, loops)
-				fmt.Fprintf(w, "%-11s %-5s %-5s %8d %9.0f |", model, format, c.name, launches, 1e6/one)
+				fmt.Fprintf(w, "%-11s %-6s %-5s %8d %9.0f |", model, format, c.name, launches, 1e6/one)
 				for _, rows := range []int{1, 5, 9, 17} {
 					p := find(model, format, rows)
 					time, _ := estimate(p, c, loops)

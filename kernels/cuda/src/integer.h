@@ -16,10 +16,10 @@ INLINE float integer_float(int d) { return bits_float((unsigned)d) - magic; }
 // scaled_float is the integer times a power of two that is at most 1. It is exact.
 INLINE float scaled_float(int d, float unit) { return fma_rn(bits_float((unsigned)d), unit, -magic * unit); }
 
-// byte_float converts byte i of a word to a float. base is the bits of 2²³, or of 2²¹, where
-// neighbouring floats are ¼ apart.
+// byte_float converts byte i of a word to a float, times a power of two, and subtracts a number. base is
+// the bits of that power times 2²³, where neighbouring floats are one unit of the byte apart.
 INLINE float byte_float(unsigned word, int i, unsigned base, float subtract) {
-    return bits_float(permute_bytes(word, base, 0x7440u | (unsigned)i)) - subtract;
+    return bits_float(permute_bytes(word, base, 0x7640u | (unsigned)i)) - subtract;
 }
 
 // A part of x: two blocks of 32 columns.
@@ -78,3 +78,8 @@ template <class Format> INLINE void embed_rows(float *y, const unsigned char *we
         embed_rows<Format>(y, weights, ids, k, slabs);                                                               \
     }                                                                                                                \
     EXPORT(name)
+
+// PRODUCTS exports all kernels of a format.
+#define PRODUCTS(name, Format)     \
+    MATMUL(matmul_##name, Format)  \
+    EMBED(embed_##name, Format)

@@ -18,12 +18,14 @@ template <int slab_columns, int low, int high, bool is_signed> struct Quants {
     static constexpr int up = is_signed ? 8 - bits : 0;  // where a quant begins in its byte
     static constexpr float unit = 1.0f / (1 << up);
     static constexpr bool halved = high * columns < 256;  // a lane has 8 bytes of high bits
-    static_assert((low == 8 || low == 4) && (high == 0 || (high == 1 && low == 4)), "no plane of so many bits");
+    static_assert((low == 8 && high == 0) || ((low == 4 || low == 2) && high <= 1), "no planes of so many bits");
 
-    struct Part { uint4 low_bits[low / 4]; };
-    struct Common { uint4 high_bits; };
+    struct Part { uint4 low_bits[low / 4 + (low == 2)]; };
+    struct Common { uint4 low_bits[2], high_bits; };  // low_bits: of two bits each, which two parts share
 
     template <class Place> INLINE void load_common(Common &common, Place w, int lane) {
+        if (low == 2)
+            UNROLL for (int i = 0; i < columns / 128; i++) common.low_bits[i] = load16(w + (i * 512 + lane * 16));
         if (high == 0) return;
         if (halved) {
             uint2 bits = load8(w + (low_bytes + lane * 8));
@@ -42,10 +44,14 @@ template <int slab_columns, int low, int high, bool is_signed> struct Quants {
                     quants[block][i] = word_of(part.low_bits[block * (low / 8)], i);
                     continue;
                 }
-                const unsigned pair = word_of(part.low_bits[0], i);
-                const unsigned four = block == 0 ? pair << up : up == 4 ? pair : pair >> (4 - up);
-                unsigned word = four & 0x0f0f0f0fu << up;
-                if (high) word |= (high_word(common, i) >> high_bit(2 * number + block, i) & 0x01010101u) << (up + 4);
+                unsigned word;
+                if (low == 4) {
+                    const unsigned pair = word_of(part.low_bits[0], i);
+                    word = (block == 0 ? pair << up : up == 4 ? pair : pair >> (4 - up)) & 0x0f0f0f0fu << up;
+                } else {
+                    word = (word_of(number < 2 ? common.low_bits[0] : common.low_bits[1], i) >> (number % 2 * 4 + block * 2) & 0x03030303u) << up;
+                }
+                if (high) word |= (high_word(common, i) >> high_bit(2 * number + block, i) & 0x01010101u) << (up + low);
                 quants[block][i] = word;
             }
     }
@@ -55,10 +61,11 @@ template <int slab_columns, int low, int high, bool is_signed> struct Quants {
     // at returns one quant.
     INLINE int at(const Element &p) {
         if (low == 8) return (signed char)p.slab[p.block * 512 + p.byte];
-        unsigned quant = p.slab[p.block / 2 * 512 + p.byte] >> p.block % 2 * 4 & 15;
+        constexpr int sharing = 8 / low;  // blocks that share a byte
+        unsigned quant = p.slab[p.block / sharing * 512 + p.byte] >> p.block % sharing * low & ((1 << low) - 1);
         if (high) {
             int word = p.byte / 4 % 4, byte = halved ? p.byte / 16 * 8 + word / 2 * 4 + p.byte % 4 : p.byte;
-            quant |= (p.slab[low_bytes + byte] >> high_bit(p.block, word) & 1u) << 4;
+            quant |= (p.slab[low_bytes + byte] >> high_bit(p.block, word) & 1u) << low;
         }
         return is_signed ? (int)(quant << (32 - bits)) >> (32 - bits) : (int)quant;
     }

@@ -98,8 +98,3 @@ template <class Q, class S> INLINE float element(Scaled<Q, S>, const Element &p,
     float weight = S::scale_at(w, p.block, row % tile_rows) * (float)Q::at(p);
     return S::has_minima ? weight + S::minimum_at(w, p.block, row % tile_rows) : weight;
 }
-
-// PRODUCTS exports all kernels of a format.
-#define PRODUCTS(name, Format)     \
-    MATMUL(matmul_##name, Format)  \
-    EMBED(embed_##name, Format)
