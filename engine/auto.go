@@ -133,7 +133,7 @@ func (r *reply) goOnWithout(p spec.Proposer, cause error) error {
 	if !other || err != nil {
 		return errors.Join(cause, err)
 	}
-	delete(s.proposers, p.Name())
+	s.drop(p.Name())
 	_ = p.Close() // the failure of its device was reported already
 	return nil
 }

@@ -69,8 +69,8 @@ func (d *drafted) follow(plan string, vocab int) (err error) {
 	return err
 }
 
-// noCopy is a value of Ask.Trust so high that no looked-up draft is trusted. With it, the proposer
-// combined always uses its draft model.
+// noCopy is a value of Ask.Trust so high that no looked-up draft is trusted. With it, a cascade that ends
+// with a model always uses the model.
 const noCopy = 2
 
 // again changes the input of a round so that the round gets the draft of the plan.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"specula/engine/config"
 	"specula/engine/event"
@@ -20,6 +21,8 @@ type drafter struct {
 	// made returns the settings that build uses, as text. When this text changes, the next reply
 	// builds a new proposer. nil: build uses no settings.
 	made func(c config.Speculation) string
+	// parts are the proposers of a cascade, in the order in which they are asked; nil for all others.
+	parts []string
 }
 
 // drafters is the register of proposers. A key of the screen steps through them in this order. Code
@@ -34,8 +37,8 @@ func drafters() []drafter {
 		{Traits: spec.Traits{Name: "suffix", FindsChats: true, AutoRank: 5, AutoWhy: "looking up what stood in the text before needs no model",
 			Words: "from what came most often before", Help: "what most often followed the last tokens, in the text so far or in earlier chats of the session"},
 			build: func(s *Session, _ config.Speculation) (spec.Proposer, error) { return spec.NewSuffix(s.corpus), nil }},
-		{Traits: spec.Traits{Name: "combined", From: spec.FromEither, Words: "from earlier text or the draft model",
-			Help: "suffix where it is sure, otherwise the draft model"}, build: buildCombined},
+		cascade([]string{"suffix", "draft"}, spec.Traits{Name: "combined", From: spec.FromDraft, Words: "from earlier text or the draft model",
+			Help: "suffix where it is sure, otherwise the draft model; the same as suffix,draft"}),
 		{Traits: spec.Traits{Name: "skip", From: spec.FromLayers, Words: "from the target without some layers",
 			Help: "the target without some of its layers"}, build: buildSkip,
 			made: func(c config.Speculation) string { return fmt.Sprint(c.SkipLayers) }},
@@ -48,8 +51,17 @@ func drafters() []drafter {
 	}
 }
 
-// drafterNamed finds a drafter by its name. The configuration allows no other names.
+// drafterNamed finds a drafter by its name, or makes that of a cascade, whose name lists proposers
+// separated by commas. The configuration allows no other names.
 func drafterNamed(name string) drafter {
+	if names := strings.Split(name, ","); len(names) > 1 {
+		last := drafterNamed(names[len(names)-1])
+		parts := append(names[:len(names)-1], last.parts...)
+		if last.parts == nil {
+			parts = append(parts, last.Name)
+		}
+		return cascade(slices.Compact(parts), spec.Traits{Name: name, From: last.From})
+	}
 	list := drafters()
 	i := slices.IndexFunc(list, func(d drafter) bool { return d.Name == name })
 	if i < 0 {
@@ -60,8 +72,13 @@ func drafterNamed(name string) drafter {
 
 // why says why e cannot draft with this proposer, and what to do about it; "" if it can.
 func (d *drafter) why(e *Engine) string {
+	for _, part := range d.parts {
+		if p := drafterNamed(part); p.why(e) != "" {
+			return p.why(e)
+		}
+	}
 	switch d.From {
-	case spec.FromDraft, spec.FromEither:
+	case spec.FromDraft:
 		if e.draft == nil {
 			return e.ready.DraftRefused
 		}
@@ -76,15 +93,21 @@ func (d *drafter) why(e *Engine) string {
 			return fmt.Sprintf("the target has %d layers, too few to leave any out", n)
 		}
 	case spec.FromHeads:
-		return e.noHeads(d.Name)
+		if d.parts == nil {
+			return e.noHeads(d.Name)
+		}
 	}
 	return ""
 }
 
 // parameters returns how many weights the draft of one token reads; 0 if it only looks up text.
 func (d *drafter) parameters(e *Engine, c config.Speculation) int64 {
+	if d.parts != nil {
+		last := drafterNamed(d.parts[len(d.parts)-1])
+		return last.parameters(e, c)
+	}
 	switch d.From {
-	case spec.FromDraft, spec.FromEither:
+	case spec.FromDraft:
 		return e.draft.Config().ReadBy(1)
 	case spec.FromLayers:
 		return skipParameters(e, c)
@@ -150,13 +173,20 @@ func (s *Session) renew(c config.Speculation) error {
 		if d.made == nil || d.made(c) == s.made[name] {
 			continue
 		}
-		delete(s.proposers, name)
+		s.drop(name)
 		maps.DeleteFunc(s.lessons, func(k kind, _ *lessons) bool { return k.proposer == name })
 		if err := p.Close(); err != nil {
 			return fmt.Errorf("closing proposer %s: %w", name, err)
 		}
 	}
 	return nil
+}
+
+// drop forgets a proposer, and the cascades that it is part of.
+func (s *Session) drop(name string) {
+	maps.DeleteFunc(s.proposers, func(other string, _ spec.Proposer) bool {
+		return other == name || slices.Contains(drafterNamed(other).parts, name)
+	})
 }
 
 // prepareProposers renews the proposers under the settings of a new reply. A repeatable reply must
@@ -187,14 +217,33 @@ func buildNgram(s *Session, c config.Speculation) (spec.Proposer, error) {
 	return spec.NewNgram(c.NgramMax, c.NgramMin).Recalling(s.corpus), nil
 }
 
-// buildCombined joins the session's suffix and draft proposers. The session closes these two, not the result.
-func buildCombined(s *Session, c config.Speculation) (spec.Proposer, error) {
-	suffix, _ := s.proposer("suffix", c) // nothing can refuse it
-	draft, refused := s.proposer("draft", c)
-	if refused != "" {
-		return nil, fmt.Errorf("without the draft model: %s", refused)
+// cascade is the drafter of a cascade: lookups, and the proposer that drafts where none of them is sure.
+// The session closes these parts, not the cascade.
+func cascade(parts []string, traits spec.Traits) drafter {
+	build := func(s *Session, c config.Speculation) (spec.Proposer, error) {
+		list := make([]spec.Proposer, len(parts))
+		for i, part := range parts {
+			var refused string
+			if list[i], refused = s.proposer(part, c); refused != "" {
+				return nil, fmt.Errorf("without %s: %s", part, refused)
+			}
+		}
+		last := len(list) - 1
+		if traits.Hidden() {
+			return spec.NewHiddenCascade(traits.Name, list[:last], list[last].(spec.HiddenReader)), nil
+		}
+		return spec.NewCascade(traits.Name, list[:last], list[last], !traits.Lookup()), nil
 	}
-	return spec.NewCombined(suffix.(*spec.Suffix), draft), nil
+	made := func(c config.Speculation) string {
+		var all []string
+		for _, part := range parts {
+			if d := drafterNamed(part); d.made != nil {
+				all = append(all, d.made(c))
+			}
+		}
+		return strings.Join(all, "; ")
+	}
+	return drafter{Traits: traits, parts: parts, build: build, made: made}
 }
 
 func buildSkip(s *Session, c config.Speculation) (spec.Proposer, error) {

@@ -49,6 +49,9 @@ func TestEveryProposerIsKnown(t *testing.T) {
 	}
 }
 
+// cascades end with a lookup, a draft model and heads.
+var cascades = []string{"suffix,ngram", "ngram,draft", "ngram,suffix,eagle"}
+
 // recalling returns the proposers that keep text of earlier chats.
 func recalling() (names []string) {
 	for _, p := range engine.Registered() {
@@ -86,7 +89,7 @@ func TestEveryProposerWritesThePlainText(t *testing.T) {
 	if len(repeated) < 20 || repeated[0] != repeated[19] {
 		t.Fatalf("a reply of one word over and over is %v", repeated)
 	}
-	for _, name := range available(t) {
+	for _, name := range append(available(t), cascades...) {
 		t.Run(name, func(t *testing.T) {
 			s := session(t, pair(), "temperature", "0", "max-tokens", fmt.Sprint(greedyTokens), "proposer", name, "gamma-rule", "fixed", "gamma", "5", "trust", "0.1")
 			equal, drafted, accepted := 0, 0, 0
@@ -122,7 +125,7 @@ func TestSwitchingProposersInMidReply(t *testing.T) {
 
 func switchInMidReply(t *testing.T, e *engine.Engine) {
 	t.Helper()
-	names := slices.Compact(append(available(t), "eagle", "medusa"))
+	names := slices.Compact(append(append(available(t), "eagle", "medusa"), cascades...))
 	rng := rand.New(rand.NewPCG(3, 1))
 	settings := []string{"temperature", "0", "max-tokens", "70"}
 	plain := session(t, e, append(settings, "speculate", "off")...)

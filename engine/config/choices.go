@@ -2,9 +2,10 @@
 
 package config
 
-// The names in the registers of proposers and acceptance rules.
+// The names in the registers of proposers and acceptance rules. Lookups are the proposers without a model.
 var (
 	proposers = []string{"auto", "draft", "ngram", "suffix", "combined", "skip", "eagle", "medusa", "mtp"}
+	lookups   = []string{"ngram", "suffix"}
 	rules     = []string{"token", "block", "exact", "typical-lossy"}
 	lossless  = []string{"token", "block", "exact"}
 )

@@ -89,7 +89,7 @@ type Guidance struct {
 // Speculation holds the settings of drafting and verification.
 type Speculation struct {
 	Enabled        bool   // off: every round is plain
-	Proposer       string // auto, or a name in the register of proposers
+	Proposer       string // auto, a name in the register of proposers, or a cascade of them, separated by commas
 	Acceptance     string // a name in the register of rules
 	Rule           string // fixed, windowed, cost-aware
 	Gamma          int    // draft tokens in a round: always under the rule fixed, at first under windowed

@@ -233,6 +233,7 @@ func TestSetAndGet(t *testing.T) {
 		{"stop", "", "sampling.stop", "[]"},
 		{"stop", `["a<b", "c"]`, "sampling.stop", `["a<b","c"]`},
 		{"device", "cuda:1", "device.device", "cuda:1"},
+		{"proposer", "ngram+suffix+mtp", "speculation.proposer", "ngram,suffix,mtp"},
 	}
 	for _, tt := range tests {
 		c := Default()
@@ -278,6 +279,10 @@ func TestSetRefusesAndChangesNothing(t *testing.T) {
 		{"schema", "@/", `"/" is not a regular file`},
 		{"regex", "a(", "constraint.regex: the regular expression: missing closing )"},
 		{"grammar", "root ::= x", `constraint.grammar: the grammar uses the rule "x", which it does not define`},
+		{"proposer", "draft,ngram", "in which all but the last are of ngram, suffix"},
+		{"proposer", "suffix,suffix", `speculation.proposer cannot be "suffix,suffix"`},
+		{"proposer", "ngram,auto", `speculation.proposer cannot be "ngram,auto"`},
+		{"proposer", "suffix,", `speculation.proposer cannot be "suffix,"`},
 		{"tempp", "1", `there is no setting "tempp"; did you mean temp?`},
 		{"", "1", `there is no setting ""`},
 	}

@@ -45,6 +45,7 @@ type Setting struct {
 	OpenMin bool     // Min itself is not allowed
 	OpenMax bool     // Max itself is not allowed
 	Choices []string // the values of a Choice
+	First   []string // of a Choice that takes a cascade: the values that may stand before another, with a comma
 	Default string   // as Set takes it
 	Applies Applies
 
@@ -77,7 +78,11 @@ func (s Setting) Allowed() string {
 		}
 		return string(s.Kind) + " " + from + number(s.Min) + to + number(s.Max)
 	case Choice:
-		return "one of " + strings.Join(s.Choices, ", ")
+		allowed := "one of " + strings.Join(s.Choices, ", ")
+		if s.First != nil {
+			allowed += ", or a cascade of different ones, such as suffix,draft, in which all but the last are of " + strings.Join(s.First, ", ")
+		}
+		return allowed
 	}
 	return string(s.Kind)
 }
@@ -190,7 +195,10 @@ func (s Setting) inRange(f float64) bool {
 
 func (s Setting) assignText(at *string, v any) error {
 	text, ok := v.(string)
-	if !ok || s.Kind == Choice && !slices.Contains(s.Choices, text) {
+	if s.First != nil {
+		text = strings.ReplaceAll(text, "+", ",") // the lanes of a race are separated by commas
+	}
+	if !ok || s.Kind == Choice && !slices.Contains(s.Choices, text) && !s.isCascade(text) {
 		return s.refuse(describe(v))
 	}
 	if strings.ContainsRune(text, 0) {
@@ -208,6 +216,18 @@ func (s Setting) assignText(at *string, v any) error {
 	}
 	*at = text
 	return nil
+}
+
+// isCascade reports whether text is a cascade of different choices.
+func (s Setting) isCascade(text string) bool {
+	parts := strings.Split(text, ",")
+	last := len(parts) - 1
+	for i, part := range parts {
+		if i < last && !slices.Contains(s.First, part) || slices.Contains(parts[:i], part) {
+			return false
+		}
+	}
+	return last > 0 && slices.Contains(s.Choices[1:], parts[last]) // auto is no part of a cascade
 }
 
 func (s Setting) assignList(at *[]string, v any) error {

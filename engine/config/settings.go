@@ -140,7 +140,7 @@ var table = []Setting{
 	{Name: "speculation.enabled", Flag: "speculate", Slash: "speculate", Kind: Bool, Default: "true", Applies: NextRound,
 		Doc:   "draft and verify; off makes every round plain",
 		field: func(c *Config) any { return &c.Speculation.Enabled }},
-	{Name: "speculation.proposer", Flag: "proposer", Slash: "proposer", Kind: Choice, Choices: proposers, Default: "auto", Applies: NextRound,
+	{Name: "speculation.proposer", Flag: "proposer", Slash: "proposer", Kind: Choice, Choices: proposers, First: lookups, Default: "auto", Applies: NextRound,
 		Example: "ngram",
 		Doc:     "what drafts; auto takes the first proposer that can (docs/proposers.md says what each does)",
 		field:   func(c *Config) any { return &c.Speculation.Proposer }},

@@ -12,7 +12,10 @@
 // Loading and Ready come once, before the first reply.
 package event
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Event is one thing that happened. The set is closed: Marshal and Unmarshal know every kind.
 type Event interface{ Kind() string }
@@ -76,15 +79,19 @@ func (r *Ready) Warned(about string) bool {
 	return slices.ContainsFunc(r.Warnings, func(w Warning) bool { return w.About == about })
 }
 
-// Refusal returns why a proposer cannot be chosen, or "" if it can. known is false if Ready does
-// not list the proposer.
+// Refusal returns why a proposer, or one of a cascade, cannot be chosen, or "" if it can. known is false if
+// Ready does not list one of them.
 func (r *Ready) Refusal(proposer string) (why string, known bool) {
-	for _, p := range r.Proposers {
-		if p.Name == proposer {
-			return p.Refused, true
+	for name := range strings.SplitSeq(proposer, ",") {
+		i := slices.IndexFunc(r.Proposers, func(p Proposer) bool { return p.Name == name })
+		if i < 0 {
+			return "", false
+		}
+		if why = r.Proposers[i].Refused; why != "" {
+			return why, true
 		}
 	}
-	return "", false
+	return "", true
 }
 
 // Auto says which proposer the setting auto stands for.

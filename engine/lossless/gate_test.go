@@ -76,6 +76,7 @@ func plays() []play {
 		{name: "suffixes, shaped", settings: shaped("proposer", "suffix", "suffix-trust", "0"), repetitive: true},
 		{name: "trimmed suffixes", settings: []string{"temperature", "0.7", "proposer", "suffix"}, repetitive: true},
 		{name: "combined", settings: fixed("proposer", "combined", "temperature", "0.7", "suffix-trust", "0.3"), repetitive: true},
+		{name: "a cascade", settings: fixed("proposer", "ngram,suffix,draft", "temperature", "0.7", "suffix-trust", "0.3"), repetitive: true},
 		{name: "settings that change", settings: fixed(), changes: map[int][]string{
 			0: {"temperature", "0.7", "gamma", "2", "repeat-penalty", "1.6", "presence-penalty", "1"}, 1: {"temperature", "1.3", "proposer", "suffix", "acceptance", "block"},
 			3: {"repeat-penalty", "1", "presence-penalty", "0", "top-k", "5", "proposer", "draft", "gamma", "5"}, 4: {"speculate", "false"}, 5: {"speculate", "true", "top-k", "0"}}},

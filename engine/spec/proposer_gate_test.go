@@ -51,8 +51,8 @@ func TestRepliesOfEveryProposerHaveTheTargetsDistribution(t *testing.T) {
 		{"draft of another vocabulary, by text, damaged", 10, warm, newRetoldWorldDraft(len(prompt)), true},
 		{"n-gram", 3, warm, func(*testing.T, *gate.World) Proposer { return NewNgram(3, 1) }, false},
 		{"suffix", 3, warm, func(*testing.T, *gate.World) Proposer { return NewSuffix(nil) }, false},
-		{"combined", 5, warm, newWorldCombined(len(prompt)), false},
-		{"combined, damaged", 5, warm, newWorldCombined(len(prompt)), true},
+		{"combined", 5, warm, newWorldCascade(len(prompt)), false},
+		{"combined, damaged", 5, warm, newWorldCascade(len(prompt)), true},
 		{"the target without some layers", 10, filtered, func(t *testing.T, w *gate.World) Proposer {
 			return newWorldDraft(len(prompt))(t, w).(*DraftModel).Named("skip")
 		}, false},
@@ -105,9 +105,9 @@ func newWorldDraft(prompt int) func(*testing.T, *gate.World) Proposer {
 	return func(t *testing.T, w *gate.World) Proposer { return newDraft(t, worldModel{w, prompt}, w.Vocab) }
 }
 
-func newWorldCombined(prompt int) func(*testing.T, *gate.World) Proposer {
+func newWorldCascade(prompt int) func(*testing.T, *gate.World) Proposer {
 	return func(t *testing.T, w *gate.World) Proposer {
-		return newCombined(t, worldModel{w, prompt}, w.Vocab)
+		return newCascade(t, worldModel{w, prompt}, w.Vocab)
 	}
 }
 

@@ -23,7 +23,6 @@ type Source int
 const (
 	FromText   Source = iota
 	FromDraft         // a draft model
-	FromEither        // the text where it repeats, otherwise a draft model
 	FromLayers        // the target without some of its layers
 	FromHeads         // trained heads on the target's hidden states
 )

@@ -41,15 +41,20 @@ func (s *State) Drafter() string {
 }
 
 // ProposerWords says where a proposer's tokens come from, or gives its name if the engine has not told it.
+// For a cascade it says so of each proposer in turn.
 func (s *State) ProposerWords(name string) string {
-	if s.Ready != nil {
+	parts := strings.Split(name, ",")
+	for i, part := range parts {
+		if s.Ready == nil {
+			break
+		}
 		for _, p := range s.Ready.Proposers {
-			if p.Name == name && p.Words != "" {
-				return p.Words
+			if p.Name == part && p.Words != "" {
+				parts[i] = p.Words
 			}
 		}
 	}
-	return name
+	return strings.Join(parts, ", else ")
 }
 
 // shortName returns a setting's name without its section: "top-k" for "sampling.top_k".

@@ -10,11 +10,11 @@ import (
 	"specula/engine/compute"
 )
 
-func newCombined(t *testing.T, m Model, vocab int) *Combined {
-	return NewCombined(NewSuffix(nil), newDraft(t, m, vocab))
+func newCascade(t *testing.T, m Model, vocab int) Proposer {
+	return NewCascade("combined", []Proposer{NewSuffix(nil)}, newDraft(t, m, vocab), true)
 }
 
-func TestCombinedAsksWhoIsSure(t *testing.T) {
+func TestACascadeAsksWhoIsSure(t *testing.T) {
 	repeating := []int32{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 1, 2, 3, 4, 5, 6, 7, 8}
 	for _, c := range []struct {
 		name    string
@@ -26,7 +26,7 @@ func TestCombinedAsksWhoIsSure(t *testing.T) {
 		{"none", []int32{1, 2, 3}, "draft"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := newCombined(t, &history{vocab: 50, capacity: 1000}, 50)
+			p := newCascade(t, &history{vocab: 50, capacity: 1000}, 50)
 			_, err := p.Begin(c.context)
 			must(t, err)
 			a := ask(2, 0)
@@ -41,9 +41,9 @@ func TestCombinedAsksWhoIsSure(t *testing.T) {
 }
 
 // The model reads when it is asked for a draft, and then at once everything that it missed.
-func TestCombinedReadsLazily(t *testing.T) {
+func TestACascadeReadsLazily(t *testing.T) {
 	m := &history{vocab: 50, capacity: 1000}
-	p := newCombined(t, m, 50)
+	p := newCascade(t, m, 50)
 	context := []int32{1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 3, 4, 5}
 	_, err := p.Begin(context)
 	must(t, err)
@@ -68,12 +68,12 @@ func TestCombinedReadsLazily(t *testing.T) {
 }
 
 // Whatever happened in earlier rounds, the model drafts like one that has just read the context.
-func TestCombinedFollowsLikeAFreshModel(t *testing.T) {
+func TestACascadeFollowsLikeAFreshModel(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	by := map[string]int{}
 	for range 60 {
 		m := &history{vocab: 50, capacity: 1000}
-		p := newCombined(t, m, 50)
+		p := newCascade(t, m, 50)
 		block := random(rng, 1+rng.IntN(10)) // a block of text that is repeated
 		context, at := slices.Clone(block), 0
 		_, err := p.Begin(context)
@@ -121,9 +121,9 @@ func TestCombinedFollowsLikeAFreshModel(t *testing.T) {
 // context.)
 var errCancelled = context.Canceled
 
-func TestCombinedPassesOnThatThereIsNoDraft(t *testing.T) {
+func TestACascadePassesOnThatThereIsNoDraft(t *testing.T) {
 	m := &history{vocab: 50, capacity: 1000, poison: true}
-	p := newCombined(t, m, 50)
+	p := newCascade(t, m, 50)
 	_, err := p.Begin([]int32{1, 2, 3})
 	must(t, err)
 	if _, err := p.Propose(t.Context(), ask(2, 0)); !errors.Is(err, ErrNoDraft) || !errors.Is(err, compute.ErrNotFinite) {
