@@ -7,6 +7,7 @@ import (
 	"specula/engine/config"
 	"specula/engine/event"
 	"specula/engine/gamma"
+	"specula/engine/remote"
 	"specula/engine/round"
 	"specula/engine/sample"
 	"specula/engine/spec"
@@ -156,7 +157,11 @@ func (r *reply) ready(ctx context.Context, c *choice) error {
 
 // outlook returns what gamma's controller must be told about the coming round.
 func (r *reply) outlook(p spec.Proposer) gamma.Outlook {
-	return gamma.Outlook{Left: r.left(), Unread: p.Unread()}
+	o := gamma.Outlook{Left: r.left(), Unread: p.Unread()}
+	if t, ok := r.session.target.(*remote.Target); ok {
+		o.Streams, o.MissedMS = t.Streams(), t.MissedMS(r.config.Speculation.GammaMax)
+	}
+	return o
 }
 
 // left is the number of tokens that still fit the reply and the context.

@@ -79,7 +79,13 @@ func (c *Controller) Trim(confidence []float64) (gamma int, why string) {
 		return n, ""
 	}
 	holds := func(i int) float64 { return c.confidence.chance(confidence[i], startRate) }
-	if gamma = best(c.costs.lengths(n, holds), 0, margin); gamma == n {
+	lengths := c.costs.lengths(n, holds)
+	if c.outlook.Streams {
+		for i := range lengths[1:] {
+			lengths[i+1].Cost += c.turn(i + 1)
+		}
+	}
+	if gamma = best(lengths, 0, margin); gamma == n {
 		return n, ""
 	}
 	why = fmt.Sprintf("%d of %d tokens looked up are worth their rows: the next one holds with %.0f %%", gamma, n, 100*holds(gamma))

@@ -17,6 +17,9 @@ func (c *Controller) mostTokensPerCost(o Outlook) Decision {
 		return Decision{Probe: true, Why: "the first round is plain, to have something to compare with"}
 	}
 	debt, pays := c.debt(o), c.best // pays: the γ that is worth its cost, 0 if none is
+	if c.options.Remote {
+		pays = c.beatsStream(debt)
+	}
 	switch next := best(c.lengths, 1, 0); {
 	case pays == 0 && !c.mayRefuse(next):
 		return Decision{Gamma: next, Why: fmt.Sprintf("%d rounds with a draft are too few to refuse γ %d", c.drafts, next)}
@@ -37,32 +40,18 @@ func (c *Controller) mostTokensPerCost(o Outlook) Decision {
 // drafted. Until manyDrafts rounds, it refuses a draft only if the acceptance is below mostHold, which
 // other programs cannot cause, or if the draft gives fewer tokens per cost than poor times what plain
 // decoding gives. Nominal costs do not depend on other programs: with them the controller can refuse a
-// draft from the first round on. Across a network it can do so if the draft is hopeless, because a few
-// drafts cost more than many short replies.
+// draft from the first round on. Across a network it does so, too, because a few drafts cost more than
+// many short replies.
 const (
 	fewDrafts, manyDrafts = 6, 16
 	mostHold, poor        = 0.6, 0.75
 )
 
 func (c *Controller) mayRefuse(gamma int) bool {
-	if c.costs != &c.clock || c.drafts >= manyDrafts || c.options.Remote && c.hopeless() {
+	if c.costs != &c.clock || c.drafts >= manyDrafts || c.options.Remote {
 		return true
 	}
 	return c.drafts >= fewDrafts && (c.acceptance.at(0) < mostHold || c.rate(gamma) < poor*c.rate(0))
-}
-
-// A draft is hopeless if, with all tokens accepted, it gives at most hope times the tokens per cost of
-// plain decoding. hope is low because the rehearsal may have run while other programs used the machine.
-const hope = 0.7
-
-// hopeless reports whether no draft length could come near plain decoding, however good the drafts are.
-func (c *Controller) hopeless() bool {
-	for gamma := 1; gamma < len(c.lengths); gamma++ {
-		if float64(gamma+1)/c.lengths[gamma].Cost > hope*c.rate(0) { // of a length not yet measured, Cost is a lower bound
-			return false
-		}
-	}
-	return true
 }
 
 // margin is the fraction by which a draft must seem faster than plain decoding, because estimates have
@@ -110,7 +99,7 @@ const (
 // the debt grows faster than the budget; then the try comes at the start of a later reply.
 func (c *Controller) off(debt float64, plain Decision) Decision {
 	try := c.lengths[1]
-	loss := max(0, debt+try.Cost-try.Tokens/c.rate(c.best))
+	loss := max(0, debt+c.turn(1)+try.Cost-try.Tokens/c.rate(c.best))
 	if c.saved < loss || c.saved == 0 { // saved is 0 right after a draft
 		c.rest = decideEvery
 		return plain

@@ -34,6 +34,7 @@ type costs struct {
 	passes []price // by draft tokens, which is rows − 1: the pass, and all other work but drafting
 	step   price   // drafting one token
 	read   price   // reading one token that the proposer missed
+	remote bool    // Options.Remote
 }
 
 // price is the cost of one part of a round.
@@ -140,7 +141,7 @@ func (c *costs) between(gamma int) (cost float64, ok bool) {
 
 // measured reports whether passes of this length were measured. One sample is not enough, because the
 // machine may have stalled. For a plain pass one is enough, because there is no shorter pass to take its
-// cost from.
+// cost from. Across a network one is enough, too, because a try costs a round trip.
 func (c *costs) measured(gamma int) bool {
-	return gamma < len(c.passes) && (c.passes[gamma].samples > 1 || gamma == 0 && c.passes[0].samples == 1)
+	return gamma < len(c.passes) && (c.passes[gamma].samples > 1 || (gamma == 0 || c.remote) && c.passes[gamma].samples == 1)
 }

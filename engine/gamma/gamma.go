@@ -37,8 +37,7 @@ type Options struct {
 	// Lookup: the proposer only looks tokens up, which costs nothing. Then the cost-aware rule lets it
 	// look in nearly every round, and Trim chooses afterwards how many tokens to verify.
 	Lookup bool
-	// Remote: a round crosses a network. Then a draft that cannot pay is refused without a try. On this
-	// machine other programs may have made the rehearsal slow, and a try costs little.
+	// Remote: a round crosses a network; see remote.go.
 	Remote bool
 	// Window, Low and High belong to the windowed rule. Window is the number of rounds that are averaged.
 	// If their acceptance is below Low, γ is halved; above High it is restored.
@@ -105,6 +104,11 @@ func (o *Observation) held(i int) float64 {
 type Outlook struct {
 	Unread int // committed tokens that the proposer missed and must read before it can draft
 	Left   int // tokens that the reply may still have
+	// With Options.Remote: whether a stream of the server is being read. MissedMS is how many milliseconds the
+	// server's further sequences, of which a draft needs one for each token, take to read what they have
+	// missed of the conversation.
+	Streams  bool
+	MissedMS []float64
 }
 
 // Controller chooses γ for each round with one proposer, and learns from the results. Only one goroutine
@@ -126,6 +130,7 @@ type Controller struct {
 	rest                      int     // coming rounds that repeat the decision not to draft
 
 	// What is known about the current round before it runs.
+	outlook  Outlook
 	decision Decision
 	lengths  []Length // (Max+1) what each draft length should bring
 	best     int      // the γ with the most tokens per cost; 0 unless another γ is better by margin
@@ -144,7 +149,7 @@ func (c *Controller) Configure(o Options) {
 	if o.Rule != c.options.Rule || o.Gamma != c.options.Gamma || o.Max != c.options.Max {
 		c.window.restart(min(o.Gamma, o.Max))
 	}
-	c.options, c.costs, c.rest = o, &c.clock, 0
+	c.options, c.costs, c.rest, c.clock.remote = o, &c.clock, 0, o.Remote
 	if o.Nominal != nil {
 		c.costs = o.Nominal.ledger(max(o.Max, len(c.clock.passes)-1))
 	}
@@ -164,6 +169,7 @@ func (c *Controller) BeginReply() {
 
 // Next chooses γ for the coming round.
 func (c *Controller) Next(o Outlook) Decision {
+	c.outlook = o
 	if c.rest > 0 {
 		c.rest--
 		c.saved += tryBudget * c.lengths[0].Cost
@@ -182,7 +188,7 @@ func (c *Controller) Next(o Outlook) Decision {
 	default:
 		panic(fmt.Sprintf("gamma: no rule %q", c.options.Rule))
 	}
-	if d.Gamma > 0 && (c.sincePlain >= plainEvery || c.plain < plainFewest && c.sincePlain >= plainSoon) {
+	if d.Gamma > 0 && (c.sincePlain >= plainEvery || c.plain < plainFewest && c.sincePlain >= plainSoon && !c.options.Remote) {
 		d = Decision{Probe: true, Why: fmt.Sprintf("no plain round for %d: a fresh one to compare with", c.sincePlain)}
 	}
 	for i := range c.options.Max {
@@ -230,6 +236,7 @@ const (
 	// rounds cost (1 − 1/speed-up)/64 of the time.
 	plainEvery = 64
 	// The first plainFewest plain rounds come sooner: after plainSoon rounds with a draft each. The first
-	// rounds of a session are slow, so the speed-up needs plain rounds that were slow, too.
+	// rounds of a session are slow, so the speed-up needs plain rounds that were slow, too. Across a network
+	// they do not, because such a round opens a stream for one token.
 	plainSoon, plainFewest = 8, 3
 )

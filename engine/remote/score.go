@@ -22,7 +22,9 @@ type place struct {
 	top   []entry
 	drawn int32  // the token that the server drew; -1 if it does not say
 	own   *entry // as in row
-	read  int    // tokens of the prefix that llama-server had to compute; 0 for other servers
+	// Tokens of the prefix that llama-server had to compute, and the milliseconds that it took; 0 for other servers.
+	read   int
+	readMS float64
 }
 
 // rows asks for the k likeliest tokens after each prefix, in one request.
@@ -129,6 +131,7 @@ type llamaEntry struct {
 // timings are llama-server's counts for one request.
 type timings struct {
 	Read     int     `json:"prompt_n"`
+	ReadMS   float64 `json:"prompt_ms"`
 	Written  int     `json:"predicted_n"`
 	MS       float64 `json:"predicted_ms"`
 	Drafted  int     `json:"draft_n"`
@@ -212,7 +215,7 @@ func (s *Server) readAnswers(body []byte) (list []llamaAnswer, err error) {
 // place reads the first token of an answer. It compares what the answer says twice, because bytes that
 // changed on the way, or another model's vocabulary, must not become text.
 func (a *llamaAnswer) place(s *Server) (place, error) {
-	p := place{drawn: -1, read: a.Timing.Read}
+	p := place{drawn: -1, read: a.Timing.Read, readMS: a.Timing.ReadMS}
 	if len(a.Tokens) > 0 {
 		p.drawn = a.Tokens[0]
 	}

@@ -68,6 +68,7 @@ type stream struct {
 	answer *http.Response
 	at     []int32       // the prompt, and the tokens taken from the stream so far
 	params sample.Params // the filters of the stream
+	prompt int           // length of the prompt
 	asked  int           // tokens after which the server ends the stream
 	ended  bool          // no more tokens come
 	queue  []place       // tokens that have arrived and were not taken
@@ -113,6 +114,9 @@ func (t *Target) fromStream(ctx context.Context, all []int32, w way, terms *spec
 		}
 	}
 	pass := round.Pass{Scores: drawnScores{&t.scores}, Why: "no draft: the next token of the server's own stream"}
+	if len(st.at) == st.prompt {
+		t.lag.sent([][]int32{all}, t.scores.places)
+	}
 	st.at, t.held = append(st.at, at.drawn), all
 	st.ended = st.ended || st.seen >= st.asked || terms.IsStop != nil && terms.IsStop(at.drawn)
 	pass.PriceMS = st.steady
@@ -143,7 +147,7 @@ func (t *Target) openStream(ctx context.Context, all []int32, w way, terms *spec
 	if t.stream != nil {
 		steady = t.stream.steady
 	}
-	t.stream = &stream{events: newEvents(answer.Body), ctx: ctx, cancel: cancel, answer: answer, at: slices.Clone(all), asked: q.Tokens, params: terms.Params, steady: steady}
+	t.stream = &stream{events: newEvents(answer.Body), ctx: ctx, cancel: cancel, answer: answer, at: slices.Clone(all), prompt: len(all), asked: q.Tokens, params: terms.Params, steady: steady}
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"slices"
 	"testing"
 
 	"specula/engine/sample"
@@ -118,5 +119,36 @@ func TestTheEndOfAStreamIsNotWaitedForLong(t *testing.T) {
 	target.Rest() // a failure hangs here
 	if ctx.Err() == nil {
 		t.Error("the stream goes on")
+	}
+}
+
+// Each sequence of the server has read what was last sent to it. A draft that needs more of them, or a stream that
+// went on without them, leaves them behind.
+func TestWhatSequencesHaveMissed(t *testing.T) {
+	var l lag
+	long := make([]int32, 100)
+	for i := range long {
+		long[i] = int32(i)
+	}
+	read := func(tokens int, ms float64) place { return place{read: tokens, readMS: ms} }
+	l.sent([][]int32{long[:50], long[:51], long[:52]}, []place{read(50, 30), read(51, 30), read(52, 30)})
+	if l.tokenMS != 30.0/153 {
+		t.Errorf("a token takes %g ms", l.tokenMS)
+	}
+	l.sent([][]int32{long[:53]}, []place{read(1, 9)}) // a stream goes on in the first; one token says nothing about the price
+	l.tokenMS = 1
+	target := &Target{server: &Server{kind: Llama}, lag: l, held: long}
+	if got := target.MissedMS(3); !slices.Equal(got, []float64{100 - 51 - usualLag, 100 - 52 - usualLag, 100 - usualLag}) {
+		t.Errorf("missed %v ms", got)
+	}
+	if target.held = long[:54]; target.MissedMS(1)[0] != 0 {
+		t.Error("a sequence that takes part in each round has missed something")
+	}
+	if target.server.kind = VLLM; target.MissedMS(3) != nil {
+		t.Error("vLLM's sequences share a cache")
+	}
+	l.sent([][]int32{long}, []place{read(100, -1e300)})
+	if l.tokenMS != 1 {
+		t.Errorf("a false time was believed: %g", l.tokenMS)
 	}
 }

@@ -19,6 +19,7 @@ type Target struct {
 	vocab  int
 	scores scores // of the last pass
 	stream *stream
+	lag    lag
 	advice advice
 }
 
@@ -104,6 +105,7 @@ func (t *Target) Score(ctx context.Context, last int32, draft *spec.Draft, terms
 		return round.Pass{}, err
 	}
 	t.advice.look(t.server, t.scores.places, len(all))
+	t.lag.sent(t.scores.prefixes, t.scores.places)
 	t.held = all
 	return round.Pass{Scores: t.scores.as(w.drawn), Why: w.why, Advice: t.advice.text}, nil
 }
