@@ -41,6 +41,15 @@ type part struct {
 	mins   [2]int32 // factors of the minimum
 }
 
+// unpackRow returns the first parts of a row of blocks.
+func (f Format) unpackRow(row []byte, parts int) []part {
+	list, perBlock := make([]part, parts), f.BlockElements/Block
+	for i := range list {
+		list[i] = f.unpack(row[i/perBlock*f.BlockBytes:], i%perBlock)
+	}
+	return list
+}
+
 // unpack returns the part of a block that begins with weight 32·number of the block.
 func (f Format) unpack(block []byte, number int) part {
 	var s format.Share

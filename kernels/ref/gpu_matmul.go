@@ -123,13 +123,12 @@ func MatMulQuantizedRanges(dst, x []float32, m int, f Format, w []byte, rows, co
 	for i := range m {
 		QuantizeRow(quants, scales, x[i*cols:(i+1)*cols])
 		for r := range rows {
-			row := w[r*rowBytes : (r+1)*rowBytes]
+			weights := f.unpackRow(w[r*rowBytes:(r+1)*rowBytes], cols/Block)
 			total := float32(0)
 			for a := range ranges {
 				from, to := RangeBegin(a, slabs, ranges)*slabColumns, min(RangeBegin(a+1, slabs,
 					ranges)*slabColumns, cols)
-				sum := f.dot(row[from/f.BlockElements*f.BlockBytes:], quants[from:to],
-					scales[from/Block:to/Block])
+				sum := f.dot(weights[from/Block:], quants[from:to], scales[from/Block:to/Block])
 				if a == 0 {
 					total = sum
 				} else {

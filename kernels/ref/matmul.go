@@ -32,22 +32,25 @@ func MatMulF32(dst, x []float32, m int, w []float32, rows, cols int) {
 // scale), and then, in formats with minima, min · (activation scale · sum of the activations'
 // quants).
 func MatMulQuantized(dst, x []float32, m int, f Format, w []byte, rows, cols int) {
-	rowBytes := cols / f.BlockElements * f.BlockBytes
-	quants := make([]int8, cols)
-	scales := make([]float32, cols/Block)
+	quants, blocks := make([]int8, m*cols), cols/Block
+	scales := make([]float32, m*blocks)
 	for i := range m {
-		QuantizeRow(quants, scales, x[i*cols:(i+1)*cols])
-		for r := range rows {
-			dst[i*rows+r] = f.dot(w[r*rowBytes:(r+1)*rowBytes], quants, scales)
+		QuantizeRow(quants[i*cols:(i+1)*cols], scales[i*blocks:(i+1)*blocks], x[i*cols:(i+1)*cols])
+	}
+	rowBytes := cols / f.BlockElements * f.BlockBytes
+	for r := range rows {
+		weights := f.unpackRow(w[r*rowBytes:(r+1)*rowBytes], blocks)
+		for i := range m {
+			dst[i*rows+r] = f.dot(weights, quants[i*cols:(i+1)*cols], scales[i*blocks:(i+1)*blocks])
 		}
 	}
 }
 
-func (f Format) dot(w []byte, quants []int8, scales []float32) float32 {
+// dot is the product of a row of weights and one of activations.
+func (f Format) dot(weights []part, quants []int8, scales []float32) float32 {
 	var sum float32
-	parts := f.BlockElements / Block
 	for b, scale := range scales {
-		p := f.unpack(w[b/parts*f.BlockBytes:], b%parts)
+		p := &weights[b]
 		var dots, totals [2]int32
 		for k, q := range quants[b*Block : (b+1)*Block] {
 			dots[k/16] += p.quants[k] * int32(q)
