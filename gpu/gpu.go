@@ -28,6 +28,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 
 	"specula/engine/compute"
 	"specula/kernels/cuda"
@@ -78,8 +79,9 @@ func ordinalOf(name string) (int, error) {
 	return n, nil
 }
 
-// kernelTexts returns the PTX of all modules, by module name.
-func kernelTexts() (map[string]string, error) {
+// kernelTexts returns the PTX of all modules, by module name. All backends share it: it has some
+// megabytes.
+var kernelTexts = sync.OnceValues(func() (map[string]string, error) {
 	texts := map[string]string{}
 	for _, name := range cuda.Modules() {
 		text, err := cuda.PTX(name)
@@ -89,4 +91,4 @@ func kernelTexts() (map[string]string, error) {
 		texts[name] = text
 	}
 	return texts, nil
-}
+})
