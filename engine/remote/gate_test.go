@@ -192,12 +192,12 @@ func TestGateOverAServerCatchesPlantedBugs(t *testing.T) {
 		params sample.Params
 		plant  func(*imitation.Server, *play)
 	}{
-		{"q is told at another temperature than it was drawn at", topK, func(_ *imitation.Server, p *play) { p.drawnAt = 0.5 }},
-		{"the rest of a row has no mass", sample.Params{Temperature: 1, TopP: 0.7}, func(_ *imitation.Server, p *play) {
+		{"q unsharpened: told at another temperature than the draft was drawn at", topK, func(_ *imitation.Server, p *play) { p.drawnAt = 0.5 }},
+		{"residual without the tail: the tokens outside a row get no mass", sample.Params{Temperature: 1, TopP: 0.7}, func(_ *imitation.Server, p *play) {
 			p.target.server.firstRow, p.driver.Target = 4, restless{p.target}
 		}},
 		{"one seed for all prefixes", sample.Params{Temperature: 1, TopP: 1}, func(s *imitation.Server, p *play) { s.OneSeed, p.drawnAt, p.toldAt = true, 0.3, 0.3 }},
-		{"every row is that of the place before", topK, func(s *imitation.Server, _ *play) { s.RowEarly = true }},
+		{"a row too early: each row is that of the place before", topK, func(s *imitation.Server, _ *play) { s.RowEarly = true }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if r := judge(t, c.params, false, bugTrials, c.plant); r.Failures() == "" {
