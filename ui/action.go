@@ -84,7 +84,7 @@ func (m *Model) pressedInDialog(k tea.KeyPressMsg) tea.Cmd {
 // for a second ctrl+c. armed says that this is the second one, which quits.
 func (m *Model) interrupt(armed bool) tea.Cmd {
 	switch {
-	case m.busy() && m.options.Load != nil:
+	case m.busy() && m.options.Load != nil, m.moving.cancel != nil:
 		return m.stop()
 	case m.waits():
 		return m.withdraw()
@@ -276,6 +276,13 @@ func (m *Model) enter() tea.Cmd {
 		call, err := command.Parse(strings.TrimSpace(prompt))
 		if err != nil {
 			return m.say(sanitize.Line(err.Error()))
+		}
+		if call.Command.Verb == command.Remote {
+			if _, err := elsewhere(m.settings(), call.Arg); err != nil { // do not remember an address that may hold a password
+				m.composer.SetValue("")
+				m.arrange()
+				return m.say(sanitize.Line(err.Error()))
+			}
 		}
 		m.takePrompt()
 		return m.run(call)

@@ -48,6 +48,8 @@ func (m *Model) apply(e event.Event) tea.Cmd {
 	switch e := e.(type) {
 	case loaded:
 		return m.loaded(e)
+	case moved:
+		return m.targetMoved(e)
 	case replyOver:
 		return m.replyOver()
 	case raced:

@@ -73,6 +73,7 @@ type Model struct {
 	list    menu // completions of a command
 	editing bool // the next prompt replaces the last exchange
 	forming bool // the engine is compiling a form
+	moving  moving
 	// waiting is a prompt that was entered before the engine or a form was ready. When they are ready
 	// it is sent, unless the user has changed it.
 	waiting string

@@ -118,6 +118,9 @@ func (m *Model) recorded(events iter.Seq[event.Event]) iter.Seq[event.Event] {
 
 // stop ends the current reply; its text so far stays.
 func (m *Model) stop() tea.Cmd {
+	if m.moving.cancel != nil {
+		m.moving.cancel()
+	}
 	if !m.busy() {
 		return nil
 	}

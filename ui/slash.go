@@ -35,6 +35,8 @@ func (m *Model) run(c command.Call) tea.Cmd {
 		return m.listChats()
 	case command.Export:
 		return m.export(c.Arg)
+	case command.Remote:
+		return m.moveTarget(c.Arg)
 	case command.Record:
 		return m.recordTo(c.Arg)
 	case command.Race:

@@ -56,6 +56,9 @@ type Options struct {
 	// Load opens the engine and emits events about its progress. It runs in the background. It is
 	// nil in a replay.
 	Load func(ctx context.Context, emit func(event.Event)) (Engine, error)
+	// Reopen opens an engine with other settings, beside the first one. It is called in the background, and
+	// may be nil.
+	Reopen func(ctx context.Context, c config.Config, emit func(event.Event)) (Engine, error)
 	// Replay is a recording to play instead of an engine.
 	Replay []trace.Record
 	// ReplayAt and ReplayRound say where the replay begins: after a time, or after a round of its first

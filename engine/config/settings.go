@@ -2,9 +2,11 @@ package config
 
 import (
 	"errors"
+	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // table is the only place where settings are defined. config.toml at the root of the repository
@@ -223,7 +225,7 @@ var table = []Setting{
 
 	{Name: "remote.url", Flag: "remote", Kind: Text, Default: "", Applies: NextStart,
 		Doc:   "address of a llama-server or vLLM that has the target; drafts are made here, and it scores them; empty for a target on this machine",
-		field: func(c *Config) any { return &c.Remote.URL }},
+		field: func(c *Config) any { return &c.Remote.URL }, read: checkAddress},
 	{Name: "remote.model", Flag: "model", Kind: Text, Default: "", Applies: NextStart,
 		Doc:   "which of the server's models is the target; empty for its only one",
 		field: func(c *Config) any { return &c.Remote.Model }},
@@ -301,6 +303,15 @@ var keyPattern = regexp.MustCompile(`^(|@.+|[A-Z][A-Z0-9_]{0,63})$`)
 func checkKey(v string) error {
 	if !keyPattern.MatchString(v) {
 		return errors.New("allowed is the name of an environment variable in capitals, or @FILE; what was given is not shown, since it may be a key")
+	}
+	return nil
+}
+
+// checkAddress does not repeat the address in its error, because a password may be in it. Package remote
+// checks the rest of an address.
+func checkAddress(v string) error {
+	if u, err := url.Parse(v); err == nil && (u.User != nil || u.RawQuery != "" || u.Fragment != "") || strings.Contains(v, "@") {
+		return errors.New("the address of a server must not have a user name, a password or a part after ? or # in it: put a key into an environment variable, and name that by remote.key")
 	}
 	return nil
 }

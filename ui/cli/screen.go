@@ -40,6 +40,7 @@ func (a *invocation) screen(ctx context.Context, c config.Config, f chatFlags) e
 		Load: func(ctx context.Context, emit func(event.Event)) (ui.Engine, error) {
 			return a.open(ctx, c, emit)
 		},
+		Reopen: a.open,
 	}
 	a.keep(&o)
 	var failed error

@@ -27,6 +27,7 @@ const (
 	Save
 	Open
 	Export
+	Remote
 	Record
 	Race
 	Demo
@@ -38,13 +39,14 @@ const (
 
 // Command is one slash command.
 type Command struct {
-	Name    string   // without the slash
-	Aliases []string // other spellings
-	Args    string   // for help: "0 to 5"
-	Doc     string
-	Verb    Verb
-	Setting config.Setting // the setting, if Verb is Set
-	Choices []string       // words the argument may be or begin with
+	Name     string   // without the slash
+	Aliases  []string // other spellings
+	Args     string   // for help: "0 to 5"
+	Doc      string
+	Verb     Verb
+	Setting  config.Setting // the setting, if Verb is Set
+	Choices  []string       // words the argument may be or begin with
+	Meanings []string       // what each of Choices means; nil if the words say it
 }
 
 // Call is a typed command.
@@ -63,6 +65,8 @@ func Table() []Command {
 		{Name: "save", Verb: Save, Args: "[title]", Doc: "save the chat now, under a title"},
 		{Name: "open", Aliases: []string{"load"}, Verb: Open, Doc: "open a saved chat"},
 		{Name: "export", Verb: Export, Args: "file|format [file]", Choices: export.Names(), Doc: "write the chat to a file; the end of its name says how"},
+		{Name: "remote", Verb: Remote, Args: "[address [model]|off]", Choices: []string{"off", "http://127.0.0.1:8080", "http://127.0.0.1:8000", "http://127.0.0.1:30000"},
+			Meanings: []string{"the target is on this machine", "llama-server here", "vLLM here", "SGLang here, only to watch"}, Doc: "take the target of a server, or the one here again; the chat stays"},
 		{Name: "record", Aliases: []string{"trace"}, Verb: Record, Args: "[file|off]", Choices: []string{"off"}, Doc: "record the session from its start, for replay"},
 		{Name: "race", Verb: Race, Args: "[A] [vs B]", Doc: "the last prompt twice: without and with speculation, or A vs B"},
 		{Name: "demo", Aliases: []string{"tour"}, Verb: Demo, Args: "[file]", Doc: "a tour of five minutes, or the script in a file"},

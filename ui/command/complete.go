@@ -16,7 +16,7 @@ type Completion struct {
 type Way struct {
 	Prompt string // the whole prompt, completed
 	Name   string // what the list shows: "/temp", or a value of an argument
-	Does   string // what the command does; "" for a value
+	Does   string // what the command does, or what a value means; "" for a value that says it
 	Ready  bool   // the prompt can be run: nothing is missing
 }
 
@@ -36,9 +36,13 @@ func Complete(prompt string) Completion {
 	if slices.Contains(call.Command.Choices, arg) {
 		return done
 	}
-	for _, choice := range call.Command.Choices {
+	for i, choice := range call.Command.Choices {
 		if strings.HasPrefix(choice, arg) {
-			done.Ways = append(done.Ways, Way{Prompt: "/" + name + " " + choice, Name: choice, Ready: true})
+			w := Way{Prompt: "/" + name + " " + choice, Name: choice, Ready: true}
+			if call.Command.Meanings != nil {
+				w.Does = call.Command.Meanings[i]
+			}
+			done.Ways = append(done.Ways, w)
 		}
 	}
 	return done

@@ -1,0 +1,143 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"specula/engine/config"
+	"specula/engine/event"
+	"specula/ui/sanitize"
+)
+
+// here is the argument of /remote for a target on this machine.
+const here = "off"
+
+// moving is the change to a target on another machine, or back.
+type moving struct {
+	cancel context.CancelFunc // nil if there is no change
+	from   Engine             // the engine before; it stays if the other one cannot be opened
+}
+
+// moved is the event that ends moving: the other engine, or why there is none.
+type moved struct {
+	loaded
+	remote config.Remote
+}
+
+func (moved) Kind() string { return "moved" }
+
+// moveTarget carries out /remote: it opens an engine whose target is on a server, or on this machine again,
+// and keeps the chat. While the other engine is opened the screen has none, as at the start, so a prompt waits.
+func (m *Model) moveTarget(arg string) tea.Cmd {
+	switch {
+	case m.engine == nil:
+		return m.say(m.whyNoEngine())
+	case m.racing.stop != nil:
+		return m.say("the race is still ending")
+	case arg == "":
+		return m.say(m.whereTarget())
+	case m.options.Reopen == nil:
+		return m.say("the target cannot be changed here, only in a chat")
+	}
+	c, err := elsewhere(m.engine.Settings(), arg)
+	if err != nil {
+		return m.say(sanitize.Line(err.Error()))
+	}
+	return m.afterReply(func() tea.Cmd {
+		ctx, cancel := context.WithCancel(m.ctx)
+		m.moving, m.engine = moving{cancel: cancel, from: m.engine}, nil
+		from := m.moving.from
+		m.guard.Go("opening the target", func() { m.ring.Push(m.open(ctx, c, from)) })
+		if c.Remote.URL == "" {
+			return m.say("opening the target on this machine: esc keeps the one on the server")
+		}
+		return m.say(sanitize.Line(fmt.Sprintf("asking %s: esc keeps the target that is here", c.Remote.URL)))
+	})
+}
+
+// elsewhere returns the settings c for the target that the argument of /remote names. An address that may hold a
+// password is an error, which does not repeat it.
+func elsewhere(c config.Config, arg string) (config.Config, error) {
+	url, name, _ := strings.Cut(arg, " ")
+	if url == here {
+		if c.Remote.URL == "" {
+			return c, errors.New("the target is on this machine")
+		}
+		url = ""
+	}
+	c.Remote.Model = strings.TrimSpace(name)
+	if c.Remote.Vocabulary == "" { // the server may have the model that is here
+		c.Remote.Vocabulary = c.Model.Target
+	}
+	return c, c.Set("remote.url", url)
+}
+
+// open opens the other engine and then closes the one before.
+func (m *Model) open(ctx context.Context, c config.Config, before Engine) moved {
+	var other loaded
+	other.engine, other.err = m.options.Reopen(ctx, c, func(e event.Event) {
+		if ready, ok := e.(event.Ready); ok {
+			other.ready = &ready
+		}
+	})
+	if other.err == nil {
+		if err := before.Close(); err != nil {
+			m.ring.Push(event.Notice{Level: "warning", Text: "closing the engine before: " + err.Error()})
+		}
+		if other.ready != nil {
+			m.record(*other.ready)
+		}
+	}
+	return moved{other, c.Remote}
+}
+
+// targetMoved goes on with the other engine or, if there is none, with the one before.
+func (m *Model) targetMoved(e moved) tea.Cmd {
+	m.moving.cancel()
+	before := m.moving.from
+	m.moving = moving{}
+	if e.err != nil {
+		m.engine = before
+		why := "the target stays: " + e.err.Error()
+		if errors.Is(e.err, context.Canceled) {
+			why = "the target stays"
+		}
+		m.waiting = ""
+		return m.say(sanitize.Line(why))
+	}
+	m.engine, m.config.Remote = e.engine, e.remote
+	said := ""
+	if e.ready != nil {
+		m.state.Apply(*e.ready)
+		said = m.aboutModels(*e.ready)
+	}
+	m.applyPace()
+	m.showSettings()
+	if now := m.whereTarget(); said == "" {
+		said = now
+	} else {
+		said = now + "; " + said
+	}
+	cmd := m.say(said)
+	if m.waits() {
+		cmd = tea.Batch(cmd, m.enter())
+	}
+	m.waiting = ""
+	return cmd
+}
+
+// whereTarget says where the target is, and how to move it.
+func (m *Model) whereTarget() string {
+	r, url := m.state.Ready, m.engine.Settings().Remote.URL
+	switch {
+	case r == nil:
+		return ""
+	case url == "":
+		return sanitize.Line(fmt.Sprintf("the target is %s on this machine; /remote ADDRESS takes one on a server", r.Target.Name))
+	}
+	return sanitize.Line(fmt.Sprintf("the target is %s on %s; /remote %s takes the one on this machine", r.Target.Name, r.Device, here))
+}
