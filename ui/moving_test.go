@@ -134,7 +134,10 @@ func TestAnAddressWithAPasswordIsNeitherShownNorKept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "history.jsonl")
 	opened := 0
 	s := open(t, func(o *Options) {
-		o.Reopen = func(context.Context, config.Config, func(event.Event)) (Engine, error) { opened++; return nil, errors.New("opened") }
+		o.Reopen = func(context.Context, config.Config, func(event.Event)) (Engine, error) {
+			opened++
+			return nil, errors.New("opened")
+		}
 		h, err := compose.OpenHistory(path)
 		if err != nil {
 			t.Fatal(err)

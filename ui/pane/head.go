@@ -1,6 +1,7 @@
 package pane
 
 import (
+	"cmp"
 	"fmt"
 
 	"specula/engine/event"
@@ -22,6 +23,7 @@ type head struct {
 	// then, a rate measured from them would contradict the speed-up.
 	speculative, plain float64
 	about              string // marks estimates; "" once measured
+	noPlain            string // takes the place of plain; "": it is not known yet
 	basis              string // whether figure was measured, or what it is estimated from
 }
 
@@ -34,7 +36,8 @@ func headOf(s *state.State, th *theme.Theme) head {
 	h := head{style: th.Label, plain: plain.PerSecond()}
 	switch times := s.Reply.Speedup; {
 	case s.Settings.Watch:
-		h.words, h.note, h.plain = "the server's own rounds", "see audit", 0
+		h.words, h.basis, h.note = "the server's own rounds", "specula audit measures its gain", "not yet"
+		h.speculative, h.plain, h.noPlain = asked.PerSecond(), 0, "not known"
 	case speculationOff(s):
 		h.words, h.note = "speculation is off", "off"
 	case times <= 0 || asked.PerSecond() <= 0:
@@ -64,7 +67,7 @@ func headOf(s *state.State, th *theme.Theme) head {
 		case event.Loses(times) && few:
 			h.words, h.style, h.reason = "slower so far", th.Label, "only "+roundsWords(asked.Rounds)+" yet"
 		case event.Loses(times):
-			h.words, h.style, h.reason = "slower", th.Error, lossWords(asked, times)
+			h.words, h.style, h.reason = "slower", th.Error, lossWords(s, asked, times)
 		case times < 1.005:
 			h.words = "as fast as without"
 		default:
@@ -103,14 +106,22 @@ func changeWords(th *theme.Theme, c state.Change) string {
 	return "before the change"
 }
 
-// lossWords says in at most five words why rounds with a draft lose: if they would lose even without the
-// time for drafting, the target keeps too few tokens.
-func lossWords(asked state.Rate, times float64) string {
+// nearlyAll is the kept part of the tested tokens from which on a loss is not due to what is kept.
+const nearlyAll = 0.9
+
+// lossWords says in at most five words why rounds with a draft lose. If they would lose even without the
+// time for drafting, the target keeps too few tokens or, if it keeps nearly all, checking them takes too long, as
+// on a server far away.
+func lossWords(s *state.State, asked state.Rate, times float64) string {
 	plainMS := asked.MS * times // what plain rounds would take for the same tokens
-	if asked.MS-asked.DraftMS > plainMS {
-		return "too few tokens are kept"
+	if asked.MS-asked.DraftMS <= plainMS {
+		return "drafting takes too long"
 	}
-	return "drafting takes too long"
+	recent := s.Recent(recentRounds)
+	if kept, tested := recent.Acceptance(); tested && kept >= nearlyAll {
+		return "checking takes too long"
+	}
+	return "too few tokens are kept"
 }
 
 // all returns figure, words and reason.
@@ -226,7 +237,7 @@ func (h *head) wide(s *state.State, th *theme.Theme, w, rows int) []string {
 func (h *head) rate(th *theme.Theme, out *paint.Line, name string, v float64, about string, style theme.Style) {
 	out.Put(th.Label, fmt.Sprintf("%-*s", len(withDrafts)+1, name))
 	if !(v > 0) {
-		note := "not yet"
+		note := cmp.Or(h.noPlain, "not yet")
 		if name == withDrafts {
 			note = h.note
 		}
@@ -241,7 +252,14 @@ func (h *head) rate(th *theme.Theme, out *paint.Line, name string, v float64, ab
 func (h *head) line(th *theme.Theme, w int) string {
 	out := paint.NewLine(th, w).Put("", " ").Put(h.style, h.all())
 	if !(h.speculative > 0) || !(h.plain > 0) {
-		if words := fmt.Sprintf("  without %s tok/s", rate(h.plain)); h.plain > 0 && paint.Width(words) < out.Left() {
+		words := ""
+		switch {
+		case h.plain > 0:
+			words = fmt.Sprintf("  without %s tok/s", rate(h.plain))
+		case h.speculative > 0:
+			words = fmt.Sprintf("  with drafts %s tok/s", rate(h.speculative))
+		}
+		if paint.Width(words) < out.Left() {
 			out.Put(th.Label, words)
 		}
 		return out.String()

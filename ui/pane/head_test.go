@@ -43,6 +43,8 @@ func TestTheHeadLine(t *testing.T) {
 			"x0.94 slower with drafts 400 tok/s ######## drafting takes too long without 426 tok/s ########", true},
 		{"too little kept", with(func(r *event.Round) { r.Speedup = 0.5 }), false, "×0.50 slower: too few tokens are kept",
 			"x0.50 slower with drafts 400 tok/s #### too few tokens are kept without 800 tok/s ########", true},
+		{"nearly all is kept, as on a slow server", with(func(r *event.Round) { r.Speedup, r.Tested, r.Accepted = 0.5, 3, 3 }), false, "×0.50 slower: checking takes too long",
+			"x0.50 slower with drafts 400 tok/s #### checking takes too long without 800 tok/s ########", true},
 		{"a loss in a single round is not called one", with(func(r *event.Round) { r.Speedup, r.SpeedupEstimated = 0.5, true }), false,
 			"≈×0.50 slower so far: only 1 round yet", "~x0.50 slower so far with drafts 400 tok/s #### only 1 round yet without ~800 tok/s ########", false},
 		{"neither", with(func(r *event.Round) { r.Speedup = 0.997 }), false, "×1.00 as fast as without", "x1.00 as fast as without with drafts 400", false},

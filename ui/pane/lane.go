@@ -167,10 +167,13 @@ func (l *lane) heading(th *theme.Theme, w int, texts ...string) string {
 		if r.Guidance != 0 {
 			out.Put(th.Label, fmt.Sprintf("  guidance %g: %s2 rows", r.Guidance, th.Glyph.Times))
 		}
-		if !l.few {
+		switch {
+		case ofServer(r): // the server's rule, path and proposer are not known
+			put(th.Label, "  as the server reports it")
+		case !l.few:
 			put(th.Label, "  "+r.GammaRule+"  "+r.Path)
 		}
-		if len(l.tokens) > 0 && r.Proposer != "draft" {
+		if !ofServer(r) && len(l.tokens) > 0 && r.Proposer != "draft" {
 			putProposer(r.Proposer)
 		}
 		put(th.Label, prefixed("  expects ", r.Constraint))
@@ -207,6 +210,8 @@ func (l *lane) phase(th *theme.Theme, w int) string {
 	case l.few:
 	case l.draft != nil:
 		times = "draft " + milliseconds(l.draft.DraftMS)
+	case ofServer(l.round):
+		times = fmt.Sprintf("round %s  %s", milliseconds(l.round.VerifyMS), bytes(float64(l.round.BytesMoved)))
 	case l.round != nil:
 		times = fmt.Sprintf("draft %s  verify %s  %s", milliseconds(l.round.DraftMS), milliseconds(l.round.VerifyMS), bytes(float64(l.round.BytesMoved)))
 	}

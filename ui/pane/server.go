@@ -2,6 +2,7 @@ package pane
 
 import (
 	"fmt"
+	"slices"
 
 	"specula/engine/spec"
 	"specula/ui/state"
@@ -37,7 +38,11 @@ func serverSentence(r *state.Round) []string {
 	if s.Kept > r.Accepted {
 		return []string{short + ", and the reply ended before", short}
 	}
-	return []string{short, fmt.Sprintf("%d of %d kept", s.Kept, s.Drafted)}
+	texts := []string{short, fmt.Sprintf("%d of %d kept", s.Kept, s.Drafted)}
+	if s.Kept < s.Drafted {
+		texts = slices.Insert(texts, 0, fmt.Sprintf("%s: [%d] counts what it refused", short, s.Drafted-s.Kept))
+	}
+	return texts
 }
 
 // serverTest draws what is reported, derived and unknown about a token of a server's round.

@@ -22,6 +22,10 @@ import (
 func (c *column) tradeoff(rows int) []string {
 	const title = "expected speed by draft length"
 	words := c.tradeoffWords()
+	if c.s.Settings.Watch {
+		return append([]string{c.heading(title, "", "")},
+			c.note("Not known: the server chooses its draft length, and does not tell what others would cost.", rows-1)...)
+	}
 	if len(c.s.Lengths) == 0 {
 		return append([]string{c.heading(title, "", "")},
 			c.note("After some rounds: how much faster each draft length would be, by what is kept and what drafting and checking cost.", rows-1)...)
