@@ -69,6 +69,10 @@ func elsewhere(c config.Config, arg string) (config.Config, error) {
 		}
 		url = ""
 	}
+	if c.OpensToWatch() { // its heads cannot draft for a server
+		d := config.Default()
+		c.Speculation, c.Sampling.Temperature = d.Speculation, d.Sampling.Temperature
+	}
 	c.Remote.Model = strings.TrimSpace(name)
 	if c.Remote.Vocabulary == "" { // the server may have the model that is here
 		c.Remote.Vocabulary = c.Model.Target

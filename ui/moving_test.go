@@ -51,6 +51,7 @@ func TestRemoteMovesTheTargetAndKeepsTheChat(t *testing.T) {
 	s.ask("/remote http://far:8080 big")
 	s.settle()
 	s.mustShow("the target is far-model on llama-server at http://far:8080; /remote off")
+	s.mustShow("speed-up: after the first draft") // the speeds before were those of the target here
 	if !s.engine.closed || asked[0].Remote.URL != "http://far:8080" || asked[0].Remote.Model != "big" || asked[0].Sampling.Temperature != 0.3 {
 		t.Errorf("closed %v, asked for %+v at temperature %g", s.engine.closed, asked[0].Remote, asked[0].Sampling.Temperature)
 	}
@@ -81,6 +82,20 @@ func TestRemoteTakesTheVocabularyOfTheTargetHere(t *testing.T) {
 		if got, err := elsewhere(c, "gpu:8080"); err != nil || got.Remote.Vocabulary != v.want || got.Remote.URL != "gpu:8080" {
 			t.Errorf("%q: %+v, %v", v.set, got.Remote, err)
 		}
+	}
+}
+
+// The opening to watch drafts with heads, which a server has not.
+func TestRemoteLeavesTheOpening(t *testing.T) {
+	c := config.Default()
+	for _, v := range config.Opening("watch") {
+		if err := c.Set(v.Name, v.Text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := elsewhere(c, "far:8080")
+	if d := config.Default(); err != nil || got.Speculation.Proposer != d.Speculation.Proposer || got.Sampling.Temperature != d.Sampling.Temperature {
+		t.Errorf("%+v, temperature %g, %v", got.Speculation, got.Sampling.Temperature, err)
 	}
 }
 
@@ -144,7 +159,7 @@ func TestAnAddressWithAPasswordIsNeitherShownNorKept(t *testing.T) {
 		}
 		o.History = h
 	})
-	for _, address := range []string{"http://me:hunter2@far:8080", "https://far/?key=hunter2", "me:hunter2@far"} {
+	for _, address := range []string{"http://me:hunter2@far:8080", "https://far/?key=hunter2", "me:hunter2@far", "far:8080?key=hunter2"} {
 		s.ask("/remote " + address)
 		s.settle()
 		s.mustShow("the address of a server must not have a user name")

@@ -2,7 +2,6 @@ package config
 
 import (
 	"errors"
-	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -310,7 +309,7 @@ func checkKey(v string) error {
 // checkAddress does not repeat the address in its error, because a password may be in it. Package remote
 // checks the rest of an address.
 func checkAddress(v string) error {
-	if u, err := url.Parse(v); err == nil && (u.User != nil || u.RawQuery != "" || u.Fragment != "") || strings.Contains(v, "@") {
+	if strings.ContainsAny(v, "@?#") {
 		return errors.New("the address of a server must not have a user name, a password or a part after ? or # in it: put a key into an environment variable, and name that by remote.key")
 	}
 	return nil

@@ -154,6 +154,10 @@ func (s *State) applyLoading(e event.Loading) {
 }
 
 func (s *State) applyReady(e event.Ready) {
+	if s.Ready != nil { // another engine: all speeds are those of the one before
+		s.History, s.Lengths = nil, nil
+		s.Reply.Speedup, s.Reply.Estimated = 0, false
+	}
 	s.Phase, s.Loading = Idle, nil
 	for _, text := range []*string{&e.Version, &e.DraftRefused, &e.DraftTranslated, &e.Heads, &e.Device, &e.DeviceWhy, &e.DeviceDetail, &e.Template, &e.Unspelled} {
 		*text = sanitize.Line(*text)
