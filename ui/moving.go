@@ -25,7 +25,7 @@ type moving struct {
 // moved is the event that ends moving: the other engine, or why there is none.
 type moved struct {
 	loaded
-	remote config.Remote
+	config config.Config
 }
 
 func (moved) Kind() string { return "moved" }
@@ -96,7 +96,7 @@ func (m *Model) open(ctx context.Context, c config.Config, before Engine) moved 
 			m.record(*other.ready)
 		}
 	}
-	return moved{other, c.Remote}
+	return moved{other, c}
 }
 
 // targetMoved goes on with the other engine or, if there is none, with the one before.
@@ -113,7 +113,8 @@ func (m *Model) targetMoved(e moved) tea.Cmd {
 		m.waiting = ""
 		return m.say(sanitize.Line(why))
 	}
-	m.engine, m.config.Remote = e.engine, e.remote
+	m.engine, m.config.Remote, m.config.Speculation = e.engine, e.config.Remote, e.config.Speculation
+	m.state.ForgetSpeeds()
 	said := ""
 	if e.ready != nil {
 		m.state.Apply(*e.ready)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	tea "charm.land/bubbletea/v2"
+
 	"specula/engine/config"
 	"specula/engine/event"
 	"specula/ui/compose"
@@ -43,6 +45,7 @@ func screenToServers(t *testing.T, reopen func(context.Context, config.Config) e
 func TestRemoteMovesTheTargetAndKeepsTheChat(t *testing.T) {
 	var asked []config.Config
 	s, made := screenToServers(t, func(_ context.Context, c config.Config) error { asked = append(asked, c); return nil })
+	s.m.config.Speculation.Proposer = "eagle"
 	s.ask("hello")
 	s.settle()
 	s.ask("/remote")
@@ -51,6 +54,7 @@ func TestRemoteMovesTheTargetAndKeepsTheChat(t *testing.T) {
 	s.ask("/remote http://far:8080 big")
 	s.settle()
 	s.mustShow("the target is far-model on llama-server at http://far:8080; /remote off")
+	s.mustNotShow("cannot draft")                 // the proposer is that of the settings now, not of the start
 	s.mustShow("speed-up: after the first draft") // the speeds before were those of the target here
 	if !s.engine.closed || asked[0].Remote.URL != "http://far:8080" || asked[0].Remote.Model != "big" || asked[0].Sampling.Temperature != 0.3 {
 		t.Errorf("closed %v, asked for %+v at temperature %g", s.engine.closed, asked[0].Remote, asked[0].Sampling.Temperature)
@@ -174,4 +178,14 @@ func TestAnAddressWithAPasswordIsNeitherShownNorKept(t *testing.T) {
 	if opened > 0 || strings.Contains(string(kept), "hunter2") {
 		t.Errorf("opened %d, remembered %q", opened, kept)
 	}
+}
+
+// The list under /remote says what stands at each address, in one column.
+func TestTheListOfServersIsAligned(t *testing.T) {
+	s := open(t, nil)
+	for _, r := range "/remote " {
+		s.update(tea.KeyPressMsg{Code: r, Text: string(r)})
+	}
+	s.mustShow("off              the target is on this machine")
+	s.mustShow("127.0.0.1:30000  SGLang")
 }

@@ -25,18 +25,24 @@ func Menu(th *theme.Theme, w, rows int, choices []Choice, at int) []string {
 		return nil
 	}
 	top := min(max(at-rows/2, 0), len(choices)-rows)
+	names := menuName
+	for _, c := range choices {
+		if rows == len(choices) { // in a longer list, one long name would push all explanations away
+			names = max(names, paint.Width(c.Name)+2)
+		}
+	}
 	lines := make([]string, rows)
 	for i := range lines {
 		more := ""
 		if i == rows-1 && rows < len(choices) {
 			more = fmt.Sprintf(" %d of %d ", top+rows, len(choices))
 		}
-		lines[i] = choices[top+i].draw(th, w-len(more), top+i == at) + th.Label.On(more)
+		lines[i] = choices[top+i].draw(th, w-len(more), names, top+i == at) + th.Label.On(more)
 	}
 	return lines
 }
 
-func (c Choice) draw(th *theme.Theme, w int, marked bool) string {
+func (c Choice) draw(th *theme.Theme, w, names int, marked bool) string {
 	out, style := paint.NewLine(th, w), theme.Style("")
 	if marked {
 		out.Put(th.Strong, " "+th.Glyph.Marker+" ")
@@ -44,7 +50,7 @@ func (c Choice) draw(th *theme.Theme, w int, marked bool) string {
 	}
 	out.Pad(menuMargin).Put(style, c.Name)
 	if c.Does != "" {
-		out.Put("", "  ").Pad(menuMargin+menuName).Put(th.Label, c.Does)
+		out.Put("", "  ").Pad(menuMargin+names).Put(th.Label, c.Does)
 	}
 	return out.String()
 }

@@ -153,11 +153,13 @@ func (s *State) applyLoading(e event.Loading) {
 	}
 }
 
+// ForgetSpeeds forgets the speeds of an engine, when the chat goes on with another one.
+func (s *State) ForgetSpeeds() {
+	s.History, s.Lengths = nil, nil
+	s.Reply.Speedup, s.Reply.Estimated = 0, false
+}
+
 func (s *State) applyReady(e event.Ready) {
-	if s.Ready != nil { // another engine: all speeds are those of the one before
-		s.History, s.Lengths = nil, nil
-		s.Reply.Speedup, s.Reply.Estimated = 0, false
-	}
 	s.Phase, s.Loading = Idle, nil
 	for _, text := range []*string{&e.Version, &e.DraftRefused, &e.DraftTranslated, &e.Heads, &e.Device, &e.DeviceWhy, &e.DeviceDetail, &e.Template, &e.Unspelled} {
 		*text = sanitize.Line(*text)
