@@ -49,7 +49,7 @@ func (e *Engine) describeRemote(ctx context.Context) error {
 	}
 	d := o.Remote.Describe()
 	if !d.Scores && !o.Config.Remote.Watch {
-		return fmt.Errorf("%s at %s cannot score drafts that are made here: add --watch to see its own speculation", d.Kind, d.Address)
+		return fmt.Errorf("%s at %s cannot score drafts that are made here: add --watch, or /watch on before /remote, to see its own speculation", d.Kind, d.Address)
 	}
 	e.shape = model.Config{Vocab: d.Vocab, MaxTokens: d.Context, Parameters: d.Parameters}
 	e.ready = event.Ready{

@@ -34,6 +34,7 @@ func (c Config) Shown(seed int64) event.Settings {
 		reflect.ValueOf(at).Elem().Set(reflect.ValueOf(setting.field(&c)).Elem())
 	}
 	s.Seed = seed
+	s.Watch = s.Watch && c.Remote.URL != "" // without a server there is nothing to watch
 	return s
 }
 

@@ -37,3 +37,15 @@ func TestShownSettingsFollowChanges(t *testing.T) {
 		t.Errorf("%+v, want %+v", s, want)
 	}
 }
+
+// Without a server there is nothing to watch, so no pane may say that its rounds are a server's.
+func TestOnlyAServerIsWatched(t *testing.T) {
+	c := Default()
+	c.Remote.Watch = true
+	if c.Shown(1).Watch {
+		t.Error("watched without a server")
+	}
+	if c.Remote.URL = "http://far:8080"; !c.Shown(1).Watch {
+		t.Error("not watched with one")
+	}
+}
