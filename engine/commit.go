@@ -73,7 +73,7 @@ func (r *reply) rollBack(c *choice, ev *event.Round) error {
 // paid for a draft, so it counts as one rejected token and not as a plain round.
 func (r *reply) learn(c *choice, did *round.Result, ev *event.Round) {
 	o := gamma.Observation{
-		Off: !r.config.Speculation.Enabled, Asked: c.asked,
+		Off: !r.config.Speculation.Enabled, Asked: c.asked, Forced: c.forced != nil,
 		Drafted: len(ev.Draft), Tested: ev.Tested, Accepted: ev.Accepted, Chances: r.chances(ev), Confidence: did.Draft.Confidence,
 		Pending: did.Draft.Pending, Read: ev.Read, ReadMS: ev.ReadMS, DraftMS: ev.DraftMS, VerifyMS: ev.VerifyMS + ev.SampleMS + ev.OtherMS,
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -206,5 +207,33 @@ func TestMeasuringAFormEndsWithTheReply(t *testing.T) {
 	r := write(t, s, user("hello"), nil)
 	if !strings.Contains(r.failed, "million steps to work out") {
 		t.Errorf("a reply that nobody stops failed with %q", r.failed)
+	}
+}
+
+// What a form forces is drafted by every proposer, and changes no greedy text.
+func TestForcedTextIsDrafted(t *testing.T) {
+	settings := []string{"temperature", "0", "max-tokens", "120", "schema", formSchemas[0]}
+	plain := write(t, session(t, pair(), append(settings, "speculate", "off")...), user("Describe two people."), nil)
+	for _, c := range []struct {
+		proposer, rule string
+		most           int // draft tokens
+	}{{"ngram", "cost-aware", 8}, {"draft", "cost-aware", 8}, {"suffix", "fixed", 2}, {"eagle", "windowed", 2}} {
+		s := session(t, pair(), append(settings, "proposer", c.proposer, "gamma-rule", c.rule, "gamma", "2")...)
+		r := write(t, s, user("Describe two people."), nil)
+		if !slices.Equal(r.ended.IDs, plain.ended.IDs) {
+			t.Errorf("%s, %s: wrote %q, want %q", c.proposer, c.rule, r.ended.Text, plain.ended.Text)
+		}
+		tested, kept := 0, 0
+		for _, round := range r.rounds {
+			if len(round.Draft) > c.most {
+				t.Errorf("%s, %s: a draft of %d tokens", c.proposer, c.rule, len(round.Draft))
+			}
+			if round.Proposer == event.FromForm {
+				tested, kept = tested+round.Tested, kept+round.Accepted
+			}
+		}
+		if tested < 10 || kept < tested*3/4 {
+			t.Errorf("%s, %s: %d of %d forced tokens were kept", c.proposer, c.rule, kept, tested)
+		}
 	}
 }

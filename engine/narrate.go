@@ -87,6 +87,8 @@ func (r *reply) gammaWhy(c *choice) string {
 		return "no proposer " + r.config.Speculation.Proposer
 	case planRepeats:
 		return "as when the reply was first written"
+	case formForces:
+		return "the form of the reply permits no other text here"
 	case replyEnds:
 		return fmt.Sprintf("only %d more tokens fit this reply", c.room+1)
 	case guidanceLimit:

@@ -93,9 +93,10 @@ type choice struct {
 	gamma.Decision
 	proposer spec.Proposer // nil: no proposer is asked or told
 	because  because
-	asked    bool   // a draft was asked for, even if none came
-	room     int    // most draft tokens that still fit the reply, if this limit applied
-	refused  string // why the proposer of the settings cannot be made; "" if it can
+	asked    bool    // a draft was asked for, even if none came
+	room     int     // most draft tokens that still fit the reply, if this limit applied
+	forced   []int32 // the draft that the form forces; nil: the proposer drafts
+	refused  string  // why the proposer of the settings cannot be made; "" if it can
 }
 
 // because is what gamma was set by: the controller, or a reason that overrules it.
@@ -108,6 +109,7 @@ const (
 	planRepeats   // speculation.drafts is set: an earlier reply is written again
 	replyEnds     // the reply or the context has no room for more
 	guidanceLimit // guidance doubles the rows of a pass
+	formForces    // the form of the reply permits only one text
 )
 
 // decide chooses the proposer and the draft length gamma. It tells the proposer the tokens of this
@@ -132,6 +134,7 @@ func (r *reply) decide(ctx context.Context) (c choice, err error) {
 		c.Decision, c.because = gamma.Decision{Gamma: given.Length}, planRepeats
 	} else {
 		c.Decision = r.learned.gamma.Next(r.outlook(c.proposer))
+		r.force(&c)
 	}
 	r.limit(&c)
 	return c, nil
@@ -206,6 +209,7 @@ func (r *reply) input(c *choice) round.Input {
 	if r.drafted.given != nil {
 		r.drafted.again(&in)
 	}
+	c.giveForced(&in)
 	return in
 }
 
@@ -232,10 +236,13 @@ func (r *reply) draft(ctx context.Context, c *choice, in *round.Input, did *roun
 		c.proposer = nil
 		return err
 	}
-	if err := r.countFailures(did); err != nil || did.Failed != nil {
+	if c.forced != nil {
+		did.Draft.By, did.Draft.ByWhy = event.FromForm, "the form permits no other text here"
+	} else if err := r.countFailures(did); err != nil || did.Failed != nil {
 		return err
+	} else {
+		r.trim(c, &did.Draft)
 	}
-	r.trim(c, &did.Draft)
 	if len(did.Draft.Tokens) == 0 {
 		return nil
 	}

@@ -393,3 +393,28 @@ func ExampleShaper() {
 	// [-Inf 0 -Inf 0 0 0 -Inf] expects one of 0–9 n
 	// after no: end
 }
+
+// The form forces a text up to the first place where it has a choice.
+func TestForcedText(t *testing.T) {
+	c, err := Schema(t.Context(), `{"type":"object","properties":{"age":{"type":"integer"}},"required":["age"],"additionalProperties":false}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newShaper(t, c, testVocabulary(rand.New(rand.NewPCG(1, 1)), 300, "age", false))
+	must := func(text, forced string) {
+		t.Helper()
+		for _, b := range []byte(text) {
+			s.Push(int32(b) + 2)
+		}
+		if got := string(s.Forced()); got != forced {
+			t.Errorf("after %q the form forces %q, want %q", text, got, forced)
+		}
+	}
+	must("", "{")
+	must("{", "") // white space, or a quotation mark
+	must("\"", "age\":")
+	must("age\":", "") // white space, or a number
+	must("1", "")
+	s.Push(int32('x') + 2)
+	must("", "") // the form does not permit this text
+}

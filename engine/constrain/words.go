@@ -45,6 +45,27 @@ func (s *Shaper) Expects() string {
 	return strings.Join(names, " or ") + orEnd
 }
 
+// maxForced bounds the text that Forced returns, in bytes.
+const maxForced = 256
+
+// Forced returns the text that must come next, because each byte of it is the only one that the form
+// permits. It ends at the first choice, of which the end of the reply is one; optional white space is
+// a choice. nil after a forbidden token, or if there is a choice at once.
+func (s *Shaper) Forced() []byte {
+	a, at := s.automaton, s.state()
+	a.work.renew(s.ctx)
+	var text []byte
+	for at != dead && !a.accepts(at) && len(text) < maxForced {
+		next := a.bytesAfter(at)
+		if next.size() != 1 {
+			break
+		}
+		text = append(text, next.list()[0])
+		at = a.step(at, next.list()[0])
+	}
+	return text
+}
+
 // bytesAfter returns the bytes that may follow.
 func (a *automaton) bytesAfter(s int32) byteSet {
 	var set byteSet

@@ -100,6 +100,10 @@ type Auto struct {
 	Why      string `json:"why"`
 }
 
+// FromForm stands in Round.Proposer and Drafted.Proposer where the form of the reply, such as a JSON schema,
+// permitted no other text than the draft.
+const FromForm = "form"
+
 // Proposer says whether a proposer can be chosen.
 type Proposer struct {
 	Name    string `json:"name"`              // as in the setting speculation.proposer
@@ -226,8 +230,8 @@ type Round struct {
 	GammaWhy  string `json:"gammaWhy"`           // the reason for Gamma
 	GammaOff  string `json:"gammaOff,omitempty"` // why no draft pays at present; empty if one does
 	Probe     bool   `json:"probe,omitempty"`    // this γ was chosen to measure its cost
-	// Proposer made the draft. If the setting names a combination, it is the member that drafted. In a
-	// plain round it is "none".
+	// Proposer made the draft. If the setting names a cascade, it is the member that drafted. It is FromForm if
+	// the form of the reply gave the draft, and "none" in a plain round.
 	Proposer string `json:"proposer"`
 	// ProposerWhy says why this proposer drafted, if there was a choice.
 	ProposerWhy string  `json:"proposerWhy,omitempty"`

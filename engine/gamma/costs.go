@@ -79,7 +79,7 @@ func (c *costs) observe(o Observation) {
 	if o.Read > 0 {
 		c.take(&c.read, o.ReadMS/float64(o.Read))
 	}
-	if o.Drafted > 0 && o.DraftMS > 0 && o.Pending <= 2 {
+	if o.Drafted > 0 && !o.Forced && o.DraftMS > 0 && o.Pending <= 2 {
 		c.take(&c.step, o.DraftMS/float64(o.Drafted))
 	}
 }

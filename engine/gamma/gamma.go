@@ -67,6 +67,9 @@ type Observation struct {
 	Off bool
 	// Asked: a proposer was asked for a draft, even if it had none.
 	Asked bool
+	// Forced: the form of the reply gave the draft. It took no draft step, and says nothing about the
+	// proposer.
+	Forced bool
 	// Drafted is the number of tokens proposed. It is 0 in a plain round, and in a round whose proposer
 	// failed. A round of the second kind has Tested 1 and Accepted 0.
 	Drafted  int
@@ -221,6 +224,9 @@ func (c *Controller) Observe(o Observation) {
 	}
 	if o.Asked {
 		c.recent.add(o, recentShare)
+	}
+	if o.Forced {
+		return
 	}
 	c.acceptance.observe(o)
 	c.confidence.observe(o)

@@ -9,6 +9,7 @@ type tally struct {
 	rounds []float64 // by number of tokens drafted: the rounds, each with its weight
 	tokens float64   // tokens that these rounds committed, with the same weights
 	lostMS float64   // time for drafts without a token, with the same weights
+	forced float64   // draft tokens that took no draft step, with the same weights
 	n      int       // number of rounds, without weights
 }
 
@@ -27,8 +28,12 @@ func (t *tally) add(o Observation, keep float64) {
 	t.rounds[o.Drafted]++
 	t.tokens, t.lostMS = keep*t.tokens+float64(o.Accepted+1), keep*t.lostMS
 	t.n++
-	if o.Drafted == 0 {
+	t.forced *= keep
+	switch {
+	case o.Drafted == 0:
 		t.lostMS += o.DraftMS
+	case o.Forced:
+		t.forced += float64(o.Drafted)
 	}
 }
 
@@ -40,7 +45,7 @@ func (t *tally) cost(now *costs) (sum float64) {
 			sum += rounds * now.of(drafted)
 		}
 	}
-	return sum
+	return sum - t.forced*now.steps(1)
 }
 
 // Speedup returns the speed of rounds that asked for a draft, divided by that of plain rounds, by

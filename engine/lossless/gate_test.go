@@ -70,6 +70,7 @@ func plays() []play {
 		{name: "shaped, exact", settings: shaped("acceptance", "exact")},
 		{name: "shaped, by confidence", settings: shaped("gamma-rule", "cost-aware", "temperature", "0.8"), unsure: true},
 		{name: "form and bad words", settings: fixed("choice", list(forms...), "bad-word", list("dab")), form: forms},
+		{name: "forced text", settings: []string{"temperature", "1", "choice", list(forms...), "proposer", "suffix"}, form: forms},
 		{name: "repetitions and allowed tokens", settings: fixed("dry-multiplier", "0.8", "allow", list("a", "b", "c", "ab", "abc", "cd"), "logprobs", "2",
 			"stop", list("cdcd"))},
 		{name: "n-grams", settings: fixed("proposer", "ngram", "temperature", "0.6"), repetitive: true},

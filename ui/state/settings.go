@@ -43,6 +43,9 @@ func (s *State) Drafter() string {
 // ProposerWords says where a proposer's tokens come from, or gives its name if the engine has not told it.
 // For a cascade it says so of each proposer in turn.
 func (s *State) ProposerWords(name string) string {
+	if name == event.FromForm {
+		return "from the form, which permits no other text"
+	}
 	parts := strings.Split(name, ",")
 	for i, part := range parts {
 		if s.Ready == nil {
