@@ -1,6 +1,6 @@
 """Makes a checkpoint of a file of the pair, to go on training from or to compute its reference.
 
-usage: python restore.py --file FILE.gguf --out MODEL.pt
+usage: python restore.py --file FILE.gguf --out MODEL.pt [--vocabulary vocabulary.json]
 
 A Q8_0 file gives what it holds: the training's own numbers were finer.
 """
@@ -49,7 +49,10 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--file", type=Path, required=True)
     options.add_argument("--out", type=Path, required=True)
+    options.add_argument("--vocabulary", type=Path, help="write the file's vocabulary here, too")
     chosen = options.parse_args()
+    if chosen.vocabulary:
+        vocabulary(chosen.file).write(chosen.vocabulary)
     with torch.no_grad():
         save(restored(chosen.file), chosen.out)
 

@@ -1,0 +1,183 @@
+"""Trains a hybrid or a mixture of experts, with its layer of MTP, by what a model of the pair says.
+
+usage: python hybrids.py --kind hybrid|mixture --teacher TARGET.pt --data DATA --out MODEL.pt --steps N [--init MODEL.pt] [--apart N]
+
+It begins as the teacher (grow.py). Its loss is the divergence from the teacher, the distance from the teacher's states behind each
+layer, and for the MTP layer the same from what the model itself says, in each step of a draft. The embedding stays the teacher's.
+"""
+import argparse
+import time
+from pathlib import Path
+from typing import Callable
+
+import torch
+import torch.nn.functional as F
+
+from grow import grown, with_experts
+from heads import LATER, REGRESSION
+from hybrid import HYBRID, MIXTURE, SMOKE, SMOKE_MIXTURE, DeltaNet, Hybrid, Mixture, load, save
+from model import LM, Block, attention, rotary
+from model import load as load_pair
+from train import Streams, divergence, optimizers, rate_at
+
+SHAPES = {"hybrid": HYBRID, "mixture": MIXTURE, "smoke-hybrid": SMOKE, "smoke-mixture": SMOKE_MIXTURE}
+STATES = 0.3  # weight of the distance from the teacher's states
+UNEVEN = 0.01  # weight of an uneven choice of experts
+SCORED = 0.25  # share of the places of an answer whose scores are compared
+SAVE_SECONDS = 60
+
+
+def some(mask: torch.Tensor) -> torch.Tensor:
+    """A part of the places in mask: scores are what costs most, and states are compared at all of them."""
+    return mask & (torch.rand(mask.shape) < SCORED)
+
+
+def scores_at(model: LM | Hybrid, states: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
+    return F.linear(states[places], model.emb.weight).float()
+
+
+def distance(got: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
+    return F.mse_loss(got.float(), wanted.float()) / wanted.float().square().mean()
+
+
+def agreement(p: torch.Tensor, q: torch.Tensor) -> float:
+    """How often the best tokens are the same."""
+    return (p.argmax(-1) == q.argmax(-1)).float().mean().item()
+
+
+def learned(model: Hybrid, teacher: LM, x: torch.Tensor, answer: torch.Tensor, weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, float]:
+    """The model's normed states, its loss, and how often its best token is the teacher's."""
+    with torch.no_grad():
+        wanted = teacher.hidden(x)
+    stream, places = model.hidden(x), some(answer)
+    states = model.norm(stream[-1])
+    p, q = scores_at(teacher, teacher.norm(wanted[-1]), places), scores_at(model, states, places)
+    loss = (divergence(q, p) * weight[places]).sum() / weight[places].sum() + UNEVEN * model.uneven()
+    far = sum(distance(a, b) for a, b in zip(stream[1:], wanted[1:])) / len(model.blocks)
+    return states.detach(), loss + STATES * far, agreement(p, q)
+
+
+def drafted(model: Hybrid, x: torch.Tensor, answer: torch.Tensor, states: torch.Tensor, steps: int) -> tuple[torch.Tensor, list[float]]:
+    """The loss of the head, and how often the best token of each step of a draft is the model's."""
+    loss, agreed = torch.zeros(()), []
+    for i, guessed in enumerate(model.head(model.emb(x), states, steps)):
+        places = some(answer[:, i + 1 :] & answer[:, 1 : answer.shape[1] - i])
+        with torch.no_grad():
+            p = scores_at(model, states[:, i + 1 :], places)
+        q = scores_at(model, guessed, places)
+        loss = loss + LATER**i * (divergence(q, p).mean() + REGRESSION * distance(guessed, states[:, i + 1 :]))
+        agreed.append(agreement(p, q))
+    return loss, agreed
+
+
+def loss_of(model: Hybrid, teacher: LM, x: torch.Tensor, weight: torch.Tensor, steps: int) -> tuple[torch.Tensor, list[float]]:
+    answer = weight > 0
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        states, loss, agreed = learned(model, teacher, x, answer, weight)
+        of_head, more = drafted(model, x, answer, states, steps)
+    return loss + of_head, [agreed, *more]
+
+
+def attended(old: Block, x: torch.Tensor) -> torch.Tensor:
+    """What a layer of the teacher adds to its input x by attention."""
+    s = old.shape
+    q, k, v = old.qkv(old.attn_norm(x), *(t.to(x) for t in rotary(x.shape[1], s.hd)))
+    k, v = (t.repeat_interleave(s.heads // s.kv, 1) for t in (k, v))
+    return old.wo(attention(q, k, v).transpose(1, 2).flatten(2))
+
+
+class Apart:
+    """Each part learns by itself to do what the teacher does in its place, from the teacher's states: delta nets what attention adds,
+    mixtures what the dense network adds, the head the next state. Nothing is passed back through other layers, and the teacher reads a
+    batch only once, so this is many times cheaper than loss_of, and comes before it."""
+
+    def __init__(self, model: Hybrid, teacher: LM, streams: Streams, rows: int, count: int):
+        self.model, self.teacher, self.streams, self.rows, self.count = model, teacher, streams, rows, count
+        self.kept: list[tuple] = []
+
+    @torch.no_grad()
+    def read(self) -> tuple:
+        """The answers' places, of each new part its input and what it shall add, and the normed states."""
+        x, _, weight = self.streams.batch(self.rows)
+        wanted, parts = self.teacher.hidden(x), []
+        for n, (new, old) in enumerate(zip(self.model.blocks, self.teacher.blocks)):
+            added = attended(old, wanted[n])
+            if isinstance(new.mix, DeltaNet):
+                parts.append((new.mix, old.attn_norm(wanted[n]), added))
+            if isinstance(new.feed, Mixture):
+                middle = wanted[n] + added
+                parts.append((new.feed, old.ffn_norm(middle), wanted[n + 1] - middle))
+        return x, weight > 0, parts, self.teacher.norm(wanted[-1])
+
+    def loss(self, step: int, steps: int) -> tuple[torch.Tensor, list[float]]:
+        """The loss, and the parts' mean distance and the head's agreement with the teacher."""
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            if len(self.kept) < self.count:
+                self.kept.append(self.read())
+            x, answer, parts, states = self.kept[step % self.count if len(self.kept) == self.count else -1]
+            far = [distance(part(x), added) for part, x, added in parts]
+            of_head, agreed = drafted(self.model, x, answer, states, steps)
+        loss = of_head + sum(far) + UNEVEN * self.model.uneven()
+        return loss, [sum(f.item() for f in far) / max(1, len(far)), *agreed]
+
+
+def train(model: Hybrid, loss_at: Callable[[int], tuple[torch.Tensor, list[float]]], count: int, rate: float, out: Path) -> None:
+    changes, began = optimizers(model, rate), time.time()
+    kept = began
+    for step in range(count):
+        for o in changes:
+            for group in o.param_groups:
+                group["lr"] = rate * rate_at(step / count, step, 10)
+            o.zero_grad(set_to_none=True)
+        loss, agreed = loss_at(step)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        for o in changes:
+            o.step()
+        if step % 5 == 4:
+            best = " ".join(f"{a:.3f}" for a in agreed)
+            print(f"{time.time() - began:.0f}s batch {step + 1} loss {loss.item():.4f} agrees {best} uneven {model.uneven().item():.2f}", flush=True)
+        if time.time() - kept > SAVE_SECONDS:
+            save(model, out)
+            kept = time.time()
+    save(model, out)
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--kind", choices=SHAPES, required=True)
+    options.add_argument("--teacher", type=Path, required=True)
+    options.add_argument("--data", type=Path, required=True)
+    options.add_argument("--out", type=Path, required=True)
+    options.add_argument("--steps", type=int, required=True)
+    options.add_argument("--init", type=Path, help="go on from this model")
+    options.add_argument("--mix", default="program=2,general=1,drills=1,visitors=0.5,samples=2")
+    options.add_argument("--length", type=int, default=256)
+    options.add_argument("--tokens", type=int, default=2048, help="tokens of a batch")
+    options.add_argument("--rate", type=float, default=1e-3)
+    options.add_argument("--draft", type=int, default=3, help="steps of a draft that are trained")
+    options.add_argument("--apart", type=int, default=0, metavar="N", help="each part learns by itself, from N batches again and again")
+    options.add_argument("--threads", type=int, default=1)
+    options.add_argument("--seed", type=int, default=11)
+    chosen = options.parse_args()
+
+    torch.set_num_threads(chosen.threads)
+    torch.manual_seed(chosen.seed)
+    teacher = load_pair(chosen.teacher).eval().requires_grad_(False)
+    shape = SHAPES[chosen.kind]
+    model = load(chosen.init) if chosen.init else grown(teacher, shape)
+    if model.shape != shape:
+        model = with_experts(model, shape)
+    model.emb.requires_grad_(False)
+    print(chosen.kind, sum(p.numel() for p in model.parameters()), "parameters", flush=True)
+    mix = {name: float(share) for name, share in (part.split("=") for part in chosen.mix.split(","))}
+    streams, rows = Streams(chosen.data, mix, chosen.length, chosen.seed), max(1, chosen.tokens // chosen.length)
+    if chosen.apart:
+        apart = Apart(model, teacher, streams, rows, chosen.apart)
+        train(model, lambda step: apart.loss(step, chosen.draft), chosen.steps, chosen.rate, chosen.out)
+    else:
+        train(model, lambda _: loss_of(model, teacher, *streams.batch(rows)[::2], chosen.draft), chosen.steps, chosen.rate, chosen.out)
+
+
+if __name__ == "__main__":
+    main()

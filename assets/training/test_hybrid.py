@@ -1,0 +1,148 @@
+"""python -m unittest test_hybrid: what the hybrid and the mixture promise. Needs requirements.txt."""
+import dataclasses
+import tempfile
+import unittest
+from pathlib import Path
+
+import numpy as np
+import torch
+from gguf import GGUFReader
+
+import hybridfile
+from grow import grown, with_experts
+from hybrid import CHUNK, SMOKE, SMOKE_MIXTURE, Dense, Hybrid, Mixture, delta_rule, load, save
+from hybridreference import drafted
+from hybrids import Apart, loss_of
+from model import LM
+from model import Shape as Pair
+from test_recipe import TEXTS
+from vocabulary import learn
+
+OLD = Pair(dim=64, layers=2, heads=2, kv=1, hd=32, ffn=128, vocab=300)
+
+
+def small(shape, **changes) -> Hybrid:
+    return Hybrid(dataclasses.replace(shape, vocab=300, **changes)).eval()
+
+
+class Hybrids(unittest.TestCase):
+    def setUp(self):
+        torch.manual_seed(1)
+
+    def test_chunks_compute_what_one_token_after_the_other_does(self):
+        q, k, v = (torch.randn(2, 3, CHUNK + 7, 8) for _ in range(3))
+        k, decay, beta = k / k.norm(dim=-1, keepdim=True), -torch.rand(2, 3, CHUNK + 7), torch.rand(2, 3, CHUNK + 7)
+        state, out = torch.zeros(2, 3, 8, 8), []
+        for t in range(CHUNK + 7):
+            state = state * decay[:, :, t, None, None].exp()
+            wrong = v[:, :, t] - (k[:, :, t, None] @ state)[:, :, 0]
+            state = state + k[:, :, t, :, None] * (beta[:, :, t, None] * wrong)[:, :, None]
+            out.append((q[:, :, t, None] @ state)[:, :, 0])
+        torch.testing.assert_close(delta_rule(q, k, v, decay, beta), torch.stack(out, 2), atol=1e-5, rtol=1e-4)
+
+    def test_no_token_sees_a_later_one(self):
+        ids = torch.randint(0, 300, (1, 20))
+        other = ids.clone()
+        other[0, 12:] = (ids[0, 12:] + 1) % 300
+        for shape in (SMOKE, SMOKE_MIXTURE):
+            model = small(shape)
+            with torch.no_grad():
+                same, changed = ((a - b).abs().amax(-1)[0] for a, b in [(model(ids)[:, :12], model(other)[:, :12]), (model(ids)[:, 12:], model(other)[:, 12:])])
+            self.assertLess(same.max().item(), 1e-5)
+            self.assertGreater(changed.min().item(), 1e-4)
+
+    def test_a_mixture_adds_the_two_best_experts_and_that_of_all(self):
+        mixture, x = Mixture(SMOKE_MIXTURE), torch.randn(1, 5, 64)
+        with torch.no_grad():
+            got, chances = mixture(x), torch.softmax(mixture.router(x), -1)
+            for n in range(5):
+                best = chances[0, n].topk(2)
+                wanted = torch.sigmoid(mixture.weigh(x[0, n])) * mixture.shared(x[0, n])
+                for share, e in zip(best.values / best.values.sum(), best.indices):
+                    one, part = Dense(64, 32), slice(32 * int(e), 32 * int(e) + 32)
+                    one.gate.weight, one.up.weight, one.down.weight = (
+                        torch.nn.Parameter(w) for w in (mixture.parts.gate.weight[part], mixture.parts.up.weight[part], mixture.parts.down.weight[:, part])
+                    )
+                    wanted = wanted + share * one(x[0, n])
+                torch.testing.assert_close(got[0, n], wanted)
+
+    def test_a_step_of_a_draft_sees_what_one_alone_would(self):
+        model, ids = small(SMOKE), list(range(20, 32))
+        with torch.no_grad():
+            states = model.norm(model.hidden(torch.tensor([ids]))[-1])
+            tokens, _ = drafted(model, ids, states[:, :-1])
+            embedded = model.emb(torch.tensor([ids + tokens[:2]]))
+            at_once = model.head(embedded, torch.cat([states, torch.zeros(1, 2, 64)], 1))
+            self.assertEqual(tokens, [int((g[0, len(ids) - 2] @ model.emb.weight.T).argmax()) for g in at_once])
+            shorter = model.head(embedded[:, : len(ids)], states)  # later tokens change nothing
+            torch.testing.assert_close(shorter[0][0], at_once[0][0, : len(ids) - 1], atol=1e-5, rtol=1e-4)
+
+    def test_what_is_grown_without_a_recurrent_layer_computes_the_same(self):
+        old, ids = LM(OLD), torch.randint(0, 300, (2, 20))
+        new = grown(old, dataclasses.replace(SMOKE, vocab=300, every=1))
+        with torch.no_grad():
+            torch.testing.assert_close(new(ids), old(ids), atol=1e-5, rtol=1e-5)
+
+    def test_the_experts_share_all_hidden_units_that_the_first_does_not_take(self):
+        old = LM(OLD)
+        feed = grown(old, dataclasses.replace(SMOKE_MIXTURE, vocab=300)).blocks[0].feed
+        taken = torch.cat([feed.shared.up.weight, feed.parts.up.weight])
+        there = {tuple(row.tolist()) for row in old.blocks[0].up.weight}
+        self.assertEqual(len(taken), 128)
+        self.assertEqual({tuple(row.tolist()) for row in taken}, there)
+
+    def test_every_weight_but_the_embedding_learns(self):
+        teacher = LM(OLD).requires_grad_(False)
+        for shape in (dataclasses.replace(SMOKE, vocab=300), dataclasses.replace(SMOKE_MIXTURE, vocab=300)):
+            model = grown(teacher, shape)
+            model.emb.requires_grad_(False)
+            loss, agreed = loss_of(model, teacher, torch.randint(0, 300, (4, 64)), torch.ones(4, 64), 2)
+            loss.backward()
+            self.assertEqual(len(agreed), 3)
+            still = [name for name, p in model.named_parameters() if p.requires_grad and (p.grad is None or not p.grad.abs().max() > 0)]
+            self.assertEqual(still, [])
+
+    def test_parts_learn_apart_from_states_that_are_computed_once(self):
+        class Once:
+            def batch(self, rows):
+                return torch.randint(0, 300, (rows, 64)), None, torch.ones(rows, 64)
+
+        teacher = LM(OLD).requires_grad_(False)
+        hybrid = grown(teacher, dataclasses.replace(SMOKE, vocab=300))
+        for model, parts in ((hybrid, 1), (with_experts(hybrid, dataclasses.replace(SMOKE_MIXTURE, vocab=300)), 3)):
+            apart, far = Apart(model, teacher, Once(), 2, 3), []
+            learning = torch.optim.AdamW([p for n, p in model.named_parameters() if n != "emb.weight"], lr=3e-3)
+            for step in range(30):
+                learning.zero_grad()
+                loss, (distance, *_) = apart.loss(step, 2)
+                loss.backward()
+                learning.step()
+                far.append(distance)
+            self.assertEqual((len(apart.kept), len(apart.kept[0][2])), (3, parts))
+            self.assertLess(far[-1], 0.9 * far[0])
+
+    def test_experts_of_a_hybrid_take_all_else_from_it(self):
+        hybrid = small(SMOKE)
+        made = with_experts(hybrid, dataclasses.replace(SMOKE_MIXTURE, vocab=300)).state_dict()
+        for name, p in hybrid.state_dict().items():
+            if ".feed." not in name:
+                torch.testing.assert_close(made[name], p)
+
+    def test_a_file_has_every_weight_and_says_its_shape(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for shape, name in ((SMOKE, "qwen35"), (SMOKE_MIXTURE, "qwen35moe")):
+                model, path, file = small(shape), Path(folder) / "model.pt", Path(folder) / f"{name}.gguf"
+                save(model, path)
+                hybridfile.write(file, load(path), learn(TEXTS), "small", "f32", 64)
+                read = GGUFReader(file)
+                self.assertEqual(read.fields["general.architecture"].contents(), name)
+                self.assertEqual(read.fields[f"{name}.block_count"].contents(), 3)
+                self.assertEqual(read.fields[f"{name}.nextn_predict_layers"].contents(), 1)
+                found = {t.name: t.data for t in read.tensors}
+                self.assertEqual(sum(t.size for t in found.values()), sum(p.numel() for p in model.parameters()))
+                for tensor, weight in hybridfile.tensors(model).items():
+                    np.testing.assert_array_equal(found[tensor].reshape(weight.shape), weight.detach().numpy(), err_msg=tensor)
+
+
+if __name__ == "__main__":
+    unittest.main()
