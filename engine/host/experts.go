@@ -84,7 +84,7 @@ func (b *Backend) MatMulExperts(dst, x compute.Buffer, r compute.Routing, w comp
 		phase = b.openExpertPhase(in, of, weight, bySlot)
 	}
 	work := phase.Add(cpu.MatMulExperts{
-		Dst: out, Experts: weight.experts, Rows: weight.rows, Cols: weight.cols, FillCaches: b.fillsCaches(), WidenFirst: b.pool.Ways().WidenFirst, Room: &b.room,
+		Dst: out, Experts: weight.experts, Rows: weight.rows, Cols: weight.cols, Prefetching: b.prefetching(), WidenFirst: b.pool.Ways().WidenFirst, Room: &b.room,
 	})
 	b.queue.enlarge(phase.Items(), work)
 	return nil

@@ -114,8 +114,13 @@ func (b *Backend) Close() error {
 // have few phases (join.go).
 func (b *Backend) near() bool { return b.weightBytes <= b.nearBytes }
 
-// fillsCaches reports whether products of one row prefetch weights into all caches.
-func (b *Backend) fillsCaches() bool { return b.near() || b.pool.Ways().FillCaches }
+// prefetching says how products prefetch quantised weights. The measured way is for weights in memory.
+func (b *Backend) prefetching() cpu.Prefetching {
+	if b.near() {
+		return cpu.Prefetching{FillCaches: true}
+	}
+	return b.pool.Ways().Prefetching
+}
 
 // require panics if a caller broke the contract of compute.Backend.
 func require(ok bool, broken string) {

@@ -68,7 +68,7 @@ func (b *Backend) MatMul(dst, x compute.Buffer, m int, w compute.Matrix) error {
 			WidenFirst: b.pool.Ways().WidenFirst}
 		t.items, work = t.float.Items(), t.float.Work()
 	case b.quantises(weight):
-		t.quantised = cpu.MatMulQuantized{Dst: out, X: b.queue.quantised(), W: weight.panels, FillCaches: b.fillsCaches()}
+		t.quantised = cpu.MatMulQuantized{Dst: out, X: b.queue.quantised(), W: weight.panels, Prefetching: b.prefetching()}
 		t.items, work = t.quantised.Items(), t.quantised.Work()
 	default:
 		t.dequantised = cpu.MatMulDequantized{Dst: out, X: in, M: m, W: weight.panels, Room: &b.room}

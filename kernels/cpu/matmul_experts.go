@@ -149,9 +149,9 @@ type MatMulExperts struct {
 	Dst        []float32 // (slots, Rows)
 	Experts    []Expert  // all quantised, or none
 	Rows, Cols int       // of each matrix
-	FillCaches bool      // see MatMulQuantized
-	WidenFirst bool      // see MatMulFloat
-	Room       *Room     // for panels with inputs that are not quantised
+	Prefetching
+	WidenFirst bool  // see MatMulFloat
+	Room       *Room // for panels with inputs that are not quantised
 }
 
 // items returns how many items the product with one expert has.
@@ -174,7 +174,7 @@ func (t *MatMulExperts) do(x *ExpertRows, g, from, to int) {
 		p.Do(from, to)
 	case x.quantises:
 		q := x.quantised(g)
-		p := MatMulQuantized{Dst: dst, X: &q, W: e.Panels, FillCaches: t.FillCaches}
+		p := MatMulQuantized{Dst: dst, X: &q, W: e.Panels, Prefetching: t.Prefetching}
 		p.Do(from, to)
 	default:
 		p := MatMulDequantized{Dst: dst, X: x.floats(g), M: m, W: e.Panels, Room: t.Room}

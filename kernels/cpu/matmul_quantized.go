@@ -12,9 +12,7 @@ type MatMulQuantized struct {
 	X   *Quantized // (m, W.Cols)
 	W   *Panels
 
-	// FillCaches lets a product of one row prefetch weights into all caches: because they are in the
-	// last-level cache anyway, or because this processor reads them faster so (see Ways).
-	FillCaches bool
+	Prefetching
 }
 
 // batchRows is the largest number of activation rows whose sums with a panel stay in the first-level
@@ -95,13 +93,13 @@ func (t *MatMulQuantized) panel(sums []float32, p, first int) {
 		t.lastPanel(dst, sums, p, first, n)
 		return
 	}
-	multiplyPanel(dst, t.W.Rows, sums, t.W.Format, t.W.panel(p), t.X, first, t.FillCaches)
+	multiplyPanel(dst, t.W.Rows, sums, t.W.Format, t.W.panel(p), t.X, first, t.Prefetching)
 }
 
 // lastPanel multiplies the last panel, of which only n rows are weights and the rest are zeros.
 func (t *MatMulQuantized) lastPanel(dst, sums []float32, p, first, n int) {
 	var all [batchRows * panelRows]float32
-	multiplyPanel(all[:], panelRows, sums, t.W.Format, t.W.panel(p), t.X, first, t.FillCaches)
+	multiplyPanel(all[:], panelRows, sums, t.W.Format, t.W.panel(p), t.X, first, t.Prefetching)
 	for i := range len(sums) / panelRows {
 		copy(dst[i*t.W.Rows:][:n], all[i*panelRows:])
 	}

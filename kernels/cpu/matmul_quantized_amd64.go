@@ -4,25 +4,28 @@ package cpu
 
 // multiplyPanel multiplies a panel with the rows first … of x. It writes 32 columns to rows of dst
 // that are stride numbers apart. sums (rows, 32) is scratch memory. It must be zero before, and is
-// zero afterwards. On the level AVX512 its content does not matter. fillCaches is that of MatMulQuantized.
+// zero afterwards. On the level AVX512 its content does not matter. prefetch is that of MatMulQuantized.
 func multiplyPanel(dst []float32, stride int, sums []float32, f Format, panel []byte, x *Quantized,
-	first int, fillCaches bool) {
+	first int, prefetch Prefetching) {
 	rows, tiles, xStride := len(sums)/panelRows, x.cols/Block, x.m*recordBytes
 	_ = dst[:(rows-1)*stride+panelRows]
 	record := &x.record(0, first)[0]
 	switch {
 	case level == AMX && rows >= leastTileRows && tiles%2 == 0 && !f.Halves() && !f.TwoScales():
 		productAMX(f, &sums[0], &panel[0], record, tiles, rows, xStride)
-	case level >= AVX512 && rows == 1 && fillCaches:
+	case level >= AVX512 && rows == 1 && prefetch.FillCaches:
 		productx1NearAVX512(f, &dst[0], &panel[0], record, tiles, xStride)
 		return
 	case level >= AVX512 && rows == 1:
 		productx1AVX512(f, &dst[0], &panel[0], record, tiles, xStride)
 		return
 	case level >= AVX512:
-		if leastFewRows <= rows && rows <= mostFewRows {
+		switch {
+		case leastFewRows <= rows && rows <= mostSecondRows && prefetch.SecondCache:
+			productFewSecondAVX512(f, &dst[0], 4*stride, &sums[0], &panel[0], record, tiles, rows, xStride)
+		case leastFewRows <= rows && rows <= mostFewRows:
 			productFewAVX512(f, &dst[0], 4*stride, &sums[0], &panel[0], record, tiles, rows, xStride)
-		} else {
+		default:
 			productAVX512(f, &dst[0], 4*stride, &sums[0], &panel[0], record, tiles, rows, xStride)
 		}
 		if level == AMX {
@@ -40,6 +43,10 @@ func multiplyPanel(dst []float32, stride int, sums []float32, f Format, panel []
 // With leastFewRows to mostFewRows activation rows, the loop over the rows prefetches a part of the
 // next weights in each step.
 const leastFewRows, mostFewRows = 3, 16
+
+// mostSecondRows is the largest number of rows for which the second-level cache may be better to
+// prefetch into. With more rows, the products take about as long as reading the weights.
+const mostSecondRows = 8
 
 // leastTileRows is the least number of rows for which AMX tiles are faster than vectors. With fewer
 // rows the tile unit and memory wait for each other.

@@ -6,7 +6,7 @@ package cpu
 // that are stride numbers apart. sums (rows, 32) is scratch memory; it must be zero before, and is
 // zero afterwards.
 func multiplyPanel(dst []float32, stride int, sums []float32, f Format, panel []byte, x *Quantized,
-	first int, _ bool) {
+	first int, _ Prefetching) {
 	if level == Portable {
 		multiplyPanelGeneric(sums, f, panel, x, first)
 	} else {

@@ -14,6 +14,11 @@ func productQ8_0AVX512(dst *float32, dstStride int, acc *float32, panel *byte, x
 //go:noescape
 func productQ8_0FewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
+// productQ8_0FewSecondAVX512 writes the product of a Q8_0 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productQ8_0FewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
 // productQ8_0x1AVX512 writes the product of a Q8_0 panel and one row of activations, whose records are stride bytes apart, to dst (32).
 //
 //go:noescape
@@ -33,6 +38,11 @@ func productQ4_0AVX512(dst *float32, dstStride int, acc *float32, panel *byte, x
 //
 //go:noescape
 func productQ4_0FewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productQ4_0FewSecondAVX512 writes the product of a Q4_0 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productQ4_0FewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
 // productQ4_0x1AVX512 writes the product of a Q4_0 panel and one row of activations, whose records are stride bytes apart, to dst (32).
 //
@@ -54,6 +64,11 @@ func productQ4_1AVX512(dst *float32, dstStride int, acc *float32, panel *byte, x
 //go:noescape
 func productQ4_1FewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
+// productQ4_1FewSecondAVX512 writes the product of a Q4_1 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productQ4_1FewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
 // productQ4_1x1AVX512 writes the product of a Q4_1 panel and one row of activations, whose records are stride bytes apart, to dst (32).
 //
 //go:noescape
@@ -73,6 +88,11 @@ func productQ5_0AVX512(dst *float32, dstStride int, acc *float32, panel *byte, x
 //
 //go:noescape
 func productQ5_0FewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productQ5_0FewSecondAVX512 writes the product of a Q5_0 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productQ5_0FewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
 // productQ5_0x1AVX512 writes the product of a Q5_0 panel and one row of activations, whose records are stride bytes apart, to dst (32).
 //
@@ -94,6 +114,11 @@ func productQ5_1AVX512(dst *float32, dstStride int, acc *float32, panel *byte, x
 //go:noescape
 func productQ5_1FewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
+// productQ5_1FewSecondAVX512 writes the product of a Q5_1 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productQ5_1FewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
 // productQ5_1x1AVX512 writes the product of a Q5_1 panel and one row of activations, whose records are stride bytes apart, to dst (32).
 //
 //go:noescape
@@ -113,6 +138,11 @@ func productQ4_KAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x
 //
 //go:noescape
 func productQ4_KFewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productQ4_KFewSecondAVX512 writes the product of a Q4_K panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productQ4_KFewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
 // productQ4_Kx1AVX512 writes the product of a Q4_K panel and one row of activations, whose records are stride bytes apart, to dst (32).
 //
@@ -134,6 +164,11 @@ func productQ5_KAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x
 //go:noescape
 func productQ5_KFewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
+// productQ5_KFewSecondAVX512 writes the product of a Q5_K panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productQ5_KFewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
 // productQ5_Kx1AVX512 writes the product of a Q5_K panel and one row of activations, whose records are stride bytes apart, to dst (32).
 //
 //go:noescape
@@ -153,6 +188,11 @@ func productQ6_KAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x
 //
 //go:noescape
 func productQ6_KFewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productQ6_KFewSecondAVX512 writes the product of a Q6_K panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productQ6_KFewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
 // productQ6_Kx1AVX512 writes the product of a Q6_K panel and one row of activations, whose records are stride bytes apart, to dst (32).
 //
@@ -174,6 +214,11 @@ func productQ2_KAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x
 //go:noescape
 func productQ2_KFewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
+// productQ2_KFewSecondAVX512 writes the product of a Q2_K panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productQ2_KFewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
 // productQ2_Kx1AVX512 writes the product of a Q2_K panel and one row of activations, whose records are stride bytes apart, to dst (32).
 //
 //go:noescape
@@ -193,6 +238,11 @@ func productQ3_KAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x
 //
 //go:noescape
 func productQ3_KFewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productQ3_KFewSecondAVX512 writes the product of a Q3_K panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productQ3_KFewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
 // productQ3_Kx1AVX512 writes the product of a Q3_K panel and one row of activations, whose records are stride bytes apart, to dst (32).
 //
@@ -214,6 +264,11 @@ func productIQ4_NLAVX512(dst *float32, dstStride int, acc *float32, panel *byte,
 //go:noescape
 func productIQ4_NLFewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
+// productIQ4_NLFewSecondAVX512 writes the product of a IQ4_NL panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productIQ4_NLFewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
 // productIQ4_NLx1AVX512 writes the product of a IQ4_NL panel and one row of activations, whose records are stride bytes apart, to dst (32).
 //
 //go:noescape
@@ -233,6 +288,11 @@ func productIQ4_XSAVX512(dst *float32, dstStride int, acc *float32, panel *byte,
 //
 //go:noescape
 func productIQ4_XSFewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productIQ4_XSFewSecondAVX512 writes the product of a IQ4_XS panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productIQ4_XSFewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
 // productIQ4_XSx1AVX512 writes the product of a IQ4_XS panel and one row of activations, whose records are stride bytes apart, to dst (32).
 //
@@ -254,6 +314,11 @@ func productMXFP4AVX512(dst *float32, dstStride int, acc *float32, panel *byte, 
 //go:noescape
 func productMXFP4FewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
+// productMXFP4FewSecondAVX512 writes the product of a MXFP4 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productMXFP4FewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
 // productMXFP4x1AVX512 writes the product of a MXFP4 panel and one row of activations, whose records are stride bytes apart, to dst (32).
 //
 //go:noescape
@@ -273,6 +338,11 @@ func productNVFP4AVX512(dst *float32, dstStride int, acc *float32, panel *byte, 
 //
 //go:noescape
 func productNVFP4FewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productNVFP4FewSecondAVX512 writes the product of a NVFP4 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productNVFP4FewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
 // productNVFP4x1AVX512 writes the product of a NVFP4 panel and one row of activations, whose records are stride bytes apart, to dst (32).
 //
@@ -294,6 +364,11 @@ func productIQ3_SAVX512(dst *float32, dstStride int, acc *float32, panel *byte, 
 //go:noescape
 func productIQ3_SFewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
+// productIQ3_SFewSecondAVX512 writes the product of a IQ3_S panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productIQ3_SFewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
 // productIQ3_Sx1AVX512 writes the product of a IQ3_S panel and one row of activations, whose records are stride bytes apart, to dst (32).
 //
 //go:noescape
@@ -313,6 +388,11 @@ func productIQ3_XXSAVX512(dst *float32, dstStride int, acc *float32, panel *byte
 //
 //go:noescape
 func productIQ3_XXSFewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productIQ3_XXSFewSecondAVX512 writes the product of a IQ3_XXS panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productIQ3_XXSFewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
 // productIQ3_XXSx1AVX512 writes the product of a IQ3_XXS panel and one row of activations, whose records are stride bytes apart, to dst (32).
 //
@@ -334,6 +414,11 @@ func productIQ2_SAVX512(dst *float32, dstStride int, acc *float32, panel *byte, 
 //go:noescape
 func productIQ2_SFewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
+// productIQ2_SFewSecondAVX512 writes the product of a IQ2_S panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productIQ2_SFewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
 // productIQ2_Sx1AVX512 writes the product of a IQ2_S panel and one row of activations, whose records are stride bytes apart, to dst (32).
 //
 //go:noescape
@@ -353,6 +438,11 @@ func productIQ2_XXSAVX512(dst *float32, dstStride int, acc *float32, panel *byte
 //
 //go:noescape
 func productIQ2_XXSFewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productIQ2_XXSFewSecondAVX512 writes the product of a IQ2_XXS panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productIQ2_XXSFewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
 // productIQ2_XXSx1AVX512 writes the product of a IQ2_XXS panel and one row of activations, whose records are stride bytes apart, to dst (32).
 //
@@ -374,6 +464,11 @@ func productIQ1_MAVX512(dst *float32, dstStride int, acc *float32, panel *byte, 
 //go:noescape
 func productIQ1_MFewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
+// productIQ1_MFewSecondAVX512 writes the product of a IQ1_M panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productIQ1_MFewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
 // productIQ1_Mx1AVX512 writes the product of a IQ1_M panel and one row of activations, whose records are stride bytes apart, to dst (32).
 //
 //go:noescape
@@ -393,6 +488,11 @@ func productIQ1_SAVX512(dst *float32, dstStride int, acc *float32, panel *byte, 
 //
 //go:noescape
 func productIQ1_SFewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productIQ1_SFewSecondAVX512 writes the product of a IQ1_S panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productIQ1_SFewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
 // productIQ1_Sx1AVX512 writes the product of a IQ1_S panel and one row of activations, whose records are stride bytes apart, to dst (32).
 //
@@ -414,6 +514,11 @@ func productTQ1_0AVX512(dst *float32, dstStride int, acc *float32, panel *byte, 
 //go:noescape
 func productTQ1_0FewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
+// productTQ1_0FewSecondAVX512 writes the product of a TQ1_0 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productTQ1_0FewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
 // productTQ1_0x1AVX512 writes the product of a TQ1_0 panel and one row of activations, whose records are stride bytes apart, to dst (32).
 //
 //go:noescape
@@ -433,6 +538,11 @@ func productQ1_0AVX512(dst *float32, dstStride int, acc *float32, panel *byte, x
 //
 //go:noescape
 func productQ1_0FewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
+
+// productQ1_0FewSecondAVX512 writes the product of a Q1_0 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+//
+//go:noescape
+func productQ1_0FewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
 // productQ1_0x1AVX512 writes the product of a Q1_0 panel and one row of activations, whose records are stride bytes apart, to dst (32).
 //

@@ -118,6 +118,63 @@ func productFewAVX512(f Format, dst *float32, dstStride int, acc *float32, panel
 	}
 }
 
+func productFewSecondAVX512(f Format, dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int) {
+	switch f.Type {
+	case 8:
+		productQ8_0FewSecondAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 2:
+		productQ4_0FewSecondAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 3:
+		productQ4_1FewSecondAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 6:
+		productQ5_0FewSecondAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 7:
+		productQ5_1FewSecondAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 12:
+		productQ4_KFewSecondAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 13:
+		productQ5_KFewSecondAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 14:
+		productQ6_KFewSecondAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 10:
+		productQ2_KFewSecondAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 11:
+		productQ3_KFewSecondAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 20:
+		productIQ4_NLFewSecondAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 23:
+		productIQ4_XSFewSecondAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 39:
+		productMXFP4FewSecondAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 40:
+		productNVFP4FewSecondAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 21:
+		productIQ3_SFewSecondAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 18:
+		productIQ3_XXSFewSecondAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 22:
+		productIQ2_SFewSecondAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 17:
+		productIQ2_SFewSecondAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 16:
+		productIQ2_XXSFewSecondAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 29:
+		productIQ1_MFewSecondAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 19:
+		productIQ1_SFewSecondAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 34:
+		productTQ1_0FewSecondAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 35:
+		productTQ1_0FewSecondAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 41:
+		productQ1_0FewSecondAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	case 42:
+		productQ1_0FewSecondAVX512(dst, dstStride, acc, panel, x, tiles, m, stride)
+	default:
+		panic("cpu: there is no productFewSecondAVX512 of " + f.Name + ": run make generate")
+	}
+}
+
 func productx1AVX512(f Format, dst *float32, panel *byte, x *byte, tiles int, stride int) {
 	switch f.Type {
 	case 8:

@@ -11,30 +11,44 @@ type Ways struct {
 	// WidenFirst: products with many activation rows convert 16-bit float weights to float32 once for
 	// a batch of rows, before they multiply. If it is false, they convert them again for each group.
 	WidenFirst bool
-	// FillCaches: products of one activation row prefetch quantised weights into all caches. Otherwise
-	// they use PREFETCHNTA. It leaves the last-level cache to other data, but on some processors it has
-	// half the speed: its requests bypass the second-level cache, which can have more requests under
-	// way than the first-level cache.
+	Prefetching
+	measured bool // false where there is only one way
+}
+
+// Prefetching says how products prefetch quantised weights.
+type Prefetching struct {
+	// FillCaches: products of one activation row prefetch into all caches, because the weights are in
+	// the last-level cache anyway, or because it is faster. Otherwise they use PREFETCHNTA. It leaves
+	// the last-level cache to other data, but on some processors it has half the speed: its requests
+	// bypass the second-level cache, which can have more requests under way than the first-level cache.
 	FillCaches bool
-	measured   bool // false where there is only one way
+	// SecondCache: products of 3 to 8 rows prefetch into the second-level cache, which can have more
+	// requests under way. Otherwise they prefetch into the first-level cache.
+	SecondCache bool
 }
 
 // String says which ways were chosen. It is empty where there was no choice.
 func (w Ways) String() string {
-	switch {
-	case !w.measured:
+	if !w.measured {
 		return ""
-	case w.WidenFirst:
-		return "many rows are faster if float weights are converted first" + w.prefetching()
 	}
-	return "many rows are faster if float weights are converted while they are multiplied" + w.prefetching()
+	when := "while they are multiplied"
+	if w.WidenFirst {
+		when = "first"
+	}
+	return "many rows are faster if float weights are converted " + when + "; " + w.Prefetching.String()
 }
 
-func (w Ways) prefetching() string {
-	if w.FillCaches {
-		return "; one row is faster if its weights go through all caches"
+// String says which ways were chosen.
+func (p Prefetching) String() string {
+	one, few := "one row's weights pass by the last-level cache", "first"
+	if p.FillCaches {
+		one = "one row is faster if its weights go through all caches"
 	}
-	return "; one row's weights pass by the last-level cache"
+	if p.SecondCache {
+		few = "second"
+	}
+	return one + "; weights of 3 to 8 rows are prefetched into the " + few + "-level cache"
 }
 
 const (
@@ -42,8 +56,10 @@ const (
 	waysTime = 2 * time.Millisecond
 	// The measured product is as large as a chunk of a small matrix with a long prompt.
 	waysRows, waysCols, waysM = 64, 1024, 96
-	// The measured product of one row reads so many weights that the time to start it counts little.
+	// The measured products of few rows read so many weights that the time to start them counts little.
 	lineRows, lineCols = 2048, 1024
+	// secondM is the number of rows for which SecondCache is measured.
+	secondM = 5
 	// FillCaches has a cost that the measurement does not see: it drives other data out of the caches.
 	// So it must take less than clearlyLess times the time of PREFETCHNTA.
 	clearlyLess = 0.9
@@ -73,20 +89,21 @@ func measureWays() (w Ways) {
 		t.Do(0, t.Items())
 		return time.Since(start)
 	}) == 1
-	w.FillCaches = fastest(waysTime, clearlyLess, fromMemory()) == 1
+	w.FillCaches = fastest(waysTime, clearlyLess, fromMemory(1)) == 1
+	w.SecondCache = fastest(waysTime, 1, fromMemory(secondM)) == 1
 	return w
 }
 
-// fromMemory returns the ways to multiply quantised weights, which come from memory, with one row.
-func fromMemory() func(way int) time.Duration {
+// fromMemory returns the ways to multiply quantised weights, which come from memory, with m rows.
+func fromMemory(m int) func(way int) time.Duration {
 	f, _ := FormatOf(format.Q8_0)
-	t := MatMulQuantized{Dst: make([]float32, lineRows), X: new(Quantized), W: NewPanels(f, lineRows, lineCols)}
-	t.X.Quantize(make([]float32, lineCols), 1, lineCols)
+	t := MatMulQuantized{Dst: make([]float32, m*lineRows), X: new(Quantized), W: NewPanels(f, lineRows, lineCols)}
+	t.X.Quantize(make([]float32, m*lineCols), m, lineCols)
 	for i := range t.W.data {
 		t.W.data[i] = 1
 	}
 	return func(way int) time.Duration {
-		t.FillCaches = way == 1
+		t.Prefetching = Prefetching{FillCaches: way == 1, SecondCache: way == 1}
 		flushLines(&t.W.data[0], len(t.W.data)/(4*lineFloats))
 		start := time.Now()
 		t.Do(0, t.Items())

@@ -34,11 +34,11 @@ func TestWaysAreSaid(t *testing.T) {
 		t.Errorf("no choice, but it says %q", s)
 	}
 	said := map[string]bool{}
-	for _, w := range []Ways{{}, {WidenFirst: true}, {FillCaches: true}, {WidenFirst: true, FillCaches: true}} {
-		w.measured = true
+	for i := range 8 {
+		w := Ways{WidenFirst: i&1 > 0, Prefetching: Prefetching{FillCaches: i&2 > 0, SecondCache: i&4 > 0}, measured: true}
 		said[w.String()] = true
 	}
-	if len(said) != 4 {
-		t.Errorf("4 choices have %d sentences: %v", len(said), said)
+	if len(said) != 8 {
+		t.Errorf("8 choices have %d sentences: %v", len(said), said)
 	}
 }

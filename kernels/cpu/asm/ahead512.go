@@ -77,6 +77,17 @@ func (h *inHalves) ask(from, to int) {
 type withRows struct {
 	p    *product512
 	next reg.Register // a row prefetches at next + rowScale times the address of its record
+	// second prefetches into the second-level cache, which can have more requests under way than the
+	// first. The first is nearer, and better if rows take longer than memory.
+	second bool
+}
+
+func (w *withRows) ask(m Mem) {
+	if w.second {
+		w.p.PREFETCHT1(m)
+		return
+	}
+	w.p.PREFETCHT0(m)
 }
 
 // first returns how many lines are prefetched before the tile.
@@ -84,7 +95,7 @@ func (w *withRows) first() int { return max(0, (w.p.tileBytes()+63)/64-spreadRow
 
 func (w *withRows) head() {
 	for line := 0; line < w.p.headBytes(); line += 64 {
-		w.p.PREFETCHT0(at(w.p.w, prefetchBytes+line))
+		w.ask(at(w.p.w, prefetchBytes+line))
 	}
 }
 
@@ -94,13 +105,13 @@ func (w *withRows) before() {
 	p.NEGQ(w.next)
 	p.LEAQ(Mem{Base: p.w, Index: w.next, Scale: rowScale, Disp: prefetchBytes + 64*w.first()}, w.next)
 	for line := range w.first() {
-		p.PREFETCHT0(at(p.w, prefetchBytes+64*line))
+		w.ask(at(p.w, prefetchBytes+64*line))
 	}
 }
 
 func (w *withRows) row(px reg.Register) {
 	for line := range rowLines {
-		w.p.PREFETCHT0(Mem{Base: w.next, Index: px, Scale: rowScale, Disp: 64 * line})
+		w.ask(Mem{Base: w.next, Index: px, Scale: rowScale, Disp: 64 * line})
 	}
 }
 

@@ -39,20 +39,24 @@ type part512 struct {
 	factors   [2]reg.VecVirtual // the halves' factors of the quants, which readWeights applies
 }
 
-// productAVX512 generates a kernel for several rows of activations. The one with few is for
+// productAVX512 generates a kernel for several rows of activations. Those with few are for
 // leastFewRows to mostFewRows of kernels/cpu, the other for all other numbers of rows above one.
-func productAVX512(c *build.Context, f format, few bool) {
+// second is the variant that prefetches weights into the second-level cache.
+func productAVX512(c *build.Context, f format, few, second bool) {
 	p := &product512{Context: c, format: f}
 	name := "product" + f.name
 	if few {
 		name += "Few"
+	}
+	if second {
+		name += "Second"
 	}
 	p.arguments = p.begin(name + "AVX512")
 	p.prepare()
 	p.begun = c.K()
 	c.KXORW(p.begun, p.begun, p.begun)
 	if few {
-		p.ahead = &withRows{p, c.GP64()}
+		p.ahead = &withRows{p, c.GP64(), second}
 	} else {
 		p.ahead = byNumber(p)
 	}

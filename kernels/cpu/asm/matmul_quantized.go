@@ -13,8 +13,9 @@ import (
 
 func matmulQuantized(c *build.Context) {
 	for _, f := range formats {
-		productAVX512(c, f, false)
-		productAVX512(c, f, true)
+		productAVX512(c, f, false, false)
+		productAVX512(c, f, true, false)
+		productAVX512(c, f, true, true)
 		productOfOneAVX512(c, f, false)
 		productOfOneAVX512(c, f, true)
 	}
