@@ -13,7 +13,8 @@ import (
 // force drafts the text that the form forces, if there is any, in place of the proposer. It leaves the
 // round to a model that was to draft more tokens, because that draft goes on after the forced text. A
 // fixed or windowed gamma limits the forced draft; the rule cost-aware lets it have as many tokens as
-// gamma may ever be, because it costs nothing to draft and is nearly always right. A target on a server
+// gamma may ever be, because it costs nothing to draft. Not to try again after the target spelled a forced
+// text in its own way was measured and is worse: it returns to the usual tokens soon. A target on a server
 // gets none: that would end the stream in which the server writes plain text fastest.
 func (r *reply) force(c *choice) {
 	form, s := r.session.form.shaper, r.config.Speculation
