@@ -70,9 +70,6 @@ func (b *Backend) CheckCache(shape compute.CacheShape) error {
 		return errors.New("the GPU keeps keys and values as f32 or f16, only the processor as q8_0: choose --cache f16 or --device cpu")
 	case shape.Each != nil:
 		return fmt.Errorf("keys and values of unlike widths, or layers of unlike heads, which the GPU does not attend to yet: choose --device cpu: %w", compute.ErrLacks)
-	case shape.Sinks:
-		return fmt.Errorf("attention sinks, which the GPU does not compute yet: choose --device cpu: %w",
-			compute.ErrLacks)
 	case !halfCache(shape) && shape.HeadDim > mostFloatHeadDim:
 		return fmt.Errorf("a cache with heads of %d numbers: the GPU attends to heads of up to %d",
 			shape.HeadDim, mostFloatHeadDim)
@@ -117,11 +114,19 @@ func attentionBytes(shape compute.CacheShape, rows int) int64 {
 	return max(min(int64(rows)*row, most), row)
 }
 
-// ScratchBytes is the size of the scratch that a pass needs: rows rows of at most cols numbers.
-func (b *Backend) ScratchBytes(rows, cols int, shape compute.CacheShape) int64 {
-	choosing := int64(rows) * int64(8*ceilDivide(cols, sliceTokens)+4)
-	drawing := weighingBytes(min(rows, compute.MostDrafts+1), cols) // distributions of sampled rounds
-	return roundedBytes(rows, cols) + roundedBytes(min(rows, cuda.MostBeforeEpilogue), cols) + attentionBytes(shape, rows) + choosing + drawing
+// ScratchBytes is the size of the scratch that a pass needs, over buffers of these rows and columns.
+func (b *Backend) ScratchBytes(buffers [][2]int, shape compute.CacheShape) int64 {
+	var rounded, after, choosing int64
+	most := 0
+	for _, size := range buffers {
+		rows, cols := size[0], size[1]
+		rounded = max(rounded, roundedBytes(rows, cols))
+		after = max(after, roundedBytes(min(rows, cuda.MostBeforeEpilogue), cols))
+		drawn := weighingBytes(min(rows, compute.MostDrafts+1), cols) // distributions of sampled rounds
+		choosing = max(choosing, int64(rows)*int64(8*ceilDivide(cols, sliceTokens)+4)+drawn)
+		most = max(most, rows)
+	}
+	return rounded + after + choosing + attentionBytes(shape, most)
 }
 
 func roundUpToPower(n int) int { return 1 << bits.Len(uint(n-1)) }
@@ -214,6 +219,11 @@ func (b *Backend) Attend(dst, q, k, v compute.Buffer, m int, cc compute.Cache, a
 	if a.Position+m > c.shape.Tokens {
 		return fmt.Errorf("attending to %d tokens: the cache has room for %d", a.Position+m, c.shape.Tokens)
 	}
+	var sinks driver.Pointer
+	if a.Sinks != nil {
+		require(a.Sinks.Len() == a.Heads, "Attend with another number of sinks")
+		sinks = a.Sinks.(*vector).memory
+	}
 	position := b.positionOf(a.Row, a.Position)
 	layer := c.layer(a.Layer)
 	b.tape.append(store{layer, kb.row(a.Row), vb.row(a.Row), position, m})
@@ -231,7 +241,7 @@ func (b *Backend) Attend(dst, q, k, v compute.Buffer, m int, cc compute.Cache, a
 			a.HeadDim}
 		b.tape.append(
 			attend{part, qb.row(a.Row + from), layer, position, from, rows, a.Scale, a.Window, a.SoftCap},
-			combine{d.row(a.Row + from), part, position, from, rows, a.Window})
+			combine{d.row(a.Row + from), part, position, from, rows, a.Window, sinks})
 	}
 	return nil
 }

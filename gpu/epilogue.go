@@ -71,6 +71,8 @@ func joinEpilogues(operations []operation, m epilogueMemory) []operation {
 			o = products{p}.reading(m.usual, place)
 		case products:
 			o = p.reading(m.usual, place)
+		case expertProducts:
+			o = p.reading(m.usual, place)
 		case convert, normOperand, swiGLUOperand, combineOperand:
 			last := len(joined) - 1
 			if last >= 0 {

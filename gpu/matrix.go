@@ -17,10 +17,11 @@ import (
 
 // matrix is a weight matrix in the layout that the tensor-core kernels read.
 type matrix struct {
-	memory driver.Pointer
-	rows   int
-	cols   int
-	format *cuda.Format
+	memory  driver.Pointer
+	rows    int // of one expert in a mixture
+	cols    int
+	experts int // 0: no mixture. The experts' matrices lie one after the other, each in whole tiles.
+	format  *cuda.Format
 }
 
 func (w *matrix) Rows() int { return w.rows }
@@ -45,7 +46,8 @@ func formatOf(t compute.DType) *cuda.Format {
 // MatrixBytes is the device memory that Matrix takes for w, or 0 for a type that it refuses.
 func (b *Backend) MatrixBytes(w compute.Weight) int64 {
 	if f := formatOf(w.Type); f != nil {
-		return int64(f.Bytes(w.Rows, w.Cols))
+		parts := max(w.Experts, 1)
+		return int64(parts) * int64(f.Bytes(w.Rows/parts, w.Cols))
 	}
 	return 0
 }
@@ -60,6 +62,8 @@ func (b *Backend) Matrix(ctx context.Context, w compute.Weight) (compute.Matrix,
 	switch {
 	case w.Rows < 1 || w.Cols < 1:
 		return nil, fmt.Errorf("tensor %q: shape %d × %d is empty", w.Name, w.Rows, w.Cols)
+	case w.Experts > 0 && w.Rows%w.Experts != 0:
+		return nil, fmt.Errorf("tensor %q: %d rows cannot be divided among %d experts", w.Name, w.Rows, w.Experts)
 	case f == nil:
 		return nil, fmt.Errorf("tensor %q has the type number %d, which the GPU cannot multiply: use a file in %s", w.Name, w.Type, format.Names(" or "))
 	}
@@ -74,23 +78,34 @@ func (b *Backend) Matrix(ctx context.Context, w compute.Weight) (compute.Matrix,
 	if err := b.compileModule(f.Module); err != nil {
 		return nil, fmt.Errorf("tensor %q: preparing the kernels of its type: %w", w.Name, err)
 	}
-	m := &matrix{memory: memory, rows: w.Rows, cols: w.Cols, format: f}
-	tileBytes := f.Bytes(tileRows, w.Cols)
-	rows := max(1, pieceBytes/tileBytes) * tileRows
-	for from := 0; from < w.Rows; from += rows {
-		if err := ctx.Err(); err != nil {
+	parts := max(w.Experts, 1)
+	m := &matrix{memory: memory, rows: w.Rows / parts, cols: w.Cols, experts: w.Experts, format: f}
+	for part := range parts {
+		if err := b.sendPart(ctx, m, w, part, rowBytes); err != nil {
 			return nil, err
-		}
-		n := min(rows, w.Rows-from)
-		source := w.Data[from*rowBytes : (from+n)*rowBytes]
-		if err := b.sendRows(m, w, source, from, n); err != nil {
-			return nil, fmt.Errorf("copying tensor %q to the GPU: %w", w.Name, err)
-		}
-		if w.Done != nil {
-			w.Done(from*rowBytes, (from+n)*rowBytes)
 		}
 	}
 	return m, nil
+}
+
+// sendPart sends the matrix of one expert, or the only matrix.
+func (b *Backend) sendPart(ctx context.Context, m *matrix, w compute.Weight, part, rowBytes int) error {
+	rows := max(1, pieceBytes/m.format.Bytes(tileRows, m.cols)) * tileRows
+	to, first := m.memory+driver.Pointer(int64(part)*int64(m.format.Bytes(m.rows, m.cols))), part*m.rows
+	for from := 0; from < m.rows; from += rows {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n := min(rows, m.rows-from)
+		begin, end := (first+from)*rowBytes, (first+from+n)*rowBytes
+		if err := b.sendRows(m, w, w.Data[begin:end], to+driver.Pointer(m.format.Bytes(from, m.cols)), n); err != nil {
+			return fmt.Errorf("copying tensor %q to the GPU: %w", w.Name, err)
+		}
+		if w.Done != nil {
+			w.Done(begin, end)
+		}
+	}
+	return nil
 }
 
 // rowBytes returns the size of a row in the file, and checks the size of the data.
@@ -108,11 +123,10 @@ func rowBytes(w compute.Weight) (int, error) {
 	return row, nil
 }
 
-// sendRows packs the rows from … from+n−1 and sends them. If they are larger than a piece of the
-// uploader, as one tile may be, it packs them in separate memory and sends them in parts.
-func (b *Backend) sendRows(m *matrix, w compute.Weight, source []byte, from, n int) error {
+// sendRows packs n rows and sends them. If they are larger than a piece of the uploader, as one tile may
+// be, it packs them in separate memory and sends them in parts.
+func (b *Backend) sendRows(m *matrix, w compute.Weight, source []byte, to driver.Pointer, n int) error {
 	bytes := m.format.Bytes(n, m.cols)
-	to := m.memory + driver.Pointer(from/tileRows*m.format.Bytes(tileRows, m.cols))
 	if bytes <= pieceBytes {
 		var packed error
 		return first(b.uploads.send(b, to, bytes, func(piece []byte) { packed = m.pack(piece, w, source, n) }), packed)
@@ -214,16 +228,21 @@ func (b *Backend) changed(x *buffer) {
 	}
 }
 
+// convert fills the scratch with m rows of x in the form that products of a format read, unless it has them.
+func (b *Backend) convert(x *buffer, m int, f *cuda.Format) {
+	if want := (rounded{x, m, f.Activations}); b.rounded != want {
+		require(int64(f.ActivationBytes(m, x.cols)) <= b.scratch.rounded.bytes, "a product without scratch")
+		b.tape.append(convert{f, b.scratch.rounded.memory, x.memory, m, x.cols})
+		b.rounded = want
+	}
+}
+
 // MatMul multiplies m rows with a weight.
 func (b *Backend) MatMul(dst, x compute.Buffer, m int, w compute.Matrix) error {
 	xb, d, weight := rowsOf(x, 0, m), rowsOf(dst, 0, m), w.(*matrix)
 	f := weight.format
-	require(xb.cols == weight.cols && d.cols == weight.rows, "MatMul of widths that do not fit")
-	if want := (rounded{xb, m, f.Activations}); b.rounded != want {
-		require(int64(f.ActivationBytes(m, xb.cols)) <= b.scratch.rounded.bytes, "MatMul without scratch")
-		b.tape.append(convert{f, b.scratch.rounded.memory, xb.memory, m, xb.cols})
-		b.rounded = want
-	}
+	require(xb.cols == weight.cols && d.cols == weight.rows && weight.experts == 0, "MatMul of widths that do not fit")
+	b.convert(xb, m, f)
 	b.changed(d)
 	if f.Product(m, weight.factor()).SharedBytes <= max(freeShared, b.info.SharedBytes) {
 		b.tape.append(product{d.memory, b.scratch.rounded.memory, m, weight})

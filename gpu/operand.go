@@ -61,7 +61,7 @@ type combineOperand struct {
 func (o combineOperand) launch() launch {
 	p := &o.part
 	return launchOf("combine_splits"+o.to.format.Operand(), o.to.spread(), address(o.to.dst), address(p.sums), address(p.stats),
-		address(o.position), whole(o.from), whole(p.heads), whole(p.headDim), whole(p.splits), whole(o.window), o.to.slabs())
+		address(o.position), whole(o.from), whole(p.heads), whole(p.headDim), whole(p.splits), whole(o.window), address(o.sinks), o.to.slabs())
 }
 
 // joinOperands joins each convert with the operation before it, if this operation computes the converted

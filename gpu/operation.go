@@ -146,6 +146,7 @@ type activate struct {
 var activationKernels = map[compute.Activation]string{
 	compute.SiLU: "activate_silu", compute.GELU: "activate_gelu",
 	compute.ReLUSquared: "activate_relu_squared", compute.Sigmoid: "activate_sigmoid",
+	compute.ClampedSwiGLU: "activate_clamped_swiglu",
 }
 
 func (o activate) launch() launch {
@@ -238,10 +239,8 @@ type products []product
 
 func (o products) launch() launch { return o.then(epilogue{}) }
 
-// then returns the launch of the products followed by an epilogue.
-func (o products) then(e epilogue) launch {
-	var matrices []cuda.Factor
-	var arguments []driver.Argument
+// matrices returns the sizes of the matrices, and the arguments that every kernel of products has.
+func (o products) matrices() (matrices []cuda.Factor, arguments []driver.Argument) {
 	for _, p := range o {
 		m := p.weight.factor()
 		matrices = append(matrices, m)
@@ -252,8 +251,13 @@ func (o products) then(e epilogue) launch {
 		arguments = append(arguments, address(0), whole(0), address(0), whole(0))
 	}
 	w := o[0].weight
-	l := w.format.Product(o[0].rows, matrices...)
-	arguments = append(arguments, address(o[0].activations), whole(o[0].rows), whole(w.format.Slabs(w.cols)))
+	return matrices, append(arguments, address(o[0].activations), whole(o[0].rows), whole(w.format.Slabs(w.cols)))
+}
+
+// then returns the launch of the products followed by an epilogue.
+func (o products) then(e epilogue) launch {
+	matrices, arguments := o.matrices()
+	l := o[0].weight.format.Product(o[0].rows, matrices...)
 	if o[0].rows <= cuda.MostBeforeEpilogue {
 		arguments = append(arguments, whole(e.kind), address(e.arrived), address(e.to), whole(e.slabs), address(e.stream),
 			address(e.weights), real(e.eps), whole(e.threads))

@@ -129,13 +129,15 @@ type combine struct {
 	from     int
 	rows     int
 	window   int
+	sinks    driver.Pointer // (heads): scores of one more key, whose value is 0; 0: none
 }
 
 func (o combine) launch() launch {
 	p := &o.part
 	return launchOf("combine_splits", driver.Shape{Grid: [3]int{p.heads, o.rows},
 		Block: [3]int{min(threadsPerBlock, ceilDivide(p.headDim, 32)*32)}},
-		address(o.dst), address(p.sums), address(p.stats), address(o.position), whole(o.from), whole(p.heads), whole(p.headDim), whole(p.splits), whole(o.window))
+		address(o.dst), address(p.sums), address(p.stats), address(o.position), whole(o.from), whole(p.heads), whole(p.headDim), whole(p.splits), whole(o.window),
+		address(o.sinks))
 }
 
 // readBack widens the key and the value of one token to float32.

@@ -37,6 +37,10 @@ func TestEveryKernelIsReached(t *testing.T) {
 		collect(f.Name, func(d *recorder) error {
 			return passesOf(t, d, hollowFile(t, shape, compute.DType(f.Type)), compute.F16)
 		})
+		shape.Experts, shape.Used = 4, 2
+		collect(f.Name+" with experts", func(d *recorder) error {
+			return passesOf(t, d, hollowFile(t, shape, compute.DType(f.Type)), compute.F16)
+		})
 	}
 	for dim := range tensorHeads {
 		shape := smallest

@@ -5,9 +5,9 @@ package compute
 //
 // A layer has a matrix for each expert, all of the same shape; Weight.Experts says that a tensor has
 // them one after the other. Route chooses experts for each row. A choice is a row with one of its
-// experts. Each choice has a slot: a row in buffers of m·Used rows. The slots of an expert are next to
-// each other, so its weights are read once for all rows that chose it. Operations on single rows, such
-// as SwiGLU, also work on slots.
+// experts. Each choice has a slot: a row in buffers of m·Used rows. Which slot a choice has is the
+// backend's choice; it may not change a bit of the result. Operations on single rows, such as SwiGLU, also
+// work on slots.
 type Mixer interface {
 	// Routing makes room for the choices of maxRows rows.
 	Routing(maxRows int, r Router) (Routing, error)

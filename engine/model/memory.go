@@ -23,9 +23,11 @@ type cacheSizer interface {
 type planner interface {
 	weigher
 	cacheSizer
-	// ScratchBytes is the temporary memory for operations over this many rows and at most this many
-	// columns, with a cache of this shape.
-	ScratchBytes(rows, cols int, shape compute.CacheShape) int64
+	// ScratchBytes is the temporary memory for operations over buffers of these rows and columns, with a
+	// cache of this shape.
+	ScratchBytes(buffers [][2]int, shape compute.CacheShape) int64
+	// RoutingBytes is the memory of a Routing.
+	RoutingBytes(maxRows int, r compute.Router) int64
 }
 
 // size is an activation buffer with its number of rows and columns.
@@ -166,13 +168,16 @@ func (m *Model) checkCache() error {
 // temporary memory.
 func (m *Model) activationBytes(tokens int) float64 {
 	activations := m.ropeBytes(tokens)
-	rows, cols := 0, 0
+	var buffers [][2]int
 	for _, w := range m.sizes() {
 		activations += float32Bytes * float64(w.rows) * float64(w.cols)
-		rows, cols = max(rows, w.rows), max(cols, w.cols)
+		buffers = append(buffers, [2]int{w.rows, w.cols})
 	}
 	if known, ok := m.backend.(planner); ok {
-		activations += float64(known.ScratchBytes(rows, cols, m.cacheShape(tokens)))
+		activations += float64(known.ScratchBytes(buffers, m.cacheShape(tokens)))
+		if m.config.Experts.Experts > 0 {
+			activations += float64(known.RoutingBytes(m.config.PrefillRows, m.config.Experts))
+		}
 	}
 	return activations
 }

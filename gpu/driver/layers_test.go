@@ -22,7 +22,7 @@ func TestLayers(t *testing.T) {
 		}
 		for _, check := range []func(*testing.T, checks.Launch){checks.Norms, checks.Rope,
 			checks.Elementwise, checks.LayerNorms, checks.Activations, checks.Copy,
-			checks.Heads, checks.Operands, checks.TooSmallGrid, checks.Peak} {
+			checks.Heads, checks.Experts, checks.Operands, checks.TooSmallGrid, checks.Peak} {
 			check(t, l.launch)
 		}
 		// The emulator does a few cases here, and package emulate does the others. A GPU does all

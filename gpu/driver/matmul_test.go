@@ -32,8 +32,9 @@ func TestMatmuls(t *testing.T) {
 			f.CheckProducts(t, run, f.Exact() || emulated.Emulated())
 			f.CheckJoined(t, run)
 			f.CheckEmbedding(t, run)
-			note = nil // the check compares with launches whose bits were noted
+			note = nil // these checks compare with launches whose bits were noted
 			f.CheckEpilogues(t, run)
+			f.CheckExperts(t, run)
 		}
 	})
 	seen.compare(t)

@@ -20,10 +20,11 @@ type Head struct {
 
 // Sight says which keys a query sees: of the first Seen keys the last Window, or all of them if
 // Window is 0. A score is multiplied by Scale. Unless Cap is 0, the product s then becomes
-// Cap·tanh(s/Cap).
+// Cap·tanh(s/Cap). Sink, unless it is nil, is the score of one more key, whose value is 0.
 type Sight struct {
 	Seen, Window int
 	Scale, Cap   float32
+	Sink         *float32
 }
 
 // first is the first key that the query sees.
@@ -89,6 +90,9 @@ func AttendFloat(dst, q []float32, h Head, sight Sight) {
 
 func attendInSplits(dst []float32, sight Sight, attend func(start, keys int) Split) {
 	var splits []Split
+	if sight.Sink != nil {
+		splits = append(splits, Split{Largest: *sight.Sink, Sum: 1, Values: make([]float32, len(dst))})
+	}
 	for start := sight.first() / KeysPerSplit * KeysPerSplit; start < sight.Seen; start += KeysPerSplit {
 		splits = append(splits, attend(start, min(KeysPerSplit, sight.Seen-start)))
 	}

@@ -19,7 +19,6 @@ EXPORT(swiglu)
 INLINE float silu(float x) { return divide_rn(x, 1.0f + exp_rn(-x)); }
 INLINE float gelu(float x) { return divide_rn(x, 1.0f + exp_rn(-(x * fma_rn(0.07135481f, x * x, 1.5957691f)))); }
 INLINE float relu_squared(float x) { return x < 0 ? 0.0f : x * x; }
-INLINE float sigmoid(float x) { return divide_rn(1.0f, 1.0f + exp_rn(-x)); }
 
 // activate_* replace x by its activation, n numbers, times y if gated.
 #define ACTIVATE(activation)                                                                                                            \
@@ -34,6 +33,17 @@ ACTIVATE(silu)
 ACTIVATE(gelu)
 ACTIVATE(relu_squared)
 ACTIVATE(sigmoid)
+
+// activate_clamped_swiglu writes g·σ(1.702·g)·(u + 1) to x, n numbers: g is x but at most 7, u is y between
+// −7 and 7. gated is 1.
+extern "C" __global__ void activate_clamped_swiglu(float *x, const float *y, int gated, int n) {
+    constexpr float limit = 7.0f, slope = 1.702f;
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
+        float g = x[i] > limit ? limit : x[i], u = y[i] > limit ? limit : y[i] < -limit ? -limit : y[i];
+        x[i] = divide_rn(g, 1.0f + exp_rn(-(slope * g))) * (u + 1.0f);
+    }
+}
+EXPORT(activate_clamped_swiglu)
 
 // scale_rows multiplies n numbers by factor.
 extern "C" __global__ void scale_rows(float *x, float factor, int n) {

@@ -58,6 +58,8 @@ INLINE float exp_rn(float x) {
 // tanh_rn is 1 − 2/(e^2x + 1), with an absolute error below 1e-6.
 INLINE float tanh_rn(float x) { return 1.0f - divide_rn(2.0f, exp_rn(2.0f * x) + 1.0f); }
 
+INLINE float sigmoid(float x) { return divide_rn(1.0f, 1.0f + exp_rn(-x)); }
+
 // warp_sum adds over a warp by butterflies (lane distances 16, 8, … 1); every lane gets the sum.
 INLINE float warp_sum(float v) {
     for (int o = warp_size / 2; o > 0; o /= 2) v += __shfl_xor_sync(full_warp, v, o);

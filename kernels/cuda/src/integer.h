@@ -8,7 +8,7 @@
 // Converting integers to floats is slow. Instead, the tensor cores add the integers to the bits of
 // 1.5·2²³, where neighbouring floats are 1 apart. That works below 2²².
 #pragma once
-#include "matmul.h"
+#include "chosen.h"
 
 constexpr int magic_bits = 0x4b400000;
 constexpr float magic = 12582912.0f;  // 1.5·2²³
@@ -48,8 +48,17 @@ struct IntegerFormat {
     using Activations = IntegerActivations;
     using X = IntegerX;
     static constexpr int block_groups = 8, pieces = 1, tile_unroll = 1;
+    static constexpr int factor_bytes = 8;  // of a row and block
     template <class Place> INLINE void load_x(X &x, Place slab, int part, int lane) { load_quants(x, slab, part, lane); }
     template <class Place> INLINE void load_factors(X &x, Place slab, int part, int lane) { load_two_factors(x, slab, part, lane); }
+    template <class Place> INLINE void load_factor(X &x, Place slab, int part, int e) {
+        const Place factors = slab + (part / 2 * IntegerActivations::slab_bytes + IntegerActivations::factors_offset(0, part % 2 * 2));
+        UNROLL for (int block = 0; block < 2; block++) {
+            uint2 of = load8(factors + block * group_rows * factor_bytes);
+            (e ? x.factors[block].z : x.factors[block].x) = of.x;
+            (e ? x.factors[block].w : x.factors[block].y) = of.y;
+        }
+    }
 };
 
 // An Element is the place of an element of a row in slabs that store bytes in the order of Q8_0.
@@ -82,4 +91,5 @@ template <class Format> INLINE void embed_rows(float *y, const unsigned char *we
 // PRODUCTS exports all kernels of a format.
 #define PRODUCTS(name, Format)     \
     MATMUL(matmul_##name, Format)  \
+    EXPERTS(matmul_##name, Format) \
     EMBED(embed_##name, Format)

@@ -64,6 +64,7 @@ INLINE uint4 load16(Streamed p) { return load_once(p.at); }
 INLINE uint2 load8(Streamed p) { return *(const uint2 *)p.at; }
 INLINE unsigned load4(Streamed p) { return *(const unsigned *)p.at; }
 INLINE uint4 load16(Cached p) { return load_cached(p.at); }
+INLINE uint2 load8(Cached p) { return *(const uint2 *)p.at; }
 INLINE uint4 load16(Staged p) { return load_shared16(p.at); }
 INLINE uint2 load8(Staged p) { return load_shared8(p.at); }
 INLINE unsigned load4(Staged p) { return load_shared4(p.at); }
@@ -78,7 +79,8 @@ INLINE unsigned load4(Staged p) { return load_shared4(p.at); }
 //   load_part and load_common load them;
 //   Fragments: a part ready for tensor cores; unpack makes them;
 //   X: a lane's share of a part of a group of activations; load_x loads the data of the lane's row, and
-//   load_factors loads the data of other rows;
+//   load_factors loads the data of other rows, or load_factor that of row 2t + e, whose place in a group
+//   has been added to the place of the slab;
 //   multiply(sum, fragments, x): adds the product of a part. sum[i] is row g + 8·(i/2) of w and row
 //   2t + i%2 of x, with g = lane/4 and t = lane%4.
 template <class Format> constexpr int activation_bytes() { return Format::columns / slab_columns * Format::Activations::slab_bytes; }
@@ -94,50 +96,74 @@ template <class Format> INLINE float finish(const Product &p, float sum, int row
     return sum * factors[row % group_rows];
 }
 
+// Rows of x for a warp: place finds a slab of them, and load reads a lane's share of a part of it, for group
+// i. Neighbours are the rows from 0 on.
+template <class Format, int groups> struct Neighbours {
+    const Product &p;
+    INLINE_MEMBER Cached place(int slab) const {
+        return {p.x + Format::Activations::header_bytes + (size_t)slab * activation_bytes<Format>()};
+    }
+    INLINE_MEMBER void load(typename Format::X &rows, Cached x, int i, int part, int lane) const {
+        if (groups > 1 || lane / 4 < p.m) Format::load_x(rows, x + i * group_bytes<Format>(p), part, lane);
+        Format::load_factors(rows, x + i * group_bytes<Format>(p), part, lane);
+    }
+};
+
 // add_slabs adds the products of the slabs first … last−1 of a tile to the sums of a warp.
-template <class Format, int groups>
-INLINE void add_slabs(float (&sum)[groups][4], const Product &p, const unsigned char *tile, int first, int last) {
-    const int lane = lane_id(), g = lane / 4;
+template <class Format, int groups, class Rows>
+INLINE void add_slabs(float (&sum)[groups][4], const Rows &x, const unsigned char *tile, int first, int last) {
+    const int lane = lane_id();
     for (int slab = first; slab < last; slab++) {
         const Streamed w = {tile + (size_t)slab * Format::slab_bytes};
         typename Format::Part stored[Format::parts];
         typename Format::Common common;
         UNROLL for (int part = 0; part < Format::parts; part++) Format::load_part(stored[part], w, part, lane);
         Format::load_common(common, w, lane);
-        const Cached x = {p.x + Format::Activations::header_bytes + (size_t)slab * activation_bytes<Format>()};
+        const auto at = x.place(slab);
         UNROLL for (int part = 0; part < Format::parts; part++) {
             typename Format::Fragments fragments;
             Format::unpack(fragments, stored[part], common, part);
             UNROLL for (int i = 0; i < groups; i++) {
                 typename Format::X rows = {};
-                if (groups > 1 || g < p.m) Format::load_x(rows, x + i * group_bytes<Format>(p), part, lane);
-                Format::load_factors(rows, x + i * group_bytes<Format>(p), part, lane);
+                x.load(rows, at, i, part, lane);
                 Format::multiply(sum[i], fragments, rows);
             }
         }
     }
 }
 
-// multiply_rows: block b computes tile b for up to 8·groups rows of x. Its warps share the ranges:
-// with w warps, warp r computes the ranges r, r+w, … Shared memory holds (ranges, 8·groups, 16) floats.
-template <class Format, int groups> INLINE void multiply_rows(const Product &p) {
-    DYNAMIC_SHARED(float, partial);
+// sum_ranges multiplies a tile with rows of x. The warps of a block share the ranges: with w warps, warp r
+// computes the ranges r, r+w, … The sums of each are left in partial (ranges, 8·groups, 16), shared memory.
+template <class Format, int groups, class Rows>
+INLINE void sum_ranges(float *partial, const Product &p, const Output &output, const unsigned char *tile, const Rows &x) {
     const int g = lane_id() / 4, t = lane_id() % 4;
     constexpr int results = groups * group_rows * tile_rows;
-    int tile = blockIdx.x;
-    const Output output = output_of<1>(p, tile);
-    const unsigned char *weights = output.weights + (size_t)tile * p.slabs * Format::slab_bytes;
     for (int range = warp_id(); range < output.ranges; range += (int)blockDim.x / warp_size) {
         float sum[groups][4] = {};
-        add_slabs<Format, groups>(sum, p, weights, p.slabs * range / output.ranges, p.slabs * (range + 1) / output.ranges);
+        add_slabs<Format, groups>(sum, x, tile, p.slabs * range / output.ranges, p.slabs * (range + 1) / output.ranges);
         UNROLL for (int i = 0; i < groups; i++)
             UNROLL for (int j = 0; j < 4; j++)
                 partial[range * results + (i * group_rows + 2 * t + j % 2) * tile_rows + g + j / 2 * 8] = sum[i][j];
     }
     __syncthreads();
-    for (int i = threadIdx.x; i < results; i += blockDim.x) {
-        float total = partial[i];
-        for (int r = 1; r < output.ranges; r++) total += partial[r * results + i];
+}
+
+// total_of adds the sums of all ranges of result i.
+template <int groups> INLINE float total_of(const float *partial, int ranges, int i) {
+    constexpr int results = groups * group_rows * tile_rows;
+    float total = partial[i];
+    for (int r = 1; r < ranges; r++) total += partial[r * results + i];
+    return total;
+}
+
+// multiply_rows: block b computes tile b for up to 8·groups rows of x.
+template <class Format, int groups> INLINE void multiply_rows(const Product &p) {
+    DYNAMIC_SHARED(float, partial);
+    int tile = blockIdx.x;
+    const Output output = output_of<1>(p, tile);
+    sum_ranges<Format, groups>(partial, p, output, output.weights + (size_t)tile * p.slabs * Format::slab_bytes, Neighbours<Format, groups>{p});
+    for (int i = threadIdx.x; i < groups * group_rows * tile_rows; i += blockDim.x) {
+        float total = total_of<groups>(partial, output.ranges, i);
         int row = i / tile_rows, n = tile * tile_rows + i % tile_rows;
         if (row < p.m && n < output.n) output.y[(size_t)row * output.n + n] = finish<Format>(p, total, row);
     }

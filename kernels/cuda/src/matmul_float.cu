@@ -1,5 +1,5 @@
 // Products with weights in bfloat16 and half precision, in float32 sums.
-#include "matmul.h"
+#include "chosen.h"
 
 // Weights (n, k) as 16-bit numbers. A slab is 16 rows × 128 columns in 8 steps of 16 columns, 512
 // bytes each. Lane (g, t), g = lane/4 and t = lane%4, has 16 bytes of a step: columns 2t, 2t+1 of
@@ -27,6 +27,8 @@ template <bool is_half> struct FloatFormat {
         x.steps = load16(slab + (part * Activations::part_bytes + lane * 16));
     }
     template <class Place> INLINE void load_factors(X &, Place, int, int) {}
+    template <class Place> INLINE void load_factor(X &, Place, int, int) {}
+    static constexpr int factor_bytes = 0;
     INLINE void multiply(float (&sum)[4], const Fragments &f, const X &x) {
         UNROLL for (int step = 0; step < 2; step++) {
             const unsigned a[4] = {f.steps[step].x, f.steps[step].y, f.steps[step].z, f.steps[step].w};
@@ -41,6 +43,8 @@ using Bfloat16 = FloatFormat<false>;
 using Half = FloatFormat<true>;
 MATMUL(matmul_bfloat16, Bfloat16)
 MATMUL(matmul_half, Half)
+EXPERTS(matmul_bfloat16, Bfloat16)
+EXPERTS(matmul_half, Half)
 
 // round_rows rounds x (m, k) to bfloat16; grid (any, m).
 INLINE void round_rows(unsigned char *to, const float *x, int k, int slabs) {

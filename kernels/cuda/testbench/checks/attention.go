@@ -19,6 +19,7 @@ type sequence struct {
 	length                                     []int32
 	window                                     int
 	limit                                      float32 // of scores; 0: none
+	sinks                                      any     // []float32 with a score for each head; nil: none
 	// everything ever appended, as stored: (tokens, kvHeads·headDim)
 	k, v []float32
 }
@@ -85,7 +86,7 @@ func (s *sequence) attend(q []float32, ahead, tiles, most int) []float32 {
 	dst := garbage(len(q))
 	s.launch("combine_splits", [3]int{s.heads, rows, 1}, line((s.headDim+31)/32*32), dst, partial, stats,
 		s.length, int32(ahead),
-		int32(s.heads), int32(s.headDim), int32(most), int32(s.window))
+		int32(s.heads), int32(s.headDim), int32(most), int32(s.window), s.sinks)
 	return dst
 }
 
@@ -114,15 +115,24 @@ func (s *sequence) want(q []float32, ahead int) (dst []float32, distance float64
 		for h := range s.heads {
 			from, to := (i*s.heads+h)*s.headDim, (i*s.heads+h+1)*s.headDim
 			attend(dst[from:to], q[from:to], s.head(h*s.kvHeads/s.heads, position+i+1),
-				ref.Sight{Seen: position + i + 1, Window: s.window, Scale: float32(scale), Cap: s.limit})
+				ref.Sight{Seen: position + i + 1, Window: s.window, Scale: float32(scale), Cap: s.limit, Sink: s.sink(h)})
 		}
 	}
-	ref.WindowAttention(exact, q, s.k, s.v, rows, position, s.heads, s.kvHeads, s.headDim, scale,
-		s.window, float64(s.limit))
+	sinks, _ := s.sinks.([]float32)
+	ref.Attend{Position: position, Heads: s.heads, KVHeads: s.kvHeads, KeyDim: s.headDim, ValueDim: s.headDim, Scale: scale,
+		Window: s.window, Limit: float64(s.limit), Sinks: sinks}.Rows(exact, q, s.k, s.v, rows)
 	for i := range exact {
 		distance = math.Max(distance, math.Abs(exact[i]-float64(dst[i])))
 	}
 	return dst, distance
+}
+
+// sink returns a head's sink, or nil.
+func (s *sequence) sink(head int) *float32 {
+	if sinks, ok := s.sinks.([]float32); ok {
+		return &sinks[head]
+	}
+	return nil
 }
 
 // Bound is how far attention may be from the exact result for numbers around one. With a
@@ -180,18 +190,21 @@ func Attention(t *testing.T, launch Launch, half bool, headDim, length int, exac
 	return distance
 }
 
-// Windows checks attention with a window and capped scores. Cases are splits that only some rows see,
-// a window that begins with a split, a window of one key, and a window that hides nothing.
+// Windows checks attention with a window, capped scores and sinks. Cases are splits that only some rows see,
+// a window that begins with a split, a window of one key, and a window that hides nothing; and a sink above
+// and below all scores.
 func Windows(t *testing.T, launch Launch, half bool, headDim int) {
 	t.Helper()
 	for _, c := range []struct {
 		length, window int
 		limit          float32
-	}{{600, 300, 0}, {600, 90, 5}, {511, 2, 0}, {509, 256, 0}, {300, 1, 0}, {300, 1000, 0}, {10, 0, 2}} {
+		sinks          any
+	}{{600, 300, 0, nil}, {600, 90, 5, nil}, {511, 2, 0, []float32{0, 1, 2}}, {509, 256, 0, nil}, {300, 1, 0, nil}, {300, 1000, 0, nil}, {10, 0, 2, nil},
+		{10, 0, 0, []float32{-90, 1, 90}}} {
 		r := rand.New(rand.NewPCG(uint64(c.length), uint64(c.window)))
 		const rows, sharing, kvHeads = 5, 3, 1
 		s := newSequence(launch, half, kvHeads*sharing, kvHeads, headDim, 768)
-		s.window, s.limit = c.window, c.limit
+		s.window, s.limit, s.sinks = c.window, c.limit, c.sinks
 		s.append(numbers(r, c.length*s.rowSize()), numbers(r, c.length*s.rowSize()), 0)
 		s.length[0] = int32(c.length)
 		s.append(numbers(r, rows*s.rowSize()), numbers(r, rows*s.rowSize()), 0)

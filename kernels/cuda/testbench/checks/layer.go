@@ -90,6 +90,10 @@ func Activations(t *testing.T, launch Launch) {
 	const n = 300
 	x, y := numbers(r, n), numbers(r, n)
 	copy(x, []float32{0, float32(math.Copysign(0, -1)), 90, -90, 1e30, -1e30, float32(math.NaN()), float32(math.Inf(-1))})
+	fives := slices.Clone(y) // some are beyond the limit of clamped SwiGLU
+	for i := range fives {
+		fives[i] *= 5
+	}
 	check := func(kernel string, want func(i int) float32, args ...any) {
 		t.Helper()
 		got, wants := slices.Clone(x), make([]float32, n)
@@ -110,6 +114,13 @@ func Activations(t *testing.T, launch Launch) {
 		}
 		check("activate_"+name, func(i int) float32 { return f(x[i]) * y[i] }, y, int32(1))
 		check("activate_"+name, func(i int) float32 { return f(x[i]) }, y, int32(0))
+	}
+	check("activate_clamped_swiglu", func(i int) float32 { return ref.ClampedSwiGLURows(x[i], fives[i]) }, fives, int32(1))
+	for i, v := range x {
+		if want := ref.ClampedSwiGLU(float64(v), float64(fives[i])); math.Abs(float64(v)) < 50 &&
+			!(math.Abs(float64(ref.ClampedSwiGLURows(v, fives[i]))-want) <= 3e-6*max(1, math.Abs(want))) {
+			t.Errorf("clamped SwiGLU of %g and %g is %g in the reference, exactly %g", v, fives[i], ref.ClampedSwiGLURows(v, fives[i]), want)
+		}
 	}
 	check("scale_rows", func(i int) float32 { return x[i] * 1.7 }, float32(1.7))
 	check("cap_rows", func(i int) float32 { return ref.CapRows(x[i], 30) }, float32(30))

@@ -16,6 +16,7 @@ func TestMatmuls(t *testing.T) {
 			f.CheckProducts(t, run, true)
 			f.CheckJoined(t, run)
 			f.CheckEpilogues(t, run)
+			f.CheckExperts(t, run)
 			f.CheckEmbedding(t, run)
 		})
 	}

@@ -58,11 +58,11 @@ func Operands(t *testing.T, launch Launch) {
 		})
 		partial, stats := numbers(r, rows*heads*splits*headDim), numbers(r, rows*heads*splits*2)
 		launch("combine_splits", [3]int{heads, rows, 1}, line(64), row, partial, stats, []int32{length},
-			int32(0), int32(heads), int32(headDim), int32(splits), int32(0))
+			int32(0), int32(heads), int32(headDim), int32(splits), int32(0), w)
 		check("combine_splits", row, func(to []byte) {
 			launch("combine_splits_"+o.suffix, [3]int{2, rows, 1}, line(64), to, partial, stats,
 				[]int32{length}, int32(0), int32(heads), int32(headDim),
-				int32(splits), int32(0), int32(slabs))
+				int32(splits), int32(0), w, int32(slabs))
 		})
 	}
 }

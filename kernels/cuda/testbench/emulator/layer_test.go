@@ -15,6 +15,7 @@ func TestLayerNorms(t *testing.T)  { onEveryMachine(t, checks.LayerNorms) }
 func TestActivations(t *testing.T) { onEveryMachine(t, checks.Activations) }
 func TestCopy(t *testing.T)        { onEveryMachine(t, checks.Copy) }
 func TestHeads(t *testing.T)       { onEveryMachine(t, checks.Heads) }
+func TestExperts(t *testing.T)     { onEveryMachine(t, checks.Experts) }
 
 // These kernels belong to the matrix products (they convert rows to operands, or measure the
 // peak). The emulator of this package does not have them.
