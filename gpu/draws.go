@@ -43,7 +43,7 @@ func (d *drawing) round() driver.Pointer         { return d.settings + 4*2*filte
 // slice (sliceTokens numbers) of a row.
 type weighing struct {
 	weights driver.Pointer // (rows, vocab) float32
-	sums    driver.Pointer // (rows, slices) float64
+	sums    driver.Pointer // (rows, slices) uint64, see kernels/cuda/src/mass.h
 	vocab   int
 }
 
@@ -57,7 +57,7 @@ func weighingBytes(rows, vocab int) int64 {
 }
 
 // open reserves memory for rows of vocab numbers, unless it holds rows of this width already. The
-// float64 sums come first because they need the stricter alignment.
+// sums come first because they need the stricter alignment.
 func (w *weighing) open(b *Backend, what string, rows, vocab int) error {
 	if w.sums != 0 && w.vocab == vocab {
 		return nil

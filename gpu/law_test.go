@@ -259,7 +259,7 @@ func (l *tables) replay(certain bool) func(round ref.Round, context, ids []int32
 				q = append(q, ref.WeightRow{})
 			} else {
 				q = append(q, row(l.world.DraftScores(position+i, before), lawSharpen))
-				if want := q[i].Draw(round.Uniform(ref.DraftDraw, i)); int(ids[i]) != want {
+				if want := q[i].Draw(round, ref.DraftDraw, i); int(ids[i]) != want {
 					return fmt.Errorf("draft token %d is %d, on the host %d", i, ids[i], want)
 				}
 			}

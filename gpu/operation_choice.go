@@ -109,7 +109,7 @@ type reject struct {
 func (o reject) launch() launch {
 	slices := slicesOf(o.p.vocab)
 	return launchOf("reject", driver.Shape{Grid: [3]int{1}, Block: [3]int{32 * min(32, max(o.n, slices))},
-		SharedBytes: 8 * slices},
+		SharedBytes: 16 * slices},
 		address(o.p.weights), address(o.p.sums), address(o.q.weights), address(o.q.sums),
 		address(o.drafts), address(o.round),
 		address(o.results), whole(o.n), whole(o.p.vocab), whole(o.q.vocab))

@@ -241,10 +241,10 @@ func (h *replay) drafted(t *testing.T, context, ids []int32, at ref.Round, r eve
 // for the tested ones the probability in the event, to 0.1 %.
 func explained(q []ref.WeightRow, ids []int32, at ref.Round, r event.Round) bool {
 	for i, row := range q {
-		if row.Draw(at.Uniform(ref.DraftDraw, i)) != int(ids[i]) {
+		if row.Draw(at, ref.DraftDraw, i) != int(ids[i]) {
 			return false
 		}
-		if chance := row.Chance(int(ids[i]), row.Total()); i < r.Tested &&
+		if chance := float64(row.Chance(int(ids[i]), row.Total())); i < r.Tested &&
 			!(*r.Draft[i].Q > 0.999*chance && *r.Draft[i].Q < 1.001*chance) {
 			return false
 		}

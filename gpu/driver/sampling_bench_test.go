@@ -175,7 +175,7 @@ func (s *sampler) rejection(sequences, drafts int) Launch {
 	must(s.Wait(s.stream))
 	results := get(s.Alloc(int64(8 * rows)))
 	return s.launch("reject", "reject",
-		Shape{Grid: [3]int{sequences}, Block: [3]int{1024}, SharedBytes: 8 * ref.Slices(s.vocab)},
+		Shape{Grid: [3]int{sequences}, Block: [3]int{1024}, SharedBytes: 16 * ref.Slices(s.vocab)},
 		Address(p), Address(pSums), Address(q), Address(qSums), Address(ids), Address(given),
 		Address(results),
 		Int(int32(drafts)), Int(int32(s.vocab)), Int(int32(s.vocab)))

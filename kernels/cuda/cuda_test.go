@@ -2,6 +2,7 @@ package cuda_test
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"specula/kernels/cuda"
@@ -38,5 +39,22 @@ func TestEverySourceHasItsModule(t *testing.T) {
 	}
 	if len(sources) != len(cuda.Modules()) {
 		t.Errorf("the modules are %q, the sources %q: run kernels/cuda/build", cuda.Modules(), sources)
+	}
+}
+
+// No kernel computes in double precision: graphics cards for games do two such operations in the time of
+// 128 in single precision.
+func TestNoKernelComputesInDoublePrecision(t *testing.T) {
+	for _, module := range cuda.Modules() {
+		text, err := cuda.PTX(module)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for number, line := range strings.Split(text, "\n") {
+			if strings.Contains(line, ".f64") {
+				t.Errorf("%s.ptx, line %d: %s", module, number+1, strings.TrimSpace(line))
+				break
+			}
+		}
 	}
 }

@@ -10,8 +10,8 @@ import (
 
 func TestRejectionReadsWhatWasPacked(t *testing.T) {
 	ids := []int32{0, 151_935, -1}
-	r := ref.Rejection{Accepted: 2, Commit: 151_935, Chance: 0.25, P: []float64{1, 1e-30, 0},
-		Q: []float64{0.3, 1, 0}}
+	r := ref.Rejection{Accepted: 2, Commit: 151_935, Chance: 0.25, P: []float32{1, 1e-30, 0},
+		Q: []float32{0.3, 1, 0}}
 	accepted, next, p, judged := cuda.Rejection(r.Pack(ids, 4), 3)
 	if accepted != 2 || next != 151_935 || p != 0.25 {
 		t.Errorf("%d accepted, then %d with p %v", accepted, next, p)
@@ -27,7 +27,7 @@ func TestRejectionReadsWhatWasPacked(t *testing.T) {
 	}
 }
 
-func near(got float32, want float64) bool { return math.Abs(float64(got)-want) <= want/4096 }
+func near(got, want float32) bool { return math.Abs(float64(got-want)) <= float64(want)/4096 }
 
 func TestGreedyReadsItsWords(t *testing.T) {
 	draft, accepted, next := cuda.Greedy([]uint32{5, 0xffffffff, 1<<24 | 0xffffff})

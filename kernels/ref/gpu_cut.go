@@ -28,10 +28,10 @@ func CutRow(scores []float32, f Filters) uint64 {
 	masses, all := make([]uint64, len(keys)), uint64(0)
 	for i, key := range keys {
 		score := scores[^uint32(key)]
-		masses[i] = uint64(float64(Exp((score-scores[best])/f.FilterTemperature)) * (1 << 40))
+		masses[i] = Mass(Exp((score-scores[best])/f.FilterTemperature), 40)
 		all += masses[i]
 	}
-	wanted := uint64(float64(f.TopP) * float64(all))
+	wanted := shareOf(f.TopP, all)
 	negligible, sum := (all-wanted)/uint64(len(scores)), uint64(0)
 	for i, key := range keys {
 		if masses[i] <= negligible {

@@ -2,9 +2,9 @@ package ref
 
 import "math/bits"
 
-// This file defines to the bit how the GPU turns weights into tokens. Weights are float32 and their
-// sums float64. A row is summed in a fixed tree of slices, lanes and weights. To draw a random token,
-// one walks down the same tree.
+// This file defines to the bit how the GPU turns weights into tokens. Weights are float32. To draw a
+// random token, the masses of all tokens (Mass) are laid end to end on a line, and the token at a random
+// place of the line is chosen. Tokens lie there slice by slice, and in a slice by the lanes of a warp.
 
 // SliceTokens is the number of tokens that one warp sums.
 const SliceTokens = 1024
@@ -37,6 +37,11 @@ const (
 // Uniform returns a number in [0,1) with 53 bits, from Philox4x32-10. Source: Salmon et al.,
 // Parallel random numbers: as easy as 1, 2, 3, 2011.
 func (r Round) Uniform(stream, position int) float64 {
+	return float64(r.uniform(stream, position)) / (1 << uniformBits)
+}
+
+// uniform is Uniform as an integer: it stands for itself / 2^uniformBits.
+func (r Round) uniform(stream, position int) uint64 {
 	c, k := [4]uint32{uint32(position), r.Round, uint32(stream), r.Reply}, r.Seed
 	for range 10 {
 		high0, low0 := bits.Mul32(0xD2511F53, c[0])
@@ -45,108 +50,80 @@ func (r Round) Uniform(stream, position int) float64 {
 		k[0] += 0x9E3779B9
 		k[1] += 0xBB67AE85
 	}
-	return float64(uint64(c[0]>>5)<<26|uint64(c[1]>>6)) / (1 << 53)
+	return uint64(c[0]>>5)<<26 | uint64(c[1]>>6)
 }
 
-// runningSums returns for each lane the sum of itself and all lanes before it. It adds at distances
-// 1, 2, 4, …
-func runningSums(v [lanes]float64) [lanes]float64 {
-	for distance := 1; distance < lanes; distance *= 2 {
-		before := v
-		for i := distance; i < lanes; i++ {
-			v[i] = before[i] + before[i-distance]
+// pick lays n masses end to end, those of lane 0 first, and returns the one that lies at the place target,
+// and target minus all masses before it. A lane has the masses i, i+32, … The index is −1 if the
+// sum of all is not above target.
+func pick(n int, mass func(int) wide, target wide) (j int, rest wide) {
+	for lane := range lanes {
+		for j := lane; j < n; j += lanes {
+			m := mass(j)
+			if target.less(m) {
+				return j, target
+			}
+			target = target.minus(m)
 		}
 	}
-	return v
+	return -1, target
 }
 
-// laneSums gives lane i the sum of the weights i, i+32, …
-func laneSums(n int, weight func(int) float64) (sums [lanes]float64) {
-	for j := range n {
-		sums[j%lanes] += weight(j)
-	}
-	return sums
-}
-
-// Total adds n weights in the order in which a warp does.
-func Total(n int, weight func(int) float64) float64 {
-	return runningSums(laneSums(n, weight))[lanes-1]
-}
-
-// pickLane returns the first lane whose running sum exceeds target. If rounding leaves none, it
-// returns the last lane with weight; if no lane has weight, −1. rest is target minus the sum of the
-// lanes before the returned one.
-func pickLane(weights [lanes]float64, target float64) (lane int, rest float64) {
-	upto, last := runningSums(weights), -1
-	before := func(i int) float64 {
-		if i == 0 {
-			return 0
-		}
-		return upto[i-1]
-	}
-	for i, w := range weights {
-		if !(w > 0) {
-			continue
-		}
-		if target < upto[i] {
-			return i, target - before(i)
-		}
-		last = i
-	}
-	if last < 0 {
-		return -1, target
-	}
-	return last, target - before(last)
-}
-
-// pick finds a lane, and then one of the up to 32 weights that the lane added; n ≤ 1024. It returns the
-// index of that weight, and target minus the sum of all weights that precede it in the order of
-// summation. The index is −1 if no weight is above 0.
-func pick(n int, weight func(int) float64, target float64) (j int, rest float64) {
-	lane, target := pickLane(laneSums(n, weight), target)
-	if lane < 0 {
-		return -1, target
-	}
-	var own [lanes]float64
-	for i := range own {
-		if j := lane + lanes*i; j < n {
-			own[i] = weight(j)
-		}
-	}
-	i, target := pickLane(own, target)
-	return lane + lanes*i, target
-}
-
-// draw walks down from the slices of a row to a token. It returns −1 if the row has no weight.
-func draw(vocab int, sums []float64, weight func(id int) float64, target float64) int {
-	s, target := pick(len(sums), func(i int) float64 { return sums[i] }, target)
+// draw finds the slice at the place target, then the token in it. It returns −1 if the row has no mass.
+func draw(vocab int, sums []wide, mass func(id int) wide, target wide) int {
+	s, target := pick(len(sums), func(i int) wide { return sums[i] }, target)
 	if s < 0 {
 		return -1
 	}
 	first := s * SliceTokens
-	j, _ := pick(min(SliceTokens, vocab-first), func(j int) float64 { return weight(first + j) }, target)
+	j, _ := pick(min(SliceTokens, vocab-first), func(j int) wide { return mass(first + j) }, target)
 	return first + j
 }
 
-// WeightRow is a row of weights with the sums of its slices. A token's probability is its weight
-// divided by the total.
-type WeightRow struct {
-	Weights []float32
-	Sums    []float64
+// sumOf adds integers.
+func sumOf(list []wide) (sum wide) {
+	for _, v := range list {
+		sum = sum.plus(v)
+	}
+	return sum
 }
 
-// Total returns the sum of all weights: 0 for a row that Argmax refuses, at least 1 for every other
-// row.
-func (r WeightRow) Total() float64 {
-	return Total(len(r.Sums), func(i int) float64 { return r.Sums[i] })
+// WeightRow is a row of weights with the sums of the masses of its slices. A token's probability is its
+// mass divided by the total.
+type WeightRow struct {
+	Weights []float32
+	Sums    []uint64
+}
+
+// Mass returns the mass of a token, 0 for an id outside the row.
+func (r WeightRow) Mass(id int) uint64 {
+	if id < 0 || id >= len(r.Weights) {
+		return 0
+	}
+	return Mass(r.Weights[id], massUnit(len(r.Weights)))
+}
+
+// Total returns the sum of all masses: 0 for a row that Argmax refuses, at least the mass of a weight of
+// 1 for every other row.
+func (r WeightRow) Total() (total uint64) {
+	for _, s := range r.Sums {
+		total += s
+	}
+	return total
 }
 
 // Chance returns the probability of a token, given the total of the row.
-func (r WeightRow) Chance(id int, total float64) float64 {
-	return float64(r.Weights[id]) * (1 / total)
-}
+func (r WeightRow) Chance(id int, total uint64) float32 { return quotient(r.Mass(id), total) }
 
-// Draw returns the token that the uniform u picks, or −1 for a row without weight.
-func (r WeightRow) Draw(u float64) int {
-	return draw(len(r.Weights), r.Sums, func(id int) float64 { return float64(r.Weights[id]) }, u*r.Total())
+// quotient divides integers as the device does, for numbers that are only shown.
+func quotient(mass, total uint64) float32 { return float32(mass) / float32(total) }
+
+// Draw returns the token that a uniform picks, or −1 for a row without mass.
+func (r WeightRow) Draw(at Round, stream, position int) int {
+	sums := make([]wide, len(r.Sums))
+	for i, s := range r.Sums {
+		sums[i].low = s
+	}
+	return draw(len(r.Weights), sums, func(id int) wide { return wide{low: r.Mass(id)} },
+		share(at.uniform(stream, position), wide{low: r.Total()}))
 }

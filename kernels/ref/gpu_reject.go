@@ -7,7 +7,7 @@ type Rejection struct {
 	Accepted int
 	Commit   int       // the token that follows; −1 if the target's row has no weight
 	Chance   float32   // p of that token
-	P, Q     []float64 // of each draft token
+	P, Q     []float32 // of each draft token
 }
 
 type verdict int
@@ -20,93 +20,86 @@ const (
 )
 
 // Reject judges the draft tokens ids by the target's rows p, one more than there are tokens, and
-// the draft's rows q. p and q of a token are its weight divided by the total of its row; q is 1 if
+// the draft's rows q. p and q of a token are its mass divided by the total of its row; q is 1 if
 // the token is certain (Round). A token is accepted iff u·q < p. At the first rejection a token is
-// drawn from max(0, p − q), or from p if that has no mass. Without a rejection, a token is drawn
-// from the row p where the draft ends: after its last token, at an id that is no token or whose q
-// is 0, or at a row p without weight.
+// drawn from max(0, p − q). Without a rejection, a token is drawn from the row p where the draft ends:
+// after its last token, at an id that is no token or whose q is 0, or at a row p without mass. All of it
+// is computed with integers, as fractions without a rounding.
 func Reject(p, q []WeightRow, ids []int32, round Round) Rejection {
 	n := int(round.Drafts)
-	out := Rejection{P: make([]float64, n), Q: make([]float64, n)}
+	out := Rejection{P: make([]float32, n), Q: make([]float32, n)}
 	verdicts := make([]verdict, n)
 	for i := range n {
-		certain := round.Certain>>i&1 == 1
-		var qi WeightRow
-		if !certain {
-			qi = q[i]
-		}
-		out.P[i], out.Q[i], verdicts[i] = judge(p[i], qi, int(ids[i]), certain, round.Uniform(AcceptTest, i))
+		out.P[i], out.Q[i], verdicts[i] = judge(p[i], draftOf(q, i, ids[i], round), int(ids[i]), round.uniform(AcceptTest, i))
 	}
 	for out.Accepted < n && verdicts[out.Accepted] == accepted {
 		out.Accepted++
 	}
 	at := out.Accepted
 	row := p[at]
-	out.Commit = -1
-	stream := BonusDraw
 	if at < n && verdicts[at] == rejected {
-		stream = ResidualDraw
-		out.Commit = drawRest(row, restOf(p, q, at, ids[at], round), round.Uniform(stream, at))
-	}
-	if out.Commit < 0 {
-		out.Commit = row.Draw(round.Uniform(stream, at))
+		out.Commit = drawRest(row, draftOf(q, at, ids[at], round), round.uniform(ResidualDraw, at))
+	} else {
+		out.Commit = row.Draw(round, BonusDraw, at)
 	}
 	if out.Commit >= 0 {
-		out.Chance = float32(row.Chance(out.Commit, row.Total()))
+		out.Chance = row.Chance(out.Commit, row.Total())
 	}
 	return out
 }
 
-func judge(p, q WeightRow, id int, certain bool, u float64) (pOfID, qOfID float64, v verdict) {
-	target, token := p.Total(), id >= 0 && id < len(p.Weights)
-	if target > 0 && token {
-		pOfID = p.Chance(id, target)
+// drafted is the distribution of a draft token: mass(id) / total.
+type drafted struct {
+	mass  func(id int) uint64
+	total uint64
+}
+
+func draftOf(q []WeightRow, at int, id int32, round Round) drafted {
+	if round.Certain>>at&1 == 0 {
+		return drafted{q[at].Mass, q[at].Total()}
 	}
-	if certain {
-		qOfID = 1
-	} else if total := q.Total(); total > 0 && token && id < len(q.Weights) {
-		qOfID = q.Chance(id, total)
+	return drafted{func(other int) uint64 {
+		if other == int(id) {
+			return 1
+		}
+		return 0
+	}, 1}
+}
+
+func judge(p WeightRow, q drafted, id int, u uint64) (pOfID, qOfID float32, v verdict) {
+	total, mass, ofDraft := p.Total(), p.Mass(id), q.mass(id)
+	if total > 0 {
+		pOfID = quotient(mass, total)
+	}
+	if q.total > 0 {
+		qOfID = quotient(ofDraft, q.total)
 	}
 	switch {
-	case !(target > 0):
+	case total == 0:
 		return pOfID, qOfID, noTarget
-	case !token || !(qOfID > 0):
+	case id < 0 || id >= len(p.Weights) || ofDraft == 0:
 		return pOfID, qOfID, noDraft
-	case float64(u*qOfID) < pOfID:
+	case share(u, product(ofDraft, total)).less(product(mass, q.total)): // u·q < p, times both totals
 		return pOfID, qOfID, accepted
 	}
 	return pOfID, qOfID, rejected
 }
 
-// restOf returns max(0, p − q) as a function of the token.
-func restOf(p, q []WeightRow, at int, drafted int32, round Round) func(id int) float64 {
-	perTarget := 1 / p[at].Total()
-	if round.Certain>>at&1 == 1 {
-		return func(id int) float64 {
-			if id == int(drafted) {
-				return 0
-			}
-			return float64(p[at].Weights[id]) * perTarget
+// drawRest draws from max(0, p − q). These numbers, times both totals, are integers.
+func drawRest(p WeightRow, q drafted, u uint64) int {
+	vocab, total := len(p.Weights), p.Total()
+	rest := func(id int) wide {
+		ofTarget, ofDraft := product(p.Mass(id), q.total), product(q.mass(id), total)
+		if ofDraft.less(ofTarget) {
+			return ofTarget.minus(ofDraft)
 		}
+		return wide{}
 	}
-	perDraft := 1 / q[at].Total()
-	return func(id int) float64 {
-		rest := float64(float64(p[at].Weights[id]) * perTarget)
-		if id < len(q[at].Weights) {
-			rest -= float64(float64(q[at].Weights[id]) * perDraft)
-		}
-		return max(0, rest)
+	sums := make([]wide, len(p.Sums))
+	for id := range vocab {
+		sums[id/SliceTokens] = sums[id/SliceTokens].plus(rest(id))
 	}
-}
-
-func drawRest(row WeightRow, rest func(id int) float64, u float64) int {
-	vocab := len(row.Weights)
-	sums := make([]float64, len(row.Sums))
-	for s := range sums {
-		first := s * SliceTokens
-		sums[s] = Total(min(SliceTokens, vocab-first), func(j int) float64 { return rest(first + j) })
-	}
-	return draw(vocab, sums, rest, u*Total(len(sums), func(i int) float64 { return sums[i] }))
+	return draw(vocab, sums, rest, share(u, sumOf(sums)))
 }
 
 // Pack returns the rows+1 words in which the device sends a rejection to the host. Fields are named
@@ -123,4 +116,4 @@ func (r Rejection) Pack(ids []int32, rows int) []uint64 {
 }
 
 // shortFloat packs a number ≥ 0 into 20 bits: 8 of exponent and 12 of fraction, rounded to nearest.
-func shortFloat(v float64) uint64 { return uint64(math.Float32bits(float32(v))+0x400) >> 11 }
+func shortFloat(v float32) uint64 { return uint64(math.Float32bits(v)+0x400) >> 11 }

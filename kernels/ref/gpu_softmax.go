@@ -41,7 +41,7 @@ type Filters struct {
 // least cut and whose weight at FilterTemperature is at least MinP. All other tokens have the
 // weight 0. In a row that Argmax refuses all weights are 0.
 func SoftmaxRow(scores []float32, cut uint64, f Filters) WeightRow {
-	r := WeightRow{make([]float32, len(scores)), make([]float64, Slices(len(scores)))}
+	r := WeightRow{make([]float32, len(scores)), make([]uint64, Slices(len(scores)))}
 	best, ok := Argmax(scores)
 	if !ok {
 		return r
@@ -60,9 +60,8 @@ func SoftmaxRow(scores []float32, cut uint64, f Filters) WeightRow {
 		}
 		r.Weights[id] = w
 	}
-	for s := range r.Sums {
-		weights := slice(r.Weights, s)
-		r.Sums[s] = Total(len(weights), func(j int) float64 { return float64(weights[j]) })
+	for id := range r.Weights {
+		r.Sums[id/SliceTokens] += r.Mass(id)
 	}
 	return r
 }

@@ -67,15 +67,13 @@ INLINE unsigned atomicInc(unsigned *p, unsigned most) { return __nvvm_atom_inc_g
 INLINE unsigned long long atomicMax(unsigned long long *p, unsigned long long v) { return __nvvm_atom_max_gen_ull(p, v); }
 INLINE float bits_float(unsigned u) { float f; __builtin_memcpy(&f, &u, 4); return f; }
 INLINE unsigned float_bits(float f) { unsigned u; __builtin_memcpy(&u, &f, 4); return u; }
-INLINE double bits_double(unsigned long long u) { double d; __builtin_memcpy(&d, &u, 8); return d; }
-INLINE unsigned long long double_bits(double d) { unsigned long long u; __builtin_memcpy(&u, &d, 8); return u; }
+INLINE unsigned long long multiply_high(unsigned long long a, unsigned long long b) { return (unsigned long long)((unsigned __int128)a * b >> 64); }
 INLINE float fma_rn(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 #else
 #define INLINE static __device__ __forceinline__
 INLINE float bits_float(unsigned u) { return __uint_as_float(u); }
 INLINE unsigned float_bits(float f) { return __float_as_uint(f); }
-INLINE double bits_double(unsigned long long u) { return __longlong_as_double((long long)u); }
-INLINE unsigned long long double_bits(double d) { return (unsigned long long)__double_as_longlong(d); }
+INLINE unsigned long long multiply_high(unsigned long long a, unsigned long long b) { return __umul64hi(a, b); }
 INLINE float fma_rn(float a, float b, float c) { return __fmaf_rn(a, b, c); }
 #endif
 

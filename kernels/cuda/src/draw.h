@@ -1,11 +1,11 @@
 // Random numbers that the host can reproduce, and drawing from weights.
 //
-// Weights are float32, their sums are double. A row of weights is added in a fixed tree: each lane of a
-// warp adds every 32nd weight of a slice, ascending; running_sum adds the lanes; then the sums of the
-// slices are added in the same way. A draw goes down the same tree. So it needs three steps of a warp
-// and reads one slice. It never returns a token without weight.
+// Weights are float32; their masses (mass.h) are added. Each lane of a warp adds every 32nd mass of a
+// slice; running_sum adds the lanes; then the sums of the slices are added in the same way. A draw goes
+// down the same tree. So it needs three steps of a warp and reads one slice. It never returns a token
+// without mass.
 #pragma once
-#include "rank.h"
+#include "mass.h"
 
 // Round says which uniforms a sequence uses in one round, and describes its draft.
 struct Round {
@@ -18,9 +18,9 @@ struct Round {
 // The uses of random numbers, with the host's numbers.
 enum Stream { draft_draw, accept_test, residual_draw, bonus_draw, target_draw };
 
-// uniform returns a number in [0,1) with 53 bits, from Philox4x32-10. (Salmon et al., Parallel random
-// numbers: as easy as 1, 2, 3, 2011)
-INLINE double uniform(const Round &at, unsigned stream, int position) {
+// uniform returns 53 random bits, from Philox4x32-10. (Salmon et al., Parallel random numbers: as easy as
+// 1, 2, 3, 2011)
+INLINE u64 uniform(const Round &at, unsigned stream, int position) {
     unsigned c0 = (unsigned)position, c1 = at.round, c2 = stream, c3 = at.reply, k0 = at.seed[0], k1 = at.seed[1];
     for (int i = 0; i < 10; i++) {
         u64 a = (u64)0xD2511F53u * c0, b = (u64)0xCD9E8D57u * c2;
@@ -31,88 +31,94 @@ INLINE double uniform(const Round &at, unsigned stream, int position) {
         k0 += 0x9E3779B9u;
         k1 += 0xBB67AE85u;
     }
-    return (double)((u64)(c0 >> 5) << 26 | c1 >> 6) * (1.0 / 9007199254740992.0);
+    return (u64)(c0 >> 5) << 26 | c1 >> 6;
 }
 
-INLINE double lane_value(double v, int lane) { return bits_double(__shfl_sync(full_warp, double_bits(v), lane)); }
+INLINE u64 lane_value(u64 v, int lane) { return __shfl_sync(full_warp, v, lane); }
+INLINE Wide lane_value(Wide v, int lane) { return {lane_value(v.high, lane), lane_value(v.low, lane)}; }
+INLINE u64 lane_below(u64 v, int distance) { return __shfl_up_sync(full_warp, v, distance); }
+INLINE Wide lane_below(Wide v, int distance) { return {lane_below(v.high, distance), lane_below(v.low, distance)}; }
 
 // running_sum gives lane i the sum of lanes 0 to i.
-INLINE double running_sum(double v) {
+template <class Number> INLINE Number running_sum(Number v) {
     for (int o = 1; o < warp_size; o *= 2) {
-        double below = bits_double(__shfl_up_sync(full_warp, double_bits(v), o));
-        if (lane_id() >= o) v += below;
+        Number below = lane_below(v, o);
+        if (lane_id() >= o) v = v + below;
     }
     return v;
 }
 
-template <class Weight> INLINE double lane_sum(int n, const Weight &weight) {
-    double sum = 0.0;
+// Masses of a row or a part of it: of weights (Weights), of slices (Sums), or of a residual (reject.cu).
+// A Mass has the type of its results, Number, which is u64 or Wide.
+template <class Mass> INLINE typename Mass::Number lane_sum(int n, const Mass &mass) {
+    constexpr int each = ahead * 8 / sizeof(typename Mass::Number);  // so that they fit into registers
+    typename Mass::Number sum = {};
     int j = lane_id();
-    for (; j + (ahead - 1) * warp_size < n; j += ahead * warp_size) {
-        double w[ahead];
-        UNROLL for (int i = 0; i < ahead; i++) w[i] = weight(j + i * warp_size);
-        UNROLL for (int i = 0; i < ahead; i++) sum += w[i];
+    for (; j + (each - 1) * warp_size < n; j += each * warp_size) {
+        typename Mass::Number m[each];
+        UNROLL for (int i = 0; i < each; i++) m[i] = mass(j + i * warp_size);
+        UNROLL for (int i = 0; i < each; i++) sum = sum + m[i];
     }
-    for (; j < n; j += warp_size) sum += weight(j);
+    for (; j < n; j += warp_size) sum = sum + mass(j);
     return sum;
 }
 
-// warp_total adds n weights; every lane gets the sum.
-template <class Weight> INLINE double warp_total(int n, const Weight &weight) {
-    return lane_value(running_sum(lane_sum(n, weight)), warp_size - 1);
+// warp_total adds n masses; every lane gets the sum.
+template <class Mass> INLINE typename Mass::Number warp_total(int n, const Mass &mass) {
+    return lane_value(running_sum(lane_sum(n, mass)), warp_size - 1);
 }
 
-INLINE int lowest_bit(unsigned set) { return __popc((set & (0u - set)) - 1); }
-
-INLINE int highest_bit(unsigned set) {
-    for (int o = 1; o < 32; o *= 2) set |= set >> o;
-    return __popc(set) - 1;
-}
-
-// pick_lane returns the first lane whose running sum exceeds target. If rounding leaves none, it
-// returns the last lane with weight; if no lane has weight, −1. It subtracts the weights of earlier
-// lanes from target.
-INLINE int pick_lane(double weight, double &target) {
-    double upto = running_sum(weight);
-    double before = bits_double(__shfl_up_sync(full_warp, double_bits(upto), 1));
-    if (lane_id() == 0) before = 0.0;
-    unsigned any = __ballot_sync(full_warp, weight > 0.0), past = __ballot_sync(full_warp, weight > 0.0 && target < upto);
-    if (any == 0) return -1;
-    int lane = past ? lowest_bit(past) : highest_bit(any);
-    target -= lane_value(before, lane);
+// pick_lane returns the first lane whose running sum exceeds target, −1 if there is none. It subtracts
+// the masses of earlier lanes from target.
+template <class Number> INLINE int pick_lane(Number mass, Number &target) {
+    Number upto = running_sum(mass);
+    unsigned past = __ballot_sync(full_warp, target < upto);
+    if (past == 0) return -1;
+    int lane = lowest_bit(past);
+    target = target - lane_value(upto - mass, lane);
     return lane;
 }
 
-// warp_pick goes down two levels: to a lane, and to one of the at most 32 weights that this lane added.
-// n ≤ 1024. It returns −1 if there is no weight.
-template <class Weight> INLINE int warp_pick(int n, const Weight &weight, double &target) {
-    int lane = pick_lane(lane_sum(n, weight), target);
+// warp_pick goes down two levels: to a lane, and to one of the at most 32 masses that this lane added.
+// n ≤ 1024. It returns −1 if the sum of all is not above target.
+template <class Mass> INLINE int warp_pick(int n, const Mass &mass, typename Mass::Number &target) {
+    int lane = pick_lane(lane_sum(n, mass), target);
     if (lane < 0) return -1;
     int j = lane + warp_size * lane_id();
-    return lane + warp_size * pick_lane(j < n ? weight(j) : 0.0, target);
+    typename Mass::Number own = {};
+    if (j < n) own = mass(j);
+    return lane + warp_size * pick_lane(own, target);
 }
 
-// Numbers are weights in memory.
-template <class Number> struct Numbers {
-    const Number *at;
-    INLINE_MEMBER double operator()(int j) const { return (double)at[j]; }
+struct Weights {
+    using Number = u64;
+    const float *at;
+    int unit;
+    INLINE_MEMBER u64 operator()(int j) const { return mass_of(at[j], unit); }
 };
-typedef Numbers<float> Weights;
-typedef Numbers<double> Sums;
+template <class Sum> struct Sums {
+    using Number = Sum;
+    const Sum *at;
+    INLINE_MEMBER Sum operator()(int j) const { return at[j]; }
+};
 
 // Row is a row of weights with the sums of its slices.
 struct Row {
     const float *weights;
-    const double *sums;
+    const u64 *sums;
     int vocab;
 
     INLINE_MEMBER int slices() const { return slices_of(vocab); }
-    // total returns 0 for a row without a best token (is_best), and at least 1 for any other row.
-    INLINE_MEMBER double total() const { return warp_total(slices(), Sums{sums}); }
-    INLINE_MEMBER int draw(double target) const {
-        int slice = warp_pick(slices(), Sums{sums}, target);
+    // mass returns 0 for an id outside the row.
+    INLINE_MEMBER u64 mass(int id) const { return id >= 0 && id < vocab ? mass_of(weights[id], unit_of(vocab)) : 0; }
+    // total returns 0 for a row without a best token (is_best), and at least the mass of a weight of 1
+    // for any other row.
+    INLINE_MEMBER u64 total() const { return warp_total(slices(), Sums<u64>{sums}); }
+    // draw returns −1 for a row without mass.
+    INLINE_MEMBER int draw(u64 target) const {
+        int slice = warp_pick(slices(), Sums<u64>{sums}, target);
         if (slice < 0) return -1;
         int first = slice * slice_tokens;
-        return first + warp_pick(slice_length(vocab, slice), Weights{weights + first}, target);
+        return first + warp_pick(slice_length(vocab, slice), Weights{weights + first, unit_of(vocab)}, target);
     }
 };

@@ -127,8 +127,8 @@ template <class T> static inline T atomicMax(T *p, T v) {
 
 INLINE float bits_float(unsigned u) { return emulator::unpack<float>(u); }
 INLINE unsigned float_bits(float f) { return (unsigned)emulator::pack(f); }
-INLINE double bits_double(unsigned long long u) { return emulator::unpack<double>(u); }
-INLINE unsigned long long double_bits(double d) { return emulator::pack(d); }
+// multiply_high returns the upper 64 bits of a product.
+INLINE unsigned long long multiply_high(unsigned long long a, unsigned long long b) { return (unsigned long long)((unsigned __int128)a * b >> 64); }
 INLINE float fma_rn(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 INLINE float round_even(float a) { return __builtin_nearbyintf(a); }
 INLINE float sqrt_rn(float a) { return __builtin_sqrtf(a); }

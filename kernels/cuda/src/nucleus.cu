@@ -12,13 +12,12 @@ struct Tokens {
     INLINE_MEMBER u64 key(int j) const { return key_of(scores[j], j); }
 };
 
-// Mass computes a weight as an integer in units of 2^-40, because integer sums do not depend on the
-// order in which threads add. Weights up to negligible become 0.
+// Mass computes the mass of a token in units of 2^-40. Masses up to negligible become 0.
 struct Mass {
     float peak, temperature;
     u64 negligible;
     INLINE_MEMBER u64 operator()(u64 key) const {
-        u64 mass = (u64)((double)exp_rn(divide_rn(score_of(key) - peak, temperature)) * 1099511627776.0);
+        u64 mass = mass_of(exp_rn(divide_rn(score_of(key) - peak, temperature)), 40);
         return mass > negligible ? mass : 0;
     }
 };
@@ -57,7 +56,7 @@ extern "C" __global__ void __launch_bounds__(1024) cut_rows(const float *scores,
         if (k > 0 && k < vocab) cut = select_key(tokens, One{}, floor_key(tokens, k, amounts), (unsigned)k, bins, bins, place, least);
         if (filters->top_p < 1.0f) {
             Mass mass = {score_of(peak), filters->filter_temperature, 0};
-            u64 all = total_mass(tokens, mass, cut, total), wanted = (u64)((double)filters->top_p * (double)all);
+            u64 all = total_mass(tokens, mass, cut, total), wanted = share_of(filters->top_p, all);
             mass.negligible = (all - wanted) / (unsigned)vocab;
             cut = select_key(tokens, mass, cut, wanted ? wanted : 1, amounts, bins, share, least);
         }

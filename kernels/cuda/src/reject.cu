@@ -1,10 +1,10 @@
 // Speculative sampling: which draft tokens are accepted, and which token follows. (Leviathan et al.
 // 2023; Chen et al. 2023)
 //
-// With p = target weight / total and q = draft weight / total, draft token x is accepted iff u·q <
-// p. After the first rejection a token is drawn from the residual max(0, p − q), or from p if the
-// residual has no mass. If the whole draft is accepted, the bonus token is drawn from p of the next
-// row.
+// With p = target mass / total and q = draft mass / total, draft token x is accepted iff u·q < p. After
+// the first rejection a token is drawn from the residual max(0, p − q). If the whole draft is accepted,
+// the bonus token is drawn from p of the next row. Both sides are multiplied by the totals, so all numbers
+// are integers, without a rounding. A rejected token has q > p, so others have p > q: the residual has mass.
 #include "draw.h"
 
 constexpr int most_drafts = 32;
@@ -13,50 +13,52 @@ enum Verdict { accepted, rejected, no_target, no_draft };
 
 // Judged is a draft token with the numbers that decide about it.
 struct Judged {
-    double p, q;
-    double target, draft;  // 1 / total weight of the target's and of the draft's row
+    float p, q;         // for the screen
+    u64 target, draft;  // the totals of the target's and of the draft's row
     int verdict;
 };
 
 // short_float rounds a number ≥ 0 to 20 bits: 8 of the exponent and 12 of the fraction.
-INLINE u64 short_float(double v) { return (float_bits((float)v) + 0x400u) >> 11; }
+INLINE u64 short_float(float v) { return (float_bits(v) + 0x400u) >> 11; }
 
-// Rest computes the residual max(0, p − q) for the tokens of one slice. If certain ≥ 0, the draft is
-// one-hot: q is 1 for the token certain and 0 for all others.
+// Rest computes the residual max(0, p − q), times both totals, for the tokens of one slice. If certain ≥ 0,
+// the draft is one-hot: q is 1 for the token certain and 0 for all others.
 struct Rest {
+    using Number = Wide;
     const float *p, *q;
-    double target, draft;
+    u64 target, draft;
+    int unit, draft_unit;
     int first, draft_vocab, certain;
 
-    INLINE_MEMBER double operator()(int j) const {
+    INLINE_MEMBER Wide operator()(int j) const {
         int id = first + j;
-        double rest = (double)p[id] * target;
-        if (certain >= 0) return id == certain ? 0.0 : rest;
-        if (id < draft_vocab) rest -= (double)q[id] * draft;
-        return rest > 0.0 ? rest : 0.0;
+        Wide rest = product(mass_of(p[id], unit), draft);
+        if (certain >= 0) return id == certain ? Wide{0, 0} : rest;
+        if (id >= draft_vocab) return rest;
+        Wide less = product(mass_of(q[id], draft_unit), target);
+        return less < rest ? rest - less : Wide{0, 0};
     }
 };
 
 // judge tests one draft token. One warp calls it.
-INLINE void judge(Judged &out, const Row &p, const Row &q, int id, bool certain, double u) {
-    double target = p.total(), draft = certain ? 1.0 : q.total();
+INLINE void judge(Judged &out, const Row &p, const Row &q, int id, bool certain, u64 u) {
+    u64 target = p.total(), draft = certain ? 1 : q.total();
     if (lane_id() != 0) return;
-    out.target = 1.0 / target;
-    out.draft = 1.0 / draft;
-    bool token = id >= 0 && id < p.vocab;
-    out.p = target > 0.0 && token ? (double)p.weights[id] * out.target : 0.0;
-    out.q = certain ? 1.0 : draft > 0.0 && token && id < q.vocab ? (double)q.weights[id] * out.draft : 0.0;
-    if (!(target > 0.0)) out.verdict = no_target;
-    else if (!token || !(out.q > 0.0)) out.verdict = no_draft;
-    else out.verdict = u * out.q < out.p ? accepted : rejected;
+    u64 mass = p.mass(id), of_draft = certain ? 1 : q.mass(id);
+    out.target = target;
+    out.draft = draft;
+    out.p = target ? quotient(mass, target) : 0.0f;
+    out.q = draft ? quotient(of_draft, draft) : 0.0f;
+    if (target == 0) out.verdict = no_target;
+    else if (id < 0 || id >= p.vocab || of_draft == 0) out.verdict = no_draft;
+    else out.verdict = uniform_share(u, product(of_draft, target)) < product(mass, draft) ? accepted : rejected;
 }
 
-// draw_rest draws from the residual; sums has its sums by slice. It returns −1 if the residual has
-// no mass. One warp calls it.
-INLINE int draw_rest(Rest rest, const double *sums, int vocab, double u) {
+// draw_rest draws from the residual; sums has its sums by slice. One warp calls it.
+INLINE int draw_rest(Rest rest, const Wide *sums, int vocab, u64 u) {
     int slices = slices_of(vocab);
-    double target = u * warp_total(slices, Sums{sums});
-    int slice = warp_pick(slices, Sums{sums}, target);
+    Wide target = uniform_share(u, warp_total(slices, Sums<Wide>{sums}));
+    int slice = warp_pick(slices, Sums<Wide>{sums}, target);
     if (slice < 0) return -1;
     rest.first = slice * slice_tokens;
     return rest.first + warp_pick(slice_length(vocab, slice), rest, target);
@@ -65,15 +67,15 @@ INLINE int draw_rest(Rest rest, const double *sums, int vocab, double u) {
 // reject verifies the drafts of many sequences, one block of any number of warps per sequence. For
 // each sequence p has rows+1 rows of weights, q has rows rows, and ids has rows draft tokens; a
 // sequence uses as many as its Round says. q is not read for a certain token. A draft ends before a
-// token whose row of q has no weight or whose id is not in the vocabulary.
+// token that has no mass in its row of q or whose id is not in the vocabulary.
 //
 // results (sequences, rows+1): first the next token (24 bits; all ones if the target's row has no
-// weight), the number of accepted tokens (8 bits), and p of the next token (float32); then for each
+// mass), the number of accepted tokens (8 bits), and p of the next token (float32); then for each
 // draft token its id (24 bits), p and q (20 bits each, see short_float), 0 after the draft. Dynamic
-// shared memory: one double per slice.
-extern "C" __global__ void __launch_bounds__(1024) reject(const float *p, const double *p_sums, const float *q, const double *q_sums,
+// shared memory: 16 bytes per slice.
+extern "C" __global__ void __launch_bounds__(1024) reject(const float *p, const u64 *p_sums, const float *q, const u64 *q_sums,
                                                           const int *ids, const Round *rounds, u64 *results, int rows, int vocab, int draft_vocab) {
-    DYNAMIC_SHARED(double, sums);
+    DYNAMIC_SHARED(Wide, sums);
     SHARED(Judged, judged, [most_drafts]);
     Round round = rounds[blockIdx.x];
     int slices = slices_of(vocab), warps = blockDim.x / warp_size;
@@ -89,26 +91,25 @@ extern "C" __global__ void __launch_bounds__(1024) reject(const float *p, const 
 
     Row target = {p + (first_p + kept) * vocab, p_sums + (first_p + kept) * slices, vocab};
     bool replace = kept < round.drafts && judged[kept].verdict == rejected;
-    Rest rest = {target.weights, q + (first_q + kept) * draft_vocab, 0.0, 0.0, 0, draft_vocab, -1};
+    Rest rest = {target.weights, q + (first_q + kept) * draft_vocab, 0, 0, unit_of(vocab), unit_of(draft_vocab), 0, draft_vocab, -1};
     if (replace) {
         rest.target = judged[kept].target;
         rest.draft = judged[kept].draft;
         if (round.certain >> kept & 1) rest.certain = ids[first_q + kept];
         for (int s = warp_id(); s < slices; s += warps) {
             rest.first = s * slice_tokens;
-            double sum = warp_total(slice_length(vocab, s), rest);
+            Wide sum = warp_total(slice_length(vocab, s), rest);
             if (lane_id() == 0) sums[s] = sum;
         }
     }
     __syncthreads();
     if (warp_id() != 0) return;
 
-    double total = target.total(), u = uniform(round, replace ? residual_draw : bonus_draw, kept);
-    int id = replace ? draw_rest(rest, sums, vocab, u) : -1;
-    if (id < 0) id = target.draw(u * total);
+    u64 total = target.total(), u = uniform(round, replace ? residual_draw : bonus_draw, kept);
+    int id = replace ? draw_rest(rest, sums, vocab, u) : target.draw(uniform_share(u, total));
     u64 *out = results + first_p;
     if (lane_id() == 0) {
-        float chance = id < 0 ? 0.0f : (float)((double)target.weights[id] * (1.0 / total));
+        float chance = id < 0 ? 0.0f : quotient(target.mass(id), total);
         out[0] = (u64)float_bits(chance) << 32 | (unsigned)kept << 24 | ((unsigned)id & 0xffffffu);
     }
     for (int i = lane_id(); i < rows; i += warp_size) {

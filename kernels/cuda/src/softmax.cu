@@ -1,6 +1,6 @@
 // From scores to weights, and from weights to a token.
 //
-// A row of weights stands for the distribution weight / total. The acceptance test and the draws read
+// A row of weights stands for the distribution mass / total (mass.h). The acceptance test and the draws read
 // the same weights, so both use the same distribution, whatever the rounding of exp.
 #include "draw.h"
 #include "filters.h"
@@ -19,12 +19,12 @@ struct Weight {
     }
 };
 
-// softmax_rows writes exp((score − best) / temperature) to weights (rows, vocab), and the sum of each
-// slice to sums (rows, slices). A token gets 0 if min_p drops it, or if its key is below the row's key in
+// softmax_rows writes exp((score − best) / temperature) to weights (rows, vocab), and the sum of the
+// masses of each slice to sums (rows, slices). A token gets 0 if min_p drops it, or if its key is below the row's key in
 // cuts, unless cuts is null. A row with NaN or +Inf, or without a finite score, gets only zeros. Grid
 // (⌈slices / warps of a block⌉, rows).
 extern "C" __global__ void __launch_bounds__(256) softmax_rows(const float *scores, const u64 *peaks, const u64 *cuts, const Filters *filters,
-                                                               float *weights, double *sums, int vocab) {
+                                                               float *weights, u64 *sums, int vocab) {
     int slices = slices_of(vocab), slice = blockIdx.x * (blockDim.x / warp_size) + warp_id(), row = blockIdx.y;
     if (slice >= slices) return;
     u64 peak = row_peak(peaks + (size_t)row * slices, slices), cut = cuts ? cuts[row] : 0;
@@ -32,20 +32,21 @@ extern "C" __global__ void __launch_bounds__(256) softmax_rows(const float *scor
     int first = slice * slice_tokens, end = first + slice_length(vocab, slice), j = first + lane_id();
     const float *x = scores + (size_t)row * vocab;
     float *w = weights + (size_t)row * vocab;
-    double sum = 0.0;
+    const int unit = unit_of(vocab);
+    u64 sum = 0;
     for (; j + (ahead - 1) * warp_size < end; j += ahead * warp_size) {
         float score[ahead];
         UNROLL for (int i = 0; i < ahead; i++) score[i] = x[j + i * warp_size];
         UNROLL for (int i = 0; i < ahead; i++) {
             float weight = weigh(score[i], j + i * warp_size);
             w[j + i * warp_size] = weight;
-            sum += (double)weight;
+            sum += mass_of(weight, unit);
         }
     }
     for (; j < end; j += warp_size) {
         float weight = weigh(x[j], j);
         w[j] = weight;
-        sum += (double)weight;
+        sum += mass_of(weight, unit);
     }
     sum = lane_value(running_sum(sum), warp_size - 1);
     if (lane_id() == 0) sums[(size_t)row * slices + slice] = sum;
@@ -53,18 +54,18 @@ extern "C" __global__ void __launch_bounds__(256) softmax_rows(const float *scor
 EXPORT(softmax_rows)
 
 // draw_rows draws a token from every row of every sequence; the rows of a sequence are contiguous.
-// It writes the token to ids (−1 for a row without weight), the token for the next step to embed to
+// It writes the token to ids (−1 for a row without mass), the token for the next step to embed to
 // feed (0 instead of −1; feed may be null), and its probability to chances. Row i uses the uniform
 // at position first + i. Grid (rows, sequences), one warp per block.
-extern "C" __global__ void __launch_bounds__(32) draw_rows(const float *weights, const double *sums, const Round *rounds, int stream, int first,
+extern "C" __global__ void __launch_bounds__(32) draw_rows(const float *weights, const u64 *sums, const Round *rounds, int stream, int first,
                                                            int *ids, int *feed, float *chances, int vocab) {
     size_t row = (size_t)blockIdx.y * gridDim.x + blockIdx.x;
     Row p = {weights + row * vocab, sums + row * slices_of(vocab), vocab};
-    double total = p.total();
-    int id = p.draw(uniform(rounds[blockIdx.y], (unsigned)stream, first + (int)blockIdx.x) * total);
+    u64 total = p.total();
+    int id = p.draw(uniform_share(uniform(rounds[blockIdx.y], (unsigned)stream, first + (int)blockIdx.x), total));
     if (lane_id() != 0) return;
     ids[row] = id;
     if (feed) feed[row] = id < 0 ? 0 : id;
-    chances[row] = id < 0 ? 0.0f : (float)((double)p.weights[id] * (1.0 / total));
+    chances[row] = id < 0 ? 0.0f : quotient(p.mass(id), total);
 }
 EXPORT(draw_rows)

@@ -62,7 +62,7 @@ func (l language) write(softmax, reject Kernels, replies int) []gate.Played {
 		ids, chances := make([]int32, replies), make([]float32, replies)
 		softmax.Run("draw_rows", simtest.Grid(1, replies), simtest.Block(32), 0,
 			concat(replies, func(s int) []float32 { return q(s).Weights }),
-			concat(replies, func(s int) []float64 { return q(s).Sums }), b.rounds, int32(ref.DraftDraw), int32(i), ids, nil, chances, int32(lawVocab))
+			concat(replies, func(s int) []uint64 { return q(s).Sums }), b.rounds, int32(ref.DraftDraw), int32(i), ids, nil, chances, int32(lawVocab))
 		for s := range replies {
 			b.q[s*lawDrafts+i], b.ids[s*lawDrafts+i] = q(s), ids[s]
 		}
@@ -131,7 +131,7 @@ func TestLawOfTheReference(t *testing.T) {
 				p = append(p, allP[at])
 				if i < lawDrafts {
 					q = append(q, allQ[at])
-					before = int32(allQ[at].Draw(round.Uniform(ref.DraftDraw, i)))
+					before = int32(allQ[at].Draw(round, ref.DraftDraw, i))
 					ids = append(ids, before)
 				}
 			}

@@ -31,7 +31,7 @@ func TestSoftmaxRowIsASoftmax(t *testing.T) {
 	}
 	total := row.Total()
 	for id, p := range dist.P {
-		if got := row.Chance(id, total); math.Abs(got-p) > 2e-6*p {
+		if got := float64(row.Chance(id, total)); math.Abs(got-p) > 2e-6*p {
 			t.Fatalf("p(%d) = %g, want %g", id, got, p)
 		}
 	}
@@ -74,7 +74,7 @@ func TestFiltersAreTheHosts(t *testing.T) {
 				if p > 0 {
 					kept++
 				}
-				if got := row.Chance(id, row.Total()); got > 1.001*p+1e-6 || got < 0.999*p-1e-6 {
+				if got := float64(row.Chance(id, row.Total())); got > 1.001*p+1e-6 || got < 0.999*p-1e-6 {
 					t.Fatalf("%s: p(%d) = %g, want %g", name, id, got, p)
 				}
 			}
