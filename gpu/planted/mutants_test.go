@@ -81,7 +81,7 @@ func program(t *testing.T) string {
 func (l lane) notices(t *testing.T, program, library, tests string) string {
 	t.Helper()
 	for _, seed := range l.seeds {
-		command := exec.Command(program, "-test.run=^("+tests+")$", "-test.count=1", "-test.timeout=300s")
+		command := exec.Command(program, "-test.run=^("+tests+")$", "-test.count=1", "-test.failfast", "-test.timeout=300s")
 		command.Dir = "../driver" // for its testdata
 		command.Env = append(os.Environ(),
 			append(l.environment, "SPECULA_LIBCUDA="+library, "EMULATOR_SEED="+seed)...)

@@ -85,7 +85,7 @@ func TestEverySlipOfTheWiringIsNoticed(t *testing.T) {
 			program, library := s.plant(t, root, right, library)
 			for tests := range strings.SplitSeq(s.tests, "|") { // each of them by itself
 				command := exec.Command(program, "-test.run=^"+strings.ReplaceAll(tests, "/", "$/^")+"$",
-					"-test.count=1", "-test.timeout=300s")
+					"-test.count=1", "-test.failfast", "-test.timeout=300s")
 				command.Dir = filepath.Join(root, "gpu")
 				command.Env = append(os.Environ(), "SPECULA_LIBCUDA="+library)
 				said, err := command.CombinedOutput()
