@@ -119,10 +119,11 @@ void multiply_byte_tiles(int (&d)[4], const unsigned *a, const unsigned *b, cons
     collective(Collective::matrix, ~0u, 0, (int)inner, at);
     for (unsigned e = 0; e < 4; e++) {
         unsigned row = lane / 4 + e / 2 * 8, column = lane % 4 * 2 + e % 2, sum = (unsigned)c[e];
-        for (unsigned k = 0; k < inner; k++) {
-            unsigned four_a = tile[row % 8 * 4 + k % 16 / 4].a[row / 8 + 2 * (k / 16)];
-            unsigned four_b = tile[column * 4 + k % 16 / 4].b[k / 16];
-            sum += (unsigned)((int8_t)(four_a >> 8 * (k % 4)) * (int8_t)(four_b >> 8 * (k % 4)));
+        for (unsigned four = 0; four < inner / 4; four++) {
+            unsigned four_a = tile[row % 8 * 4 + four % 4].a[row / 8 + 2 * (four / 4)];
+            unsigned four_b = tile[column * 4 + four % 4].b[four / 4];
+            for (unsigned shift = 0; shift < 32; shift += 8)
+                sum += (unsigned)((int8_t)(four_a >> shift) * (int8_t)(four_b >> shift));
         }
         d[e] = (int)sum;
     }
