@@ -64,7 +64,7 @@ func (s *Server) identify(ctx context.Context) error {
 	}
 	switch m := list.Data[at]; {
 	case s.options.Model == "" && len(names) > 1:
-		return fmt.Errorf("it has several models, name one by --model: %s", listed(names))
+		return fmt.Errorf("it has several models, name one by --model NAME, or by /remote ADDRESS NAME: %s", listed(names))
 	case s.options.Model != "" && s.options.Model != m.ID:
 		return fmt.Errorf("it has no model %q: it has %s", s.options.Model, listed(names))
 	default:
