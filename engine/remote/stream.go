@@ -21,9 +21,6 @@ import (
 const (
 	mostLine = 4 << 20 // bytes of one event
 	readSize = 32 << 10
-	// After the last token of a reply, the end of the stream is read, so that the next request can use the
-	// connection. It comes together with the token; if not, the connection is closed.
-	mostRest, restTime = 32 << 10, 50 * time.Millisecond
 )
 
 // events reads server-sent events (WHATWG HTML, §9.2), as far as these servers use them: each event is
@@ -224,18 +221,12 @@ func (st *stream) take(a *llamaAnswer, s *Server) error {
 	return nil
 }
 
-// endStream ends the stream. If the server would write on, it cancels it, which frees the server's slot.
+// endStream cancels the stream, so that the server stops writing and frees its slot. The connection is not used again
+// after a complete stream either: llama-server closes it without saying so, and a proxy may then answer with an error.
 func (t *Target) endStream() {
-	if t.stream == nil || t.stream.answer == nil {
-		return
+	if t.stream != nil && t.stream.answer != nil {
+		t.stream.cancel(nil)
+		t.stream.answer.Body.Close()
+		t.stream = &stream{steady: t.stream.steady, ended: true}
 	}
-	st := t.stream
-	if st.ended && len(st.queue) == 0 {
-		late := time.AfterFunc(restTime, func() { st.cancel(nil) })
-		_, _ = io.CopyN(io.Discard, st.answer.Body, mostRest) // an error only means that the connection cannot be used again
-		late.Stop()
-	}
-	st.cancel(nil)
-	st.answer.Body.Close()
-	t.stream = &stream{steady: st.steady, ended: true}
 }
