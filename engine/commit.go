@@ -90,6 +90,9 @@ func (r *reply) learn(c *choice, did *round.Result, ev *event.Round) {
 		}
 	}
 	r.learned.gamma.Observe(o)
+	if p := c.passed; p != nil && ev.Commit != nil {
+		r.learned.gamma.Passed(p.confidence, p.id == ev.Commit.ID)
+	}
 	r.lookBack(ev)
 	ev.Speedup, ev.SpeedupEstimated = r.learned.gamma.Speedup()
 	if r.rounds%lengthsEvery == lengthsEvery-1 {

@@ -13,11 +13,11 @@ func (r *reply) trim(c *choice, draft *spec.Draft) {
 	n := len(draft.Tokens)
 	if n > 0 && len(draft.Confidence) >= n {
 		if keep, why := r.learned.gamma.Trim(draft.Confidence[:n]); keep < n {
+			if keep == 0 {
+				c.Off, c.passed = why, &passed{draft.Tokens[0], draft.Confidence[0]}
+			}
 			draft.Cut(keep)
 			draft.Stop = why
-			if keep == 0 {
-				c.Off = why
-			}
 		}
 	}
 	c.Gamma = len(draft.Tokens) // a lookup is asked for the longest draft; γ is what it found and trim kept

@@ -97,6 +97,13 @@ type choice struct {
 	room     int     // most draft tokens that still fit the reply, if this limit applied
 	forced   []int32 // the draft that the form forces; nil: the proposer drafts
 	refused  string  // why the proposer of the settings cannot be made; "" if it can
+	passed   *passed
+}
+
+// passed is the first token of a looked-up draft that was not worth verifying; nil if there is none.
+type passed struct {
+	id         int32
+	confidence float64
 }
 
 // because is what gamma was set by: the controller, or a reason that overrules it.

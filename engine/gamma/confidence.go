@@ -78,7 +78,11 @@ func (c *Controller) Trim(confidence []float64) (gamma int, why string) {
 	if c.options.Rule != CostAware {
 		return n, ""
 	}
-	holds := func(i int) float64 { return c.confidence.chance(confidence[i], startRate) }
+	unseen := startRate
+	if c.options.Remote {
+		unseen = 0 // a try costs a round trip, and Passed teaches the same for nothing
+	}
+	holds := func(i int) float64 { return c.confidence.chance(confidence[i], unseen) }
 	lengths := c.costs.lengths(n, holds)
 	if c.outlook.Streams {
 		for i := range lengths[1:] {
@@ -91,6 +95,18 @@ func (c *Controller) Trim(confidence []float64) (gamma int, why string) {
 	why = fmt.Sprintf("%d of %d tokens looked up are worth their rows: the next one holds with %.0f %%", gamma, n, 100*holds(gamma))
 	c.confidence.bins[bin(confidence[gamma])].weight *= 1 - lookupFading
 	return gamma, why
+}
+
+// Passed learns from a looked-up draft that was not verified across a network: whether the token that the target
+// wrote then is the draft's first.
+func (c *Controller) Passed(confidence float64, held bool) {
+	x := 0.0
+	if held {
+		x = 1
+	}
+	if c.options.Remote {
+		c.confidence.bins[bin(confidence)].add(x, 1, c.confidence.memory)
+	}
 }
 
 // lookupFading is the fraction of its weight that a bin loses each time its confidence is left out. So a

@@ -138,3 +138,25 @@ func TestDraftsAcrossANetworkNeverLoseAgainstTheStream(t *testing.T) {
 		t.Errorf("drafts should gain in %d of the cases: that shows nothing", gains)
 	}
 }
+
+// Across a network a lookup is not tried to see whether it holds. The tokens of the stream tell, and then it drafts.
+func TestALookupAcrossANetworkLearnsFromTheStream(t *testing.T) {
+	c := gamma.New(gamma.Options{Rule: gamma.CostAware, Max: 4, Lookup: true, Remote: true})
+	for _, drafted := range []int{0, 1, 4} {
+		c.Rehearse(gamma.Observation{Drafted: drafted, VerifyMS: 10 + float64(drafted)})
+	}
+	found, outlook := []float64{0.9, 0.9, 0.9, 0.9}, gamma.Outlook{Left: 100, Streams: true}
+	for round := range 40 {
+		c.Next(outlook)
+		keep, _ := c.Trim(found)
+		if round == 0 && keep > 0 {
+			t.Fatalf("%d tokens are drafted before anything was seen", keep)
+		}
+		if keep > 0 {
+			return
+		}
+		c.Passed(found[0], true)
+		c.Observe(gamma.Observation{Asked: true, VerifyMS: 10})
+	}
+	t.Error("no draft in 40 rounds, though each of them would have held")
+}
