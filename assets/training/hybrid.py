@@ -70,13 +70,18 @@ class Mixture(nn.Module):
         self.shared, self.parts = Dense(s.dim, s.ffn), Dense(s.dim, s.experts * s.expert)
         nn.init.normal_(self.router.weight, std=s.dim**-0.5)
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
+    def units(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """The hidden units of the experts and of that for all, as much as each counts."""
         s, chances = self.shape, F.softmax(self.router(x).float(), -1)
         best = chances.topk(s.used, -1)
         share = torch.zeros_like(chances).scatter(-1, best.indices, best.values / best.values.sum(-1, keepdim=True))
         self.uneven = s.experts * ((share > 0).float().flatten(0, -2).mean(0) / s.used * chances.flatten(0, -2).mean(0)).sum()
         units = (self.parts.units(x).unflatten(-1, (s.experts, s.expert)) * share[..., None].to(x.dtype)).flatten(-2)
-        return self.parts.down(units) + torch.sigmoid(self.weigh(x)) * self.shared(x)
+        return units, torch.sigmoid(self.weigh(x)) * self.shared.units(x)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        own, shared = self.units(x)
+        return self.parts.down(own) + self.shared.down(shared)
 
 
 class Attention(nn.Module):
@@ -141,7 +146,8 @@ class DeltaNet(nn.Module):
         with torch.no_grad():
             self.convolution[..., -1] = 1  # the token itself
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
+    def read(self, x: torch.Tensor) -> torch.Tensor:
+        """What the heads read from their states, normed and gated."""
         s, (batch, length, _) = self.shape, x.shape
         mixed, gate, alpha, beta = (w(x).float() for w in (self.qkv, self.gate, self.alpha, self.beta))
         with torch.autocast("cpu", enabled=False):
@@ -150,8 +156,10 @@ class DeltaNet(nn.Module):
             q, k = (t * (t.square().sum(-1, keepdim=True) + 1e-6).rsqrt() for t in (q, k))
             decay = -self.rate.exp() * F.softplus(alpha + self.shift)
             out = delta_rule(q * s.hd**-0.5, k, v, decay.transpose(1, 2), torch.sigmoid(beta).transpose(1, 2))
-            out = self.norm(out).transpose(1, 2).flatten(2) * F.silu(gate)
-        return self.wo(out)
+            return self.norm(out).transpose(1, 2).flatten(2) * F.silu(gate)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.wo(self.read(x))
 
 
 class Layer(nn.Module):

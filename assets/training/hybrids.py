@@ -1,8 +1,8 @@
 """Trains a hybrid or a mixture of experts, with its layer of MTP, by what a model of the pair says.
 
-usage: python hybrids.py --kind hybrid|mixture --teacher TARGET.pt --data DATA --out MODEL.pt --steps N [--init MODEL.pt] [--apart N]
+usage: python hybrids.py --kind hybrid|mixture --teacher TARGET.pt --data DATA --out MODEL.pt --steps N [--init MODEL.pt] [--fit N] [--apart N]
 
-It begins as the teacher (grow.py). Its loss is the divergence from the teacher, the distance from the teacher's states behind each
+It begins as the teacher (grow.py, fit.py). Its loss is the divergence from the teacher, the distance from the teacher's states behind each
 layer, and for the MTP layer the same from what the model itself says, in each step of a draft. The embedding stays the teacher's.
 """
 import argparse
@@ -13,10 +13,11 @@ from typing import Callable
 import torch
 import torch.nn.functional as F
 
+from fit import attended, fit
 from grow import grown, with_experts
 from heads import LATER, REGRESSION
 from hybrid import HYBRID, MIXTURE, SMOKE, SMOKE_MIXTURE, DeltaNet, Hybrid, Mixture, load, save
-from model import LM, Block, attention, rotary
+from model import LM
 from model import load as load_pair
 from train import Streams, divergence, optimizers, rate_at
 
@@ -76,14 +77,6 @@ def loss_of(model: Hybrid, teacher: LM, x: torch.Tensor, weight: torch.Tensor, s
         states, loss, agreed = learned(model, teacher, x, answer, weight)
         of_head, more = drafted(model, x, answer, states, steps)
     return loss + of_head, [agreed, *more]
-
-
-def attended(old: Block, x: torch.Tensor) -> torch.Tensor:
-    """What a layer of the teacher adds to its input x by attention."""
-    s = old.shape
-    q, k, v = old.qkv(old.attn_norm(x), *(t.to(x) for t in rotary(x.shape[1], s.hd)))
-    k, v = (t.repeat_interleave(s.heads // s.kv, 1) for t in (k, v))
-    return old.wo(attention(q, k, v).transpose(1, 2).flatten(2))
 
 
 class Apart:
@@ -156,6 +149,7 @@ def main() -> None:
     options.add_argument("--tokens", type=int, default=2048, help="tokens of a batch")
     options.add_argument("--rate", type=float, default=1e-3)
     options.add_argument("--draft", type=int, default=3, help="steps of a draft that are trained")
+    options.add_argument("--fit", type=int, default=0, metavar="N", help="first fit the last matrix of each new part to N batches")
     options.add_argument("--apart", type=int, default=0, metavar="N", help="each part learns by itself, from N batches again and again")
     options.add_argument("--threads", type=int, default=1)
     options.add_argument("--seed", type=int, default=11)
@@ -172,6 +166,9 @@ def main() -> None:
     print(chosen.kind, sum(p.numel() for p in model.parameters()), "parameters", flush=True)
     mix = {name: float(share) for name, share in (part.split("=") for part in chosen.mix.split(","))}
     streams, rows = Streams(chosen.data, mix, chosen.length, chosen.seed), max(1, chosen.tokens // chosen.length)
+    if chosen.fit:
+        fit(model, teacher, (streams.batch(rows)[0] for _ in range(chosen.fit)))
+        print(f"fitted to {chosen.fit} batches", flush=True)
     if chosen.apart:
         apart = Apart(model, teacher, streams, rows, chosen.apart)
         train(model, lambda step: apart.loss(step, chosen.draft), chosen.steps, chosen.rate, chosen.out)

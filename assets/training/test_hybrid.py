@@ -1,4 +1,5 @@
 """python -m unittest test_hybrid: what the hybrid and the mixture promise. Needs requirements.txt."""
+import copy
 import dataclasses
 import tempfile
 import unittest
@@ -9,10 +10,11 @@ import torch
 from gguf import GGUFReader
 
 import hybridfile
+from fit import attended, fit
 from grow import grown, with_experts
 from hybrid import CHUNK, SMOKE, SMOKE_MIXTURE, Dense, Hybrid, Mixture, delta_rule, load, save
 from hybridreference import drafted
-from hybrids import Apart, loss_of
+from hybrids import Apart, distance, loss_of
 from model import LM
 from model import Shape as Pair
 from test_recipe import TEXTS
@@ -120,6 +122,20 @@ class Hybrids(unittest.TestCase):
                 far.append(distance)
             self.assertEqual((len(apart.kept), len(apart.kept[0][2])), (3, parts))
             self.assertLess(far[-1], 0.9 * far[0])
+
+    def test_what_is_fitted_is_nearer_to_the_teacher(self):
+        teacher, texts = LM(OLD).requires_grad_(False), [torch.randint(0, 300, (4, 64)) for _ in range(6)]
+        for shape in (SMOKE, SMOKE_MIXTURE):
+            before = grown(teacher, dataclasses.replace(shape, vocab=300))
+            after = copy.deepcopy(before)
+            fit(after, teacher, texts)
+            with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16):
+                stream = teacher.hidden(texts[0])
+                states = teacher.norm(stream[-1])
+                added = attended(teacher.blocks[0], stream[0])
+                far = [[distance(m.blocks[0].mix(teacher.blocks[0].attn_norm(stream[0])), added), distance(m.head(m.emb(texts[0]), states, 1)[0], states[:, 1:])] for m in (before, after)]
+            for old, new in zip(*far):
+                self.assertLess(new, 0.9 * old)
 
     def test_experts_of_a_hybrid_take_all_else_from_it(self):
         hybrid = small(SMOKE)
