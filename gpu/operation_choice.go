@@ -83,7 +83,7 @@ func (o weigh) launch() launch {
 // draw draws one draft token at random from a row of weights.
 type draw struct {
 	weights, sums driver.Pointer
-	round         driver.Pointer // roundWords words
+	round         driver.Pointer // what the random numbers depend on, roundWords words (tokens.Sample)
 	index         int            // which token of the draft it is, from 0
 	chosen, fed   driver.Pointer // int32: see tokens
 	chance        driver.Pointer // float32: the probability of the token
@@ -101,7 +101,7 @@ func (o draw) launch() launch {
 type reject struct {
 	p, q    weighing       // of the target and of the draft
 	drafts  driver.Pointer // (n) int32
-	round   driver.Pointer // roundWords words
+	round   driver.Pointer // as in draw
 	results driver.Pointer // (n+1) words of 8 bytes, which cuda.Rejection decodes
 	n       int
 }

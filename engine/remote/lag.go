@@ -34,8 +34,9 @@ const mostReadMS = 1e4
 // Streams reports whether the server writes a reply that is being read.
 func (t *Target) Streams() bool { return t.stream != nil && t.stream.answer != nil && !t.stream.ended }
 
-// MissedMS returns how many milliseconds the server takes to read what each further sequence has missed, for drafts
-// of up to most tokens. It is nil for servers whose sequences share a cache.
+// MissedMS returns, for each token of a draft of up to most tokens, how many milliseconds the server takes to read
+// what the sequence of that token has missed beyond usualLag; 0 while the time of a token is not known. It is nil
+// for servers whose sequences share a cache.
 func (t *Target) MissedMS(most int) []float64 {
 	if t.server.kind != Llama {
 		return nil

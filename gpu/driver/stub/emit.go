@@ -140,7 +140,7 @@ func writeEnumerations(w io.Writer, types []string, values map[string]int64) {
 	}
 }
 
-// structures are the structs that cu fills in.
+// structures are the C types that the package gorgonia.org/cu uses by value: structs, and one function type.
 const structures = `typedef struct CUuuid_st { char bytes[16]; } CUuuid;
 typedef void (*CUhostFn)(void *userData);
 typedef struct { size_t Width, Height; CUarray_format Format; unsigned int NumChannels; } CUDA_ARRAY_DESCRIPTOR;

@@ -76,7 +76,8 @@ func tileConfig(c *build.Context) Mem {
 type tilesProduct struct {
 	*product512
 	rowsLeft          reg.GPVirtual // activation rows that the step has not multiplied yet
-	stepNext, stepNow reg.GPVirtual // memory of a step
+	// Unpacked weights, scales and minima: of the step that is multiplied, and of the step whose sums are added.
+	stepNext, stepNow reg.GPVirtual
 	sums              reg.GPVirtual // memory of integer sums
 	px, pa            reg.GPVirtual // records and sums of the rows being added
 	count             reg.GPVirtual // number of these rows

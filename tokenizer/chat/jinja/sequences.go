@@ -7,7 +7,7 @@ import (
 )
 
 // pull returns a function that returns the next element of v, and false after the last one or after
-// an error. If v cannot have elements, the first call fails.
+// an error. If v cannot have elements, pull itself does not fail, but the first call of that function does.
 func (r *runner) pull(v Value) func() (Value, bool) {
 	if g, ok := v.(*generator); ok {
 		return g.next
