@@ -75,7 +75,7 @@ func tileConfig(c *build.Context) Mem {
 // now to the rows whose sums are added.
 type tilesProduct struct {
 	*product512
-	rowsLeft          reg.GPVirtual // activation rows that the step has not multiplied yet
+	rowsLeft reg.GPVirtual // activation rows that the step has not multiplied yet
 	// Unpacked weights, scales and minima: of the step that is multiplied, and of the step whose sums are added.
 	stepNext, stepNow reg.GPVirtual
 	sums              reg.GPVirtual // memory of integer sums
