@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"specula/gpu/driver/emulated"
 )
@@ -77,11 +78,15 @@ func program(t *testing.T) string {
 	return path
 }
 
-// notices runs tests on a library in a lane. It returns the output if they fail, else "".
-func (l lane) notices(t *testing.T, program, library, tests string) string {
+// mutantLimit ends the tests of a mutant that never stops. Kernels without a bug get three times as long: there
+// no test fails early, and the sanitizer of threads takes minutes for all formats.
+const mutantLimit = 5 * time.Minute
+
+// notices runs tests on a library in a lane. It returns the output if they fail or exceed limit, else "".
+func (l lane) notices(t *testing.T, program, library, tests string, limit time.Duration) string {
 	t.Helper()
 	for _, seed := range l.seeds {
-		command := exec.Command(program, "-test.run=^("+tests+")$", "-test.count=1", "-test.failfast", "-test.timeout=300s")
+		command := exec.Command(program, "-test.run=^("+tests+")$", "-test.count=1", "-test.failfast", "-test.timeout="+limit.String())
 		command.Dir = "../driver" // for its testdata
 		command.Env = append(os.Environ(),
 			append(l.environment, "SPECULA_LIBCUDA="+library, "EMULATOR_SEED="+seed)...)
@@ -108,7 +113,7 @@ func TestKernelsAsTheyAreFailNowhere(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if said := l.notices(t, program, library, "TestProbes|TestElementwise|TestMatmuls"); said != "" {
+			if said := l.notices(t, program, library, "TestProbes|TestElementwise|TestMatmuls", 3*mutantLimit); said != "" {
 				t.Error(said)
 			}
 		})
@@ -144,7 +149,7 @@ func TestEveryMutantIsNoticed(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				said := l.notices(t, program, library, m.tests)
+				said := l.notices(t, program, library, m.tests, mutantLimit)
 				if l.name == m.lane && said == "" {
 					t.Errorf("%s did not notice it", l.name)
 				}

@@ -112,8 +112,8 @@ func onSlots(t *testing.T, launch Launch) {
 	sameBits(t, "weigh_rows", got, want)
 }
 
-// CheckExperts compares products of chosen rows with the product of each row alone. Rows of each group are
-// in no order, and lie far apart.
+// CheckExperts compares products of chosen rows with one product for each expert, of all rows that chose it.
+// Rows of each group are in no order, and lie far apart.
 func (f Matmul) CheckExperts(t testing.TB, run Run) {
 	t.Helper()
 	const experts, used, m = 3, 2, 19
@@ -150,11 +150,21 @@ func (f Matmul) CheckExperts(t testing.TB, run Run) {
 		var factors []cuda.Factor
 		var got, want [][]float32
 		for i, w := range all {
-			got, want = append(got, garbage(len(chosen)*heights[i])), append(want, nil)
+			got, want = append(got, garbage(len(chosen)*heights[i])), append(want, make([]float32, len(chosen)*heights[i]))
 			factors = append(factors, w.Factor)
 			arguments = append(arguments, got[i], int32(w.Rows), w.weights, int32(w.Ranges))
-			for slot, e := range chosen {
-				want[i] = append(want[i], f.product(run, rowOf(x, slot/each, cols), 1, single[e][i], cols)...)
+			for e := range experts {
+				var rows []float32
+				var slots []int
+				for slot, chose := range chosen {
+					if int(chose) == e {
+						rows, slots = append(rows, rowOf(x, slot/each, cols)...), append(slots, slot)
+					}
+				}
+				products := f.product(run, rows, len(slots), single[e][i], cols)
+				for n, slot := range slots {
+					copy(rowOf(want[i], slot, heights[i]), rowOf(products, n, heights[i]))
+				}
 			}
 		}
 		arguments = append(arguments, uint64(0), int32(0), uint64(0), int32(0), activations, int32(rows), int32(f.Slabs(cols)), []int32{int32(len(groups))}, list, int32(each))
