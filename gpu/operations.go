@@ -14,7 +14,7 @@ func rowsOf(x compute.Buffer, first, m int) *buffer {
 	return b
 }
 
-// word is the device address of the tape's word n.
+// word is the device address of word n of the tape's inputs: 4 bytes that the host copies before the tape runs (inputs.go).
 func (b *Backend) word(n int) driver.Pointer {
 	require(n < inputWords, "a pass with too many rows")
 	return b.inputs.words + driver.Pointer(4*n)

@@ -24,7 +24,7 @@ var (
 	_ compute.Judge  = (*logits)(nil)
 )
 
-// Tokens reserves room for n tokens.
+// Tokens reserves GPU memory for n tokens: for each, what was chosen, what is fed to the next pass, and the verdict.
 func (b *Backend) Tokens(n int) (compute.Tokens, error) {
 	require(n > 0, "no tokens")
 	memory, err := b.alloc(fmt.Sprintf("%d tokens", n), int64(3*4*n))

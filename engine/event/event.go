@@ -332,7 +332,7 @@ func (l Length) Speedup() float64 {
 	return l.Tokens / l.Rounds
 }
 
-// RuleOutcome is how many tokens of a round's draft another acceptance rule would have accepted.
+// RuleOutcome is how many tokens of a round's draft an acceptance rule would have accepted.
 type RuleOutcome struct {
 	Rule     string `json:"rule"`
 	Accepted int    `json:"accepted"`

@@ -19,7 +19,7 @@ func (s *ServerRound) Blanks(accepted int) []Token {
 	return blanks
 }
 
-// Served is what a server told of its rounds when the reply had ended, in the order of Round.
+// Served is what a server told of its rounds when the reply had ended, sorted by the field Round.
 type Served []ServerRound
 
 // Complete adds to a round what Served tells of it. It reports whether there was something to add.

@@ -14,7 +14,7 @@ type ShortConvolution struct {
 	M, Position int
 }
 
-// Begin sets State.At to the number of tokens that can no longer be taken back after the task.
+// Begin sets State.At to the number of tokens that a roll-back after the task cannot drop.
 func (t *ShortConvolution) Begin() { t.State.At = t.State.after(t.Position, t.M) }
 
 // Items returns the number of items.
