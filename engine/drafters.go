@@ -55,12 +55,16 @@ func drafters() []drafter {
 // separated by commas. The configuration allows no other names.
 func drafterNamed(name string) drafter {
 	if names := strings.Split(name, ","); len(names) > 1 {
-		last := drafterNamed(names[len(names)-1])
-		parts := append(names[:len(names)-1], last.parts...)
+		parts, last := names[:len(names)-1], drafterNamed(names[len(names)-1])
 		if last.parts == nil {
-			parts = append(parts, last.Name)
+			return cascade(names, spec.Traits{Name: name, From: last.From})
 		}
-		return cascade(slices.Compact(parts), spec.Traits{Name: name, From: last.From})
+		for _, part := range last.parts { // "suffix,ngram,combined" asks suffix once
+			if !slices.Contains(parts, part) {
+				parts = append(parts, part)
+			}
+		}
+		return cascade(parts, spec.Traits{Name: name, From: last.From})
 	}
 	list := drafters()
 	i := slices.IndexFunc(list, func(d drafter) bool { return d.Name == name })
@@ -174,7 +178,6 @@ func (s *Session) renew(c config.Speculation) error {
 			continue
 		}
 		s.drop(name)
-		maps.DeleteFunc(s.lessons, func(k kind, _ *lessons) bool { return k.proposer == name })
 		if err := p.Close(); err != nil {
 			return fmt.Errorf("closing proposer %s: %w", name, err)
 		}
@@ -182,11 +185,11 @@ func (s *Session) renew(c config.Speculation) error {
 	return nil
 }
 
-// drop forgets a proposer, and the cascades that it is part of.
+// drop forgets a proposer and the cascades that it is part of, with what their rounds have shown.
 func (s *Session) drop(name string) {
-	maps.DeleteFunc(s.proposers, func(other string, _ spec.Proposer) bool {
-		return other == name || slices.Contains(drafterNamed(other).parts, name)
-	})
+	has := func(other string) bool { return other == name || slices.Contains(drafterNamed(other).parts, name) }
+	maps.DeleteFunc(s.proposers, func(other string, _ spec.Proposer) bool { return has(other) })
+	maps.DeleteFunc(s.lessons, func(k kind, _ *lessons) bool { return has(k.proposer) })
 }
 
 // prepareProposers renews the proposers under the settings of a new reply. A repeatable reply must
@@ -234,16 +237,7 @@ func cascade(parts []string, traits spec.Traits) drafter {
 		}
 		return spec.NewCascade(traits.Name, list[:last], list[last], !traits.Lookup()), nil
 	}
-	made := func(c config.Speculation) string {
-		var all []string
-		for _, part := range parts {
-			if d := drafterNamed(part); d.made != nil {
-				all = append(all, d.made(c))
-			}
-		}
-		return strings.Join(all, "; ")
-	}
-	return drafter{Traits: traits, parts: parts, build: build, made: made}
+	return drafter{Traits: traits, parts: parts, build: build}
 }
 
 func buildSkip(s *Session, c config.Speculation) (spec.Proposer, error) {

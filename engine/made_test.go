@@ -1,9 +1,11 @@
 package engine
 
 import (
+	"slices"
 	"testing"
 
 	"specula/engine/config"
+	"specula/engine/spec"
 )
 
 // A proposer that was built from a setting must be built again when it changes, or the change does
@@ -30,6 +32,44 @@ func TestEverySettingOfABuildIsInMade(t *testing.T) {
 		}
 		if !found {
 			t.Errorf("no proposer is built again when %s changes: add it to made in engine/drafters.go, or to notBuilt here", s.Name)
+		}
+	}
+}
+
+// A proposer that is in a cascade twice would be told each token twice.
+func TestCascadesAskEachProposerOnce(t *testing.T) {
+	for name, want := range map[string][]string{
+		"ngram,suffix": {"ngram", "suffix"}, "suffix,combined": {"suffix", "draft"}, "ngram,combined": {"ngram", "suffix", "draft"},
+		"suffix,ngram,combined": {"suffix", "ngram", "draft"},
+	} {
+		if d := drafterNamed(name); !slices.Equal(d.parts, want) || d.Name != name {
+			t.Errorf("%s asks %q, want %q", name, d.parts, want)
+		}
+	}
+}
+
+// When a setting of a proposer changes, cascades with it are built again, too, and learn anew. Others stay.
+func TestAChangedProposerLeavesItsCascades(t *testing.T) {
+	c := config.Default().Speculation
+	s := &Session{proposers: map[string]spec.Proposer{}, made: map[string]string{}, failed: map[string]string{}, lessons: map[kind]*lessons{}}
+	names := []string{"ngram", "suffix", "ngram,suffix"}
+	for _, name := range names {
+		s.lessons[kind{proposer: name}] = &lessons{}
+		if _, refused := s.proposer(name, c); refused != "" {
+			t.Fatal(refused)
+		}
+	}
+	if err := s.renew(c); err != nil || len(s.proposers) != 3 || len(s.lessons) != 3 {
+		t.Errorf("without a change %d proposers and %d lessons are left, %v", len(s.proposers), len(s.lessons), err)
+	}
+	c.NgramMax++
+	if err := s.renew(c); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		stays := name == "suffix"
+		if got, learned := s.proposers[name] != nil, s.lessons[kind{proposer: name}] != nil; got != stays || learned != stays {
+			t.Errorf("%s is left: %v, its lessons: %v; want %v", name, got, learned, stays)
 		}
 	}
 }

@@ -77,7 +77,8 @@ func elsewhere(c config.Config, arg string) (config.Config, error) {
 	if c.Remote.Vocabulary == "" { // the server may have the model that is here
 		c.Remote.Vocabulary = c.Model.Target
 	}
-	return c, c.Set("remote.url", url)
+	err := c.Set("remote.url", url) // before c is returned: Go does not say which of two results it evaluates first
+	return c, err
 }
 
 // open opens the other engine and then closes the one before.

@@ -72,7 +72,8 @@ func (c *Controller) Continue(i int, q float64) string {
 // depend on chance, which is true for looked-up drafts.
 //
 // A confidence without observations gets the chance startRate. Each time a confidence is left out, its
-// observations lose weight. So its chance returns to startRate, and it is tried again now and then.
+// observations lose weight. So its chance returns to startRate, and it is tried again now and then. Across a
+// network it gets the chance 0, and Passed teaches what holds.
 func (c *Controller) Trim(confidence []float64) (gamma int, why string) {
 	n := min(len(confidence), c.options.Max)
 	if c.options.Rule != CostAware {
@@ -80,7 +81,7 @@ func (c *Controller) Trim(confidence []float64) (gamma int, why string) {
 	}
 	unseen := startRate
 	if c.options.Remote {
-		unseen = 0 // a try costs a round trip, and Passed teaches the same for nothing
+		unseen = 0 // a try costs a round trip, and Passed teaches for nothing
 	}
 	holds := func(i int) float64 { return c.confidence.chance(confidence[i], unseen) }
 	lengths := c.costs.lengths(n, holds)

@@ -296,23 +296,31 @@ func waits(n int) func(context.Context, time.Duration) error {
 }
 
 func TestABusyServerIsAskedAgain(t *testing.T) {
-	imitated := small()
-	var paused time.Duration
-	trouble(imitated, func(w http.ResponseWriter, n int) bool {
-		if n > 2 {
-			return false
+	for _, c := range []struct {
+		status int
+		after  string
+		paused time.Duration
+	}{{http.StatusTooManyRequests, "7", 14 * time.Second}, {http.StatusBadGateway, "", 2 * gatewayPause}, {http.StatusBadGateway, "3", 6 * time.Second}} {
+		imitated := small()
+		var paused time.Duration
+		trouble(imitated, func(w http.ResponseWriter, n int) bool {
+			if n > 2 {
+				return false
+			}
+			if c.after != "" {
+				w.Header().Set("Retry-After", c.after)
+			}
+			w.WriteHeader(c.status)
+			return true
+		})
+		target := mustAsk(t, imitated)
+		target.server.options.Wait = func(_ context.Context, d time.Duration) error {
+			paused += d
+			return nil
 		}
-		w.Header().Set("Retry-After", "7")
-		w.WriteHeader(http.StatusTooManyRequests)
-		return true
-	})
-	target := mustAsk(t, imitated)
-	target.server.options.Wait = func(_ context.Context, d time.Duration) error {
-		paused += d
-		return nil
-	}
-	if got, err := score(target, 4, sample.Params{TopP: 1}, 5); err != nil || !slices.Equal(got, []int32{5, 6}) || paused != 14*time.Second {
-		t.Errorf("best tokens %v, %v after a pause of %v", got, err, paused)
+		if got, err := score(target, 4, sample.Params{TopP: 1}, 5); err != nil || !slices.Equal(got, []int32{5, 6}) || paused != c.paused {
+			t.Errorf("status %d: best tokens %v, %v after a pause of %v", c.status, got, err, paused)
+		}
 	}
 }
 

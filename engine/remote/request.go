@@ -24,11 +24,13 @@ const (
 	// idleTime is less than the 5 s after which llama-server closes an idle connection. A request on a
 	// connection that is being closed would fail.
 	idleTime = 4 * time.Second
-	// mostRepeats is how often a request is repeated while the server is too busy. Requests here change
-	// nothing on the server, so repeating them is safe.
+	// mostRepeats is how often a request is repeated while the server is too busy, or does not answer its
+	// gateway. Requests here change nothing on the server, so repeating them is safe.
 	mostRepeats = 5
 	mostPause   = 30 * time.Second // limit of the wait before a repetition, whatever Retry-After says
 	loadPause   = 500 * time.Millisecond
+	// A gateway that uses a connection again which the server has closed fails at once, and not a second time.
+	gatewayPause = 200 * time.Millisecond
 )
 
 // client makes the HTTP client. Proxies come from the environment, as for every program in Go.
@@ -81,7 +83,8 @@ func (s *Server) get(ctx context.Context, path string, out any) error {
 	return s.ask(ctx, http.MethodGet, path, nil, out)
 }
 
-// ask sends a request. It repeats the request while the server says that it is loading or busy.
+// ask sends a request. It repeats the request while the server says that it is loading or busy, or a gateway that
+// it gets no answer from the server.
 func (s *Server) ask(ctx context.Context, method, path string, body []byte, out any) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.options.Limit, errTooSlow)
 	defer cancel()
@@ -226,6 +229,9 @@ func (s *Server) refusal(answer *http.Response, text []byte) error {
 	case r.Status == http.StatusServiceUnavailable:
 		r.again, r.loading = pause(answer.Header.Get("Retry-After"), loadPause), true
 		r.words = "the server is not ready" + said + ": it may be loading its model; try again later"
+	case r.Status == http.StatusBadGateway:
+		r.again = pause(answer.Header.Get("Retry-After"), gatewayPause)
+		r.words = "the gateway before the server gets no answer from it" + said + ": look whether the server runs"
 	case f.Type == "exceed_context_size_error" || f.Param == "input_tokens":
 		r.words = "the conversation is longer than the server's context" + said + ": start a new chat, or start the server with a longer one"
 	case r.Status == http.StatusNotFound:
