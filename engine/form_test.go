@@ -218,15 +218,15 @@ func TestForcedTextIsDrafted(t *testing.T) {
 		proposer, rule string
 		most           int // draft tokens
 	}{{"ngram", "cost-aware", 8}, {"draft", "cost-aware", 8}, {"suffix", "fixed", 2}, {"eagle", "windowed", 2}} {
-		s := session(t, pair(), append(settings, "proposer", c.proposer, "gamma-rule", c.rule, "gamma", "2")...)
+		s := session(t, pair(), append(settings, "proposer", c.proposer, "gamma", "2", "gamma-rule", c.rule)...)
 		r := write(t, s, user("Describe two people."), nil)
 		if !slices.Equal(r.ended.IDs, plain.ended.IDs) {
 			t.Errorf("%s, %s: wrote %q, want %q", c.proposer, c.rule, r.ended.Text, plain.ended.Text)
 		}
 		tested, kept := 0, 0
 		for _, round := range r.rounds {
-			if len(round.Draft) > c.most {
-				t.Errorf("%s, %s: a draft of %d tokens", c.proposer, c.rule, len(round.Draft))
+			if len(round.Draft) > c.most || round.GammaRule != c.rule {
+				t.Errorf("%s, %s: a draft of %d tokens by the rule %s", c.proposer, c.rule, len(round.Draft), round.GammaRule)
 			}
 			if round.Proposer == event.FromForm {
 				tested, kept = tested+round.Tested, kept+round.Accepted
