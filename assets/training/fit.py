@@ -3,10 +3,9 @@
 It comes before any training: of a delta net the output matrix, of a mixture those that write back, of the layer of MTP the one that joins
 state and embedding, which is fitted to what the target's last layer reads.
 """
-from typing import Iterable
+from typing import Iterable, Iterator
 
 import torch
-import torch.nn.functional as F
 
 from hybrid import Dense, DeltaNet, Hybrid, Mixture
 from model import LM, Block, attention, rotary
@@ -21,6 +20,21 @@ def attended(old: Block, x: torch.Tensor) -> torch.Tensor:
     q, k, v = old.qkv(old.attn_norm(x), *(t.to(x) for t in rotary(x.shape[1], s.hd)))
     k, v = (t.repeat_interleave(s.heads // s.kv, 1) for t in (k, v))
     return old.wo(attention(q, k, v).transpose(1, 2).flatten(2))
+
+
+Part = tuple[DeltaNet | Mixture, torch.Tensor, torch.Tensor]
+
+
+def new_parts(model: Hybrid, teacher: LM, stream: list[torch.Tensor]) -> Iterator[Part]:
+    """Each part of the layers that the teacher has not, what goes into it by the teacher's stream (LM.hidden), and what it shall add:
+    a delta net what attention adds, a mixture what the dense network adds."""
+    for n, (new, old) in enumerate(zip(model.blocks, teacher.blocks)):
+        added = attended(old, stream[n])
+        if isinstance(new.mix, DeltaNet):
+            yield new.mix, old.attn_norm(stream[n]), added
+        if isinstance(new.feed, Mixture):
+            middle = stream[n] + added
+            yield new.feed, old.ffn_norm(middle), stream[n + 1] - middle
 
 
 class Squares:
@@ -54,7 +68,7 @@ def fit_layer(model: Hybrid, texts: list[tuple[torch.Tensor, torch.Tensor, torch
         squares = Squares()
         for ids, states, wanted in texts:
             with torch.autocast("cpu", dtype=torch.bfloat16):
-                x = model.head.join(pairs(model, ids, states))
+                x = model.head.join(model.head.beside(model.emb(ids)[:, 1:], states[:, :-1]))
                 q, k, v, gate = layer.mix.qkvg(layer.attn_norm(x))
                 read = (attention(q, k, v) * torch.sigmoid(gate)).transpose(1, 2).flatten(2)
                 if part is not layer.mix.wo:
@@ -71,37 +85,31 @@ def write(part: torch.nn.Module, weight: torch.Tensor) -> None:
         parts, shared = weight.split([part.parts.down.in_features, part.shared.down.in_features], -1)
         part.parts.down.weight.copy_(parts)
         part.shared.down.weight.copy_(shared)
+    elif isinstance(part, DeltaNet):
+        part.wo.weight.copy_(weight)
+    elif isinstance(part, Dense):
+        part.down.weight.copy_(weight)
     else:
-        {DeltaNet: lambda: part.wo, Dense: lambda: part.down}.get(type(part), lambda: part)().weight.copy_(weight)
-
-
-def pairs(model: Hybrid, ids: torch.Tensor, states: torch.Tensor) -> torch.Tensor:
-    """What the layer of MTP joins: the embeddings of tokens, and the states in front of them."""
-    return torch.cat([model.head.enorm(model.emb(ids)[:, 1:]), model.head.hnorm(states[:, :-1])], -1)
+        part.weight.copy_(weight)
 
 
 @torch.no_grad()
 def fit(model: Hybrid, teacher: LM, texts: Iterable[torch.Tensor]) -> None:
     """Fits the model's new parts to what the teacher computes of texts [batch, length]."""
-    squares = {name: Squares() for name, m in model.named_modules() if name.startswith("blocks.") and isinstance(m, DeltaNet | Mixture)}
+    squares: dict[DeltaNet | Mixture, Squares] = {}
     join, kept = Squares(), []
     for ids in texts:
         with torch.autocast("cpu", dtype=torch.bfloat16):
             wanted = teacher.hidden(ids)
-            for n, (new, old) in enumerate(zip(model.blocks, teacher.blocks)):
-                added = attended(old, wanted[n])
-                if isinstance(new.mix, DeltaNet):
-                    x = old.attn_norm(wanted[n])
-                    if not kept:
-                        open_gates(new.mix, x)
-                    squares[f"blocks.{n}.mix"].add(new.mix.read(x), added)
-                if isinstance(new.feed, Mixture):
-                    middle = wanted[n] + added
-                    squares[f"blocks.{n}.feed"].add(torch.cat(new.feed.units(old.ffn_norm(middle)), -1), wanted[n + 1] - middle)
+            for part, x, added in new_parts(model, teacher, wanted):
+                if isinstance(part, DeltaNet) and not kept:
+                    open_gates(part, x)
+                read = part.read(x) if isinstance(part, DeltaNet) else torch.cat(part.units(x), -1)
+                squares.setdefault(part, Squares()).add(read, added)
             states = teacher.norm(wanted[-1])
-            join.add(pairs(model, ids, states), wanted[-2][:, 1:])
+            join.add(model.head.beside(model.emb(ids)[:, 1:], states[:, :-1]), wanted[-2][:, 1:])
         kept.append((ids, states, wanted[-1]))
-    for name, found in squares.items():
-        write(model.get_submodule(name), found.solved())
+    for part, found in squares.items():
+        write(part, found.solved())
     write(model.head.join, join.solved())
     fit_layer(model, kept)

@@ -187,9 +187,13 @@ class Head(nn.Module):
         with torch.no_grad():
             self.join.weight += 0.5 * torch.eye(s.dim).repeat(1, 2)
 
+    def beside(self, embedded: torch.Tensor, states: torch.Tensor) -> torch.Tensor:
+        """What join reads."""
+        return torch.cat([self.enorm(embedded), self.hnorm(states)], -1)
+
     def pairs(self, embedded: torch.Tensor, states: torch.Tensor, keys: list[torch.Tensor], values: list[torch.Tensor]) -> torch.Tensor:
         """The next states of pairs [batch, length, dim] each. Their keys and values are appended to those of the steps before."""
-        x = self.join(torch.cat([self.enorm(embedded), self.hnorm(states)], -1))
+        x = self.join(self.beside(embedded, states))
         mix = self.layer.mix
         q, k, v, gate = mix.qkvg(self.layer.attn_norm(x))
         keys.append(k)

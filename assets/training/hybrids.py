@@ -13,10 +13,10 @@ from typing import Callable
 import torch
 import torch.nn.functional as F
 
-from fit import attended, fit
+from fit import Part, fit, new_parts
 from grow import grown, with_experts
 from heads import LATER, REGRESSION
-from hybrid import HYBRID, MIXTURE, SMOKE, SMOKE_MIXTURE, DeltaNet, Hybrid, Mixture, load, save
+from hybrid import HYBRID, MIXTURE, SMOKE, SMOKE_MIXTURE, Hybrid, load, save
 from model import LM
 from model import load as load_pair
 from train import Streams, divergence, optimizers, rate_at
@@ -44,6 +44,10 @@ def distance(got: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
 def agreement(p: torch.Tensor, q: torch.Tensor) -> float:
     """How often the best tokens are the same."""
     return (p.argmax(-1) == q.argmax(-1)).float().mean().item()
+
+
+def shown(numbers: list[float]) -> str:
+    return " ".join(f"{a:.3f}" for a in numbers)
 
 
 def learned(model: Hybrid, teacher: LM, x: torch.Tensor, answer: torch.Tensor, weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, float]:
@@ -79,28 +83,26 @@ def loss_of(model: Hybrid, teacher: LM, x: torch.Tensor, weight: torch.Tensor, s
     return loss + of_head, [agreed, *more]
 
 
+@torch.no_grad()
+def agreements(model: Hybrid, teacher: LM, x: torch.Tensor, weight: torch.Tensor, steps: int) -> str:
+    return shown(loss_of(model, teacher, x, weight, steps)[1])
+
+
 class Apart:
-    """Each part learns by itself to do what the teacher does in its place, from the teacher's states: delta nets what attention adds,
-    mixtures what the dense network adds, the head the next state. Nothing is passed back through other layers, and the teacher reads a
-    batch only once, so this is many times cheaper than loss_of, and comes before it."""
+    """Each part learns by itself to do what the teacher does in its place, from the teacher's states (new_parts), and the head to guess
+    the next state. Nothing is passed back through other layers, and the teacher reads a batch only once, so this is many times cheaper
+    than loss_of, and comes before it."""
 
     def __init__(self, model: Hybrid, teacher: LM, streams: Streams, rows: int, count: int):
         self.model, self.teacher, self.streams, self.rows, self.count = model, teacher, streams, rows, count
         self.kept: list[tuple] = []
 
     @torch.no_grad()
-    def read(self) -> tuple:
-        """The answers' places, of each new part its input and what it shall add, and the normed states."""
+    def read(self) -> tuple[torch.Tensor, torch.Tensor, list[Part], torch.Tensor]:
+        """Tokens, the answers' places, the new parts with what they shall learn, and the normed states."""
         x, _, weight = self.streams.batch(self.rows)
-        wanted, parts = self.teacher.hidden(x), []
-        for n, (new, old) in enumerate(zip(self.model.blocks, self.teacher.blocks)):
-            added = attended(old, wanted[n])
-            if isinstance(new.mix, DeltaNet):
-                parts.append((new.mix, old.attn_norm(wanted[n]), added))
-            if isinstance(new.feed, Mixture):
-                middle = wanted[n] + added
-                parts.append((new.feed, old.ffn_norm(middle), wanted[n + 1] - middle))
-        return x, weight > 0, parts, self.teacher.norm(wanted[-1])
+        stream = self.teacher.hidden(x)
+        return x, weight > 0, list(new_parts(self.model, self.teacher, stream)), self.teacher.norm(stream[-1])
 
     def loss(self, step: int, steps: int) -> tuple[torch.Tensor, list[float]]:
         """The loss, and the parts' mean distance and the head's agreement with the teacher."""
@@ -114,7 +116,8 @@ class Apart:
         return loss, [sum(f.item() for f in far) / max(1, len(far)), *agreed]
 
 
-def train(model: Hybrid, loss_at: Callable[[int], tuple[torch.Tensor, list[float]]], count: int, rate: float, out: Path) -> None:
+def train(model: Hybrid, loss_at: Callable[[int], tuple[torch.Tensor, list[float]]], named: str, count: int, rate: float, out: Path) -> None:
+    """named is what the numbers are that loss_at returns beside the loss."""
     changes, began = optimizers(model, rate), time.time()
     kept = began
     for step in range(count):
@@ -122,14 +125,13 @@ def train(model: Hybrid, loss_at: Callable[[int], tuple[torch.Tensor, list[float
             for group in o.param_groups:
                 group["lr"] = rate * rate_at(step / count, step, 10)
             o.zero_grad(set_to_none=True)
-        loss, agreed = loss_at(step)
+        loss, numbers = loss_at(step)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         for o in changes:
             o.step()
         if step % 5 == 4:
-            best = " ".join(f"{a:.3f}" for a in agreed)
-            print(f"{time.time() - began:.0f}s batch {step + 1} loss {loss.item():.4f} agrees {best} uneven {model.uneven().item():.2f}", flush=True)
+            print(f"{time.time() - began:.0f}s batch {step + 1} loss {loss.item():.4f} {named} {shown(numbers)} uneven {model.uneven().item():.2f}", flush=True)
         if time.time() - kept > SAVE_SECONDS:
             save(model, out)
             kept = time.time()
@@ -167,13 +169,16 @@ def main() -> None:
     mix = {name: float(share) for name, share in (part.split("=") for part in chosen.mix.split(","))}
     streams, rows = Streams(chosen.data, mix, chosen.length, chosen.seed), max(1, chosen.tokens // chosen.length)
     if chosen.fit:
+        x, _, weight = streams.batch(rows)
+        print(f"before it is fitted: agrees {agreements(model, teacher, x, weight, chosen.draft)}", flush=True)
+        began = time.time()
         fit(model, teacher, (streams.batch(rows)[0] for _ in range(chosen.fit)))
-        print(f"fitted to {chosen.fit} batches", flush=True)
+        print(f"{time.time() - began:.0f}s fitted to {chosen.fit} other batches: agrees {agreements(model, teacher, x, weight, chosen.draft)}", flush=True)
     if chosen.apart:
         apart = Apart(model, teacher, streams, rows, chosen.apart)
-        train(model, lambda step: apart.loss(step, chosen.draft), chosen.steps, chosen.rate, chosen.out)
+        train(model, lambda step: apart.loss(step, chosen.draft), "distance, and head agrees", chosen.steps, chosen.rate, chosen.out)
     else:
-        train(model, lambda _: loss_of(model, teacher, *streams.batch(rows)[::2], chosen.draft), chosen.steps, chosen.rate, chosen.out)
+        train(model, lambda _: loss_of(model, teacher, *streams.batch(rows)[::2], chosen.draft), "agrees", chosen.steps, chosen.rate, chosen.out)
 
 
 if __name__ == "__main__":
