@@ -20,17 +20,18 @@ import (
 
 // lane is one way to write the same replies. Its time is that of whole replies, from the question to the end.
 type lane struct {
-	*Conversation           // nil: the server's own chat route is asked, without this program
-	address                 string
-	replies, tokens, rounds int
-	drafted, accepted, most int
-	ms                      float64
+	*Conversation     // nil: the server's own chat route is asked, without this program
+	address           string
+	most              int // of the tokens of a reply of that route
+	tokens, rounds    int
+	drafted, accepted int
+	ms                float64
 }
 
 func (l *lane) write(t *testing.T, prompt string) {
 	t.Helper()
 	began := time.Now()
-	if l.replies++; l.Conversation == nil {
+	if l.Conversation == nil {
 		bareReply(t, l.address, prompt, l.most)
 	} else {
 		end, rounds := ended(t, l.Conversation, prompt)

@@ -28,7 +28,7 @@ type recipeCase struct {
 // large for the repository: the test takes those in the folder that -recipe names.
 func TestModelsOfTheRecipeAgainstPyTorch(t *testing.T) {
 	if *recipe == "" {
-		t.Skip("no folder of models named by -recipe")
+		t.Skip("-recipe names no folder of models: assets/training makes them, and what they are compared with")
 	}
 	files, err := filepath.Glob(filepath.Join(*recipe, "*-reference.json"))
 	if err != nil || len(files) == 0 {

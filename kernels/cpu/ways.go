@@ -36,11 +36,11 @@ func (w Ways) String() string {
 	if w.WidenFirst {
 		when = "first"
 	}
-	return "many rows are faster if float weights are converted " + when + "; " + w.Prefetching.String()
+	return "many rows are faster if float weights are converted " + when + "; " + w.said()
 }
 
-// String says which ways were chosen.
-func (p Prefetching) String() string {
+// said says which ways were chosen. It is no String, which the products that embed p would have, too.
+func (p Prefetching) said() string {
 	one, few := "one row's weights pass by the last-level cache", "first"
 	if p.FillCaches {
 		one = "one row is faster if its weights go through all caches"
