@@ -43,11 +43,14 @@ func (m *Model) moveTarget(arg string) tea.Cmd {
 	case m.options.Reopen == nil:
 		return m.say("the target cannot be changed here, only in a chat")
 	}
-	c, err := elsewhere(m.engine.Settings(), arg)
-	if err != nil {
-		return m.say(sanitize.Line(err.Error()))
-	}
 	return m.afterReply(func() tea.Cmd {
+		if m.forming { // the engine that is left would get the form
+			return m.say("a form is still being worked out: wait for it, then move the target")
+		}
+		c, err := elsewhere(m.engine.Settings(), arg)
+		if err != nil {
+			return m.say(sanitize.Line(err.Error()))
+		}
 		ctx, cancel := context.WithCancel(m.ctx)
 		m.moving, m.engine = moving{cancel: cancel, from: m.engine}, nil
 		from := m.moving.from

@@ -131,6 +131,42 @@ func TestEscKeepsTheTargetWhileAServerIsAsked(t *testing.T) {
 	}
 }
 
+// A form that is being worked out would go to the engine that is left.
+func TestTheTargetStaysWhileAFormIsWorkedOut(t *testing.T) {
+	s, made := screenToServers(t, func(context.Context, config.Config) error { return nil })
+	for _, r := range "/regex [a-z]+" {
+		s.update(key(string(r)))
+	}
+	_, form := s.m.Update(key("enter"))
+	s.ask("/remote far:8080")
+	s.mustShow("a form is still being worked out")
+	s.do(form)
+	s.ask("/remote far:8080")
+	s.settle()
+	if len(*made) != 1 || (*made)[0].Settings().Constraint.Regex != "[a-z]+" {
+		t.Errorf("%d engines were made, or the form is lost", len(*made))
+	}
+}
+
+// Whoever quits while a server is asked leaves no engine open, whether the server answers or not.
+func TestQuittingWhileAServerIsAskedClosesTheEngines(t *testing.T) {
+	for _, answers := range []bool{false, true} {
+		s, made := screenToServers(t, func(ctx context.Context, _ config.Config) error {
+			if <-ctx.Done(); answers {
+				return nil
+			}
+			return context.Cause(ctx)
+		})
+		s.begin("/remote far:8080")
+		if err := s.m.close(func() {}); err != nil || !s.engine.closed {
+			t.Errorf("%v; the engine here is closed: %v", err, s.engine.closed)
+		}
+		if answers && (len(*made) != 1 || !(*made)[0].closed) {
+			t.Error("the engine of the server is open")
+		}
+	}
+}
+
 // A prompt that was entered while a server was asked is sent to it.
 func TestAPromptWaitsForTheServer(t *testing.T) {
 	answer := make(chan struct{})
