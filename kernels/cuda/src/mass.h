@@ -1,6 +1,6 @@
 // The integers that stand for weights when they are added and compared (ref/gpu_mass.go).
 //
-// A graphics card for games does two operations of double precision in the time of 128 of integers. And
+// A graphics card for games does two operations of double precision in the time of 64 with integers. And
 // sums of integers are exact, so they do not depend on the order in which threads add.
 #pragma once
 #include "rank.h"
