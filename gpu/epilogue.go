@@ -71,8 +71,6 @@ func joinEpilogues(operations []operation, m epilogueMemory) []operation {
 			o = products{p}.reading(m.usual, place)
 		case products:
 			o = p.reading(m.usual, place)
-		case expertProducts:
-			o = p.reading(m.usual, place)
 		case convert, normOperand, swiGLUOperand, combineOperand:
 			last := len(joined) - 1
 			if last >= 0 {
@@ -112,6 +110,9 @@ func (o products) reading(usual, place driver.Pointer) products {
 // epilogueOf returns o as an epilogue of products, if it can be one.
 func epilogueOf(o operation, before products) (epilogue, bool) {
 	rows, cols, form := before[0].rows, before[0].weight.rows, before[0].weight.format.Operand()
+	if before[0].by != (choices{}) {
+		return epilogue{}, false // no kernel for that
+	}
 	switch o := o.(type) {
 	case swiGLUOperand:
 		fits := len(before) == 2 && o.gate == before[0].dst && o.up == before[1].dst && o.n == rows*cols &&

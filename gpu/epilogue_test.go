@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"reflect"
+	"slices"
 	"testing"
 
 	"specula/gpu/driver"
@@ -13,7 +14,9 @@ func TestProductsGoOnWithTheirResults(t *testing.T) {
 	memory := epilogueMemory{arrived: 1 << 30, usual: 1 << 31, other: 1 << 32}
 	weight := func(f *cuda.Format, rows, cols int) *matrix { return &matrix{rows: rows, cols: cols, format: f} }
 	operandOf := func(f *cuda.Format, cols int) operand { return operand{f, memory.usual, atNormed, rows, cols} }
-	from := func(place driver.Pointer, dst driver.Pointer, w *matrix) product { return product{dst, place, rows, w} }
+	from := func(place driver.Pointer, dst driver.Pointer, w *matrix) product {
+		return product{dst: dst, activations: place, rows: rows, weight: w}
+	}
 	gateUp := products{from(memory.usual, atQ, weight(cuda.Q8_0, wide, narrow)), from(memory.usual, atK, weight(cuda.Q8_0, wide, narrow))}
 	down := func(place driver.Pointer) products {
 		return products{from(place, atV, weight(cuda.Q8_0, narrow, wide))}
@@ -40,6 +43,8 @@ func TestProductsGoOnWithTheirResults(t *testing.T) {
 		change(&o)
 		return o
 	}
+	ofExperts := slices.Clone(gateUp)
+	ofExperts[0].by.slots = rows // one expert for each row
 	for name, c := range map[string]struct {
 		products products
 		then     operation
@@ -49,6 +54,7 @@ func TestProductsGoOnWithTheirResults(t *testing.T) {
 		"more rows gated":            {gateUp, ofGated(func(o *swiGLUOperand) { o.n += wide })},
 		"operand of another form":    {gateUp, ofGated(func(o *swiGLUOperand) { o.to.format = cuda.BFloat16 })},
 		"one product":                {gateUp[:1], gated},
+		"products of experts":        {ofExperts, gated},
 		"gate and up of other sizes": {products{gateUp[0], from(memory.usual, atK, weight(cuda.Q8_0, narrow, narrow))}, gated},
 		"a norm of other rows":       {down(memory.usual), ofSum(func(o *normOperand) { o.y = atOther })},
 		"a norm without a sum":       {down(memory.usual), ofSum(func(o *normOperand) { o.y = 0 })},

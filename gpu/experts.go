@@ -113,8 +113,7 @@ func (b *Backend) MatMulExperts(dst, x compute.Buffer, r compute.Routing, w comp
 	require(xb.cols == weight.cols && d.cols == weight.rows && weight.experts == of.Experts, "MatMulExperts of widths that do not fit")
 	b.convert(xb, rows, weight.format)
 	b.changed(d)
-	b.tape.append(expertProduct{product{d.memory, b.scratch.rounded.memory, rows, weight},
-		choices{of.counts, of.groups, of.slots(), of.mostGroups(), used}})
+	b.tape.append(product{d.memory, b.scratch.rounded.memory, rows, weight, choices{of.counts, of.groups, of.slots(), of.mostGroups(), used}})
 	return nil
 }
 

@@ -97,7 +97,7 @@ func joinProducts(operations []operation) []operation {
 func (p product) joins(others ...product) bool {
 	for _, o := range others {
 		if p.activations != o.activations || p.rows != o.rows || p.weight.format != o.weight.format ||
-			p.weight.cols != o.weight.cols || p.dst == o.dst {
+			p.weight.cols != o.weight.cols || p.by != o.by || p.dst == o.dst {
 			return false
 		}
 	}

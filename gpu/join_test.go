@@ -133,7 +133,10 @@ func TestProductsOfTheSameActivationsAreJoined(t *testing.T) {
 	const rows, cols = 3, 512
 	of := func(f *cuda.Format, rows, cols int) *matrix { return &matrix{rows: rows, cols: cols, format: f} }
 	wide, narrow := of(cuda.Q8_0, 4096, cols), of(cuda.Q8_0, 512, cols)
-	q, k, v := product{atQ, atX, rows, wide}, product{atK, atX, rows, narrow}, product{atV, atX, rows, narrow}
+	to := func(dst driver.Pointer, w *matrix) product {
+		return product{dst: dst, activations: atX, rows: rows, weight: w}
+	}
+	q, k, v := to(atQ, wide), to(atK, narrow), to(atV, narrow)
 	changed := func(change func(*product)) product {
 		p := k
 		change(&p)
@@ -145,8 +148,8 @@ func TestProductsOfTheSameActivationsAreJoined(t *testing.T) {
 		"three": {[]operation{q, k, v}, []operation{products{q, k, v}}},
 		"two":   {[]operation{q, k}, []operation{products{q, k}}},
 		"one":   {[]operation{q}, []operation{q}},
-		"more than three": {[]operation{q, k, v, product{atOther, atX, rows, wide}},
-			[]operation{products{q, k, v}, product{atOther, atX, rows, wide}}},
+		"more than three": {[]operation{q, k, v, to(atOther, wide)},
+			[]operation{products{q, k, v}, to(atOther, wide)}},
 		"not neighbours": {[]operation{q, addBias{x: atQ}, k, v},
 			[]operation{q, addBias{x: atQ}, products{k, v}}},
 	} {
@@ -162,6 +165,7 @@ func TestProductsOfTheSameActivationsAreJoined(t *testing.T) {
 		"fewer rows":        changed(func(p *product) { p.rows-- }),
 		"another width":     changed(func(p *product) { p.weight = of(cuda.Q8_0, 512, 2*cols) }),
 		"the same result":   changed(func(p *product) { p.dst = atQ }),
+		"rows of experts":   changed(func(p *product) { p.by.slots = rows }),
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := joinProducts([]operation{q, other}); !reflect.DeepEqual(got, []operation{q, other}) {

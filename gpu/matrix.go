@@ -245,14 +245,14 @@ func (b *Backend) MatMul(dst, x compute.Buffer, m int, w compute.Matrix) error {
 	b.convert(xb, m, f)
 	b.changed(d)
 	if f.Product(m, weight.factor()).SharedBytes <= max(freeShared, b.info.SharedBytes) {
-		b.tape.append(product{d.memory, b.scratch.rounded.memory, m, weight})
+		b.tape.append(product{dst: d.memory, activations: b.scratch.rounded.memory, rows: m, weight: weight})
 		return nil
 	}
 	// This GPU has too little shared memory per block for the kernel of many rows. Parts of 32
 	// rows give the same bits.
 	for from := 0; from < m; from += 32 {
 		activations := b.scratch.rounded.memory + driver.Pointer(f.ActivationBytes(from, xb.cols))
-		b.tape.append(product{d.row(from), activations, min(32, m-from), weight})
+		b.tape.append(product{dst: d.row(from), activations: activations, rows: min(32, m-from), weight: weight})
 	}
 	return nil
 }

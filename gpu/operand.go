@@ -128,7 +128,7 @@ func (o swiGLU) access() access {
 }
 func (o convert) access() access { return access{reads: [3]driver.Pointer{o.x}} }
 func (o product) access() access {
-	return access{reads: [3]driver.Pointer{o.activations}, writes: o.dst, bytes: floatBytes * o.rows * o.weight.rows}
+	return access{reads: [3]driver.Pointer{o.activations}, writes: o.dst, bytes: floatBytes * max(o.rows, o.by.slots) * o.weight.rows}
 }
 func (o addBias) access() access { return access{reads: [3]driver.Pointer{o.x}} }
 func (o rotate) access() access  { return access{reads: [3]driver.Pointer{o.x}} }

@@ -23,9 +23,9 @@ func TestRowsThatOnlyProductsReadAreWrittenAsTheirOperand(t *testing.T) {
 	sum := addNorm{atY, of}
 	gated := swiGLU{atNormed, atY, rows * cols}
 	attended := combine{dst: atNormed, part: partial{heads: 8, headDim: 64}, rows: rows}
-	times := product{atQ, activations, rows, weight}
+	times := product{dst: atQ, activations: activations, rows: rows, weight: weight}
 	// again computes the converted rows anew, so that nothing reads the old ones any more.
-	again := product{atNormed, activations, rows, weight}
+	again := product{dst: atNormed, activations: activations, rows: rows, weight: weight}
 	changed := func(c convert, change func(*convert)) convert {
 		change(&c)
 		return c
@@ -46,11 +46,11 @@ func TestRowsThatOnlyProductsReadAreWrittenAsTheirOperand(t *testing.T) {
 		"added later":                  {[]operation{of, converted, add{atX, atNormed, rows * cols}, again}, nil},
 		"part of them is added later":  {[]operation{of, converted, add{atX, atNormed + 4*cols, cols}, again}, nil},
 		"an unknown reader":            {[]operation{of, converted, move{atX, atNormed, 4}, again}, nil},
-		"some are written again":       {[]operation{of, converted, product{atNormed, activations, rows - 1, weight}}, nil},
+		"some are written again":       {[]operation{of, converted, product{dst: atNormed, activations: activations, rows: rows - 1, weight: weight}}, nil},
 		"a format without such kernels": {[]operation{of, changed(converted, func(c *convert) { c.format = cuda.Half }),
 			again}, nil},
 		"other rows": {[]operation{of, changed(converted, func(c *convert) { c.x = atOther }),
-			product{atOther, activations, rows, weight}}, nil},
+			product{dst: atOther, activations: activations, rows: rows, weight: weight}}, nil},
 		"more rows":                {[]operation{of, changed(converted, func(c *convert) { c.rows++ }), again}, nil},
 		"groups that are no rows":  {[]operation{norm{atNormed, atX, atWeight, 2 * rows, cols / 2, 1e-5}, converted, again}, nil},
 		"one part of attention":    {[]operation{combine{dst: atNormed, part: attended.part, rows: 1}, converted, again}, nil},

@@ -224,11 +224,13 @@ func (o convert) launch() launch {
 		whole(o.format.ActivationSlabs(o.cols)))
 }
 
-// product multiplies converted activations, (rows, cols), with a weight.
+// product multiplies converted activations, (rows, cols), with a weight; in a mixture, with the matrices of the
+// experts that the rows chose.
 type product struct {
 	dst, activations driver.Pointer
 	rows             int
 	weight           *matrix
+	by               choices // zero: no mixture
 }
 
 func (o product) launch() launch { return products{o}.launch() }
@@ -237,7 +239,15 @@ func (o product) launch() launch { return products{o}.launch() }
 // most cuda.MostJoined.
 type products []product
 
-func (o products) launch() launch { return o.then(epilogue{}) }
+func (o products) launch() launch {
+	by := o[0].by
+	if by == (choices{}) {
+		return o.then(epilogue{})
+	}
+	matrices, arguments := o.matrices()
+	l := o[0].weight.format.ExpertProduct(by.most, matrices...)
+	return launchOf(l.Kernel, shapeOf(l), append(arguments, address(by.counts), address(by.groups), whole(by.used))...)
+}
 
 // matrices returns the sizes of the matrices, and the arguments that every kernel of products has.
 func (o products) matrices() (matrices []cuda.Factor, arguments []driver.Argument) {

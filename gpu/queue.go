@@ -35,7 +35,7 @@ func (b *Backend) flush() {
 	b.tape = <-b.spare
 	b.rounded = rounded{}
 	var missing error
-	t.steps, missing = b.lower(t.steps, joinEpilogues(joinExpertProducts(joinProducts(joinOperands(join(t.operations)))), b.epilogueMemory())...)
+	t.steps, missing = b.lower(t.steps, joinEpilogues(joinProducts(joinOperands(join(t.operations))), b.epilogueMemory())...)
 	b.device.Submit(func() {
 		defer func() {
 			t.reset()
