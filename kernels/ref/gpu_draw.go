@@ -14,8 +14,6 @@ const lanes = 32 // per warp
 // Slices returns the number of slices in a row.
 func Slices(vocab int) int { return (vocab + SliceTokens - 1) / SliceTokens }
 
-func slice[T any](row []T, s int) []T { return row[s*SliceTokens : min((s+1)*SliceTokens, len(row))] }
-
 // Round addresses the uniforms of one sequence in one round and describes its draft. The device has
 // the same layout.
 type Round struct {
