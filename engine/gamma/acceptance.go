@@ -4,22 +4,24 @@ import "math"
 
 const (
 	// startRate is the acceptance assumed before there is evidence. It is high, so that drafts are
-	// tried. A position that was not reached yet is assumed to have the rate of the position before
-	// it. Both assumptions count as startWeight observations.
+	// tried. A position in drafts that no round has reached yet starts with the estimate of the
+	// position before it. Both assumptions count as startWeight observations.
 	startRate   = 0.8
 	startWeight = 5
 	// memory is the largest number of observations that an estimate rests on. With 100, the standard
 	// error of an acceptance is 5 points, and that of the speed predicted from it for γ = 1 is 4 %. With
 	// fewer, a run of bad luck would end drafts that gain a few percent.
 	memory = 100
-	// usualSpread is the variance between replies that is assumed after the first reply. It counts as
-	// spreadStart observations. The variance is a mean of at most spreadMemory observations.
+	// usualSpread is the variance of the acceptance between replies that is assumed after the first
+	// reply. It counts as spreadStart observations. The later estimate of this variance rests on at
+	// most spreadMemory observations.
 	usualSpread               = 0.05
 	spreadMemory, spreadStart = 300, 20
-	// In each round that does not reach a position, the weight of its evidence is multiplied by
-	// 1 − fading, so that new evidence counts quickly. Its estimate moves towards that of the position
-	// before it, by the fraction drift of their difference. Otherwise old bad luck would rule out this
-	// depth forever.
+	// A round that does not reach a position gives no evidence about it. Then the weight of the
+	// position's old evidence is multiplied by 1 − fading, so that new evidence will count quickly. The
+	// position's estimate also moves towards the estimate of the position before it, by the fraction
+	// drift of their difference. Without the drift, a position that once had bad luck would never be
+	// drafted again.
 	fading = 0.01
 	drift  = 0.004
 )
@@ -68,7 +70,8 @@ func (r *rate) add(x, n, memory float64) {
 	r.mean += (x - r.mean) * n / r.weight
 }
 
-// observe learns from a round: of its tested tokens all were accepted, or all except the last.
+// observe learns from a round. Of the tested tokens, all were accepted, or all except the last. The
+// estimates of positions that the round did not reach fade and drift.
 func (a *acceptance) observe(o Observation) {
 	for i := range o.Tested {
 		if i == len(*a) {
@@ -101,8 +104,8 @@ func (a acceptance) at(i int) float64 {
 	return p.mean + (p.here.mean-p.mean)*p.here.weight/(p.here.weight+luck/p.variance.mean)
 }
 
-// shown returns the acceptance of position i in the current reply alone. If the reply has hardly
-// tested that position, shown returns the estimate.
+// shown returns the acceptance of position i in the current reply alone, or the estimate if the reply
+// has tested this position fewer than hindsightTests times.
 func (a acceptance) shown(i int) float64 {
 	if i < len(a) && a[i].here.weight >= hindsightTests {
 		return a[i].here.mean

@@ -15,8 +15,9 @@ type calibration struct {
 
 const (
 	confidenceBins = 12
-	// lookupMemory is calibration.memory for looked-up tokens; for others it is the constant memory.
-	// Repetition comes in bursts: a reply starts to repeat something, and stops.
+	// lookupMemory is calibration.memory for a proposer that looks tokens up; for other proposers it is
+	// the constant memory. It is small, because a reply begins to repeat a text and ends to repeat it
+	// within a few rounds.
 	lookupMemory = 8
 	// priorShare is the weight of the estimate that ignores confidence, divided by calibration.memory.
 	priorShare = 0.1
@@ -42,11 +43,11 @@ func (c *calibration) chance(confidence, usual float64) float64 {
 	return (prior*usual + b.weight*b.mean) / (prior + b.weight)
 }
 
-// Continue is asked after draft token i (from 0) was drawn with confidence q. It returns "" to go
-// on, or the reason why one more token is not worth its cost. Going on is worth it if, for some number
-// of further tokens, their expected tokens per cost are at least those of the best γ. This is optimal
-// stopping: the threshold follows from the costs and is not a setting. Only the cost-aware rule
-// ends a draft early, and never a probe.
+// Continue is asked after draft token i (from 0) was drawn with confidence q. It returns "" to go on,
+// or the reason to stop. It goes on if there is a number n of further tokens that is worth it: the
+// expected number of accepted tokens among these n, divided by their cost, is at least the expected
+// tokens per cost of the best γ. This is optimal stopping: the threshold follows from the costs and is
+// not a setting. Only the cost-aware rule ends a draft early. A probe is never ended early.
 func (c *Controller) Continue(i int, q float64) string {
 	most := c.decision.Gamma
 	if c.options.Rule != CostAware || c.decision.Probe || i+1 >= most {
@@ -71,9 +72,10 @@ func (c *Controller) Continue(i int, q float64) string {
 // cost-aware rule trims. Trimming by confidence keeps the text exact only if the draft does not
 // depend on chance, which is true for looked-up drafts.
 //
-// A confidence without observations gets the chance startRate. Each time a confidence is left out, its
-// observations lose weight. So its chance returns to startRate, and it is tried again now and then. Across a
-// network it gets the chance 0, and Passed teaches what holds.
+// A confidence without observations gets the chance startRate. Each time Trim leaves a token out, the
+// observations of this token's confidence lose weight. So the chance returns to startRate, and such a
+// token is tried again now and then. Across a network a confidence without observations gets the chance
+// 0, because Passed gives observations without a try.
 func (c *Controller) Trim(confidence []float64) (gamma int, why string) {
 	n := min(len(confidence), c.options.Max)
 	if c.options.Rule != CostAware {
@@ -81,7 +83,7 @@ func (c *Controller) Trim(confidence []float64) (gamma int, why string) {
 	}
 	unseen := startRate
 	if c.options.Remote {
-		unseen = 0 // a try costs a round trip, and Passed teaches for nothing
+		unseen = 0 // a try costs a round trip, and Passed gives observations without one
 	}
 	holds := func(i int) float64 { return c.confidence.chance(confidence[i], unseen) }
 	lengths := c.costs.lengths(n, holds)
@@ -98,8 +100,9 @@ func (c *Controller) Trim(confidence []float64) (gamma int, why string) {
 	return gamma, why
 }
 
-// Passed learns from a looked-up draft that was not verified across a network: whether the token that the target
-// wrote then is the draft's first.
+// Passed learns from a looked-up draft that was not sent to the server. confidence is that of the
+// draft's first token. held says whether the target then wrote this token. Passed does nothing unless
+// Options.Remote is set.
 func (c *Controller) Passed(confidence float64, held bool) {
 	x := 0.0
 	if held {
@@ -110,6 +113,7 @@ func (c *Controller) Passed(confidence float64, held bool) {
 	}
 }
 
-// lookupFading is the fraction of its weight that a bin loses each time its confidence is left out. So a
+// lookupFading is the fraction of its weight that a bin loses each time a token of its confidence is
+// left out. So a try, which costs about one row, comes once in about a hundred such rounds.
 // try, which costs about one row, comes once in about a hundred such rounds.
 const lookupFading = 0.002

@@ -2,10 +2,10 @@ package gamma
 
 import "fmt"
 
-// mostTokensPerCost is the cost-aware rule. It takes the γ with the most expected tokens per cost, if this
-// γ should save more time until the end of the reply than the proposer needs to read missed tokens.
-// Otherwise it drafts nothing, or now and then one token (see off). A lookup may always draft the
-// most, and γ = 0 needs evidence (see mayRefuse).
+// mostTokensPerCost is the cost-aware rule. It takes the γ with the most expected tokens per cost, if
+// this γ should save more time until the end of the reply than the proposer needs to read missed
+// tokens. Otherwise it drafts nothing, or now and then one token (see off). Two exceptions: a proposer
+// that only looks up is always asked for Options.Max tokens, and γ = 0 needs evidence (see mayRefuse).
 func (c *Controller) mostTokensPerCost(o Outlook) Decision {
 	switch {
 	case c.options.Max == 0:
@@ -37,11 +37,11 @@ func (c *Controller) mostTokensPerCost(o Outlook) Decision {
 
 // A decision against drafting needs evidence, because the rehearsal and the first rounds may have run
 // while other programs used the machine. The controller refuses no draft until fewDrafts rounds have
-// drafted. Until manyDrafts rounds, it refuses a draft only if the acceptance is below mostHold, which
-// other programs cannot cause, or if the draft gives fewer tokens per cost than poor times what plain
-// decoding gives. Nominal costs do not depend on other programs: with them the controller can refuse a
-// draft from the first round on. Across a network it does so, too, because a few drafts cost more than
-// many short replies.
+// drafted. Until manyDrafts rounds have drafted, it refuses a draft only in two cases: the acceptance
+// is below mostHold, which other programs cannot cause, or the draft gives fewer tokens per cost than
+// poor times what plain decoding gives. With nominal costs the controller can refuse a draft from the
+// first round on, because these costs do not depend on other programs. It can do so across a network,
+// too, because there the first drafts may cost more time than short replies win back.
 const (
 	fewDrafts, manyDrafts = 6, 16
 	mostHold, poor        = 0.6, 0.75
@@ -55,8 +55,8 @@ func (c *Controller) mayRefuse(gamma int) bool {
 }
 
 // margin is the fraction by which a draft must seem faster than plain decoding, because estimates have
-// errors. If both are about equal, an error may cost a gain, but must not make a reply slower than
-// without speculation.
+// errors. If a draft is in truth about as fast as plain decoding, an error may miss a small gain, but
+// must not make a reply slower than without speculation.
 const margin = 0.02
 
 // debt returns the cost of the tokens that the proposer must read before it can draft. The first
@@ -71,9 +71,9 @@ func (c *Controller) debt(o Outlook) float64 {
 // usualReply is the assumed length of a reply in tokens, until a reply has ended.
 const usualReply = 128
 
-// gain returns the cost that drafting gamma tokens a round should save until the reply ends. left is
-// the number of tokens that the reply may still have. The reply is assumed to go on for as many tokens as
-// a whole reply has on average, but for no more than left.
+// gain returns the cost that drafting gamma tokens a round should save until the reply ends. The reply
+// is assumed to go on for as many tokens as a whole reply has on average, but for no more than left,
+// which is the number of tokens that the reply may still have.
 func (c *Controller) gain(gamma, left int) float64 {
 	return min(c.replyTokens.mean, float64(left)) * (1/c.rate(0) - 1/c.rate(gamma))
 }
@@ -84,19 +84,20 @@ func (c *Controller) rate(gamma int) float64 { return c.lengths[gamma].rate() }
 // While plain decoding is best, a draft is tried now and then, because the text may have become easier
 // or the machine less busy.
 const (
-	// tryBudget is the fraction of time (0.15 %) for tries, which are drafts made while plain decoding is
-	// best. Where speculation does not pay, it may cost 1 % of the time in all, most of it for other
-	// things than tries.
+	// tryBudget is the fraction of the time that tries may cost. A try is a draft made while plain
+	// decoding is best. The fraction is small, because everything that speculation costs where it does
+	// not pay may be 1 % of the time in all, and decisions and plain rounds need most of this 1 %.
 	tryBudget = 0.0015
 	// decideEvery is the number of rounds for which a decision against drafting holds. Plain rounds
 	// teach nothing about drafts, and on the demo pair a decision takes 2 % of a round.
 	decideEvery = 16
 )
 
-// off returns plain, or a try if the budget covers what the try should lose, reading included. After
-// plain, Next repeats that decision for decideEvery rounds. A try drafts one token: that is cheapest,
-// and the first position matters most. If reading a token costs more than the budget gains per round,
-// the debt grows faster than the budget; then the try comes at the start of a later reply.
+// off returns the decision plain, which drafts nothing, or a try: a draft of one token. It returns a
+// try if the budget covers what the try should lose, reading included. After plain, Next repeats this
+// decision for decideEvery rounds. A try has one token because this is cheapest, and because the first
+// position matters most. If reading a token costs more than a round adds to the budget, the debt grows
+// faster than the budget; then the try comes at the start of a later reply.
 func (c *Controller) off(debt float64, plain Decision) Decision {
 	try := c.lengths[1]
 	loss := max(0, debt+c.turn(1)+try.Cost-try.Tokens/c.rate(c.best))

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// NominalCosts replace measured costs. All four have the same unit, which does not matter: for example
+// NominalCosts replace measured costs. All four have the same unit. It may be any unit, for example
 // milliseconds, or passes of the target.
 type NominalCosts struct {
 	DraftStep float64 // one draft token
@@ -31,7 +31,7 @@ func (n *NominalCosts) ledger(most int) *costs {
 // duration = base · load. The load follows quickly, the bases slowly.
 type costs struct {
 	load   float64 // how slow the machine is; 1 at first
-	passes []price // by draft tokens, which is rows − 1: the pass, and all other work but drafting
+	passes []price // index: draft tokens, which are rows − 1; price: the pass and all other work of the round except drafting
 	step   price   // drafting one token
 	read   price   // reading one token that the proposer missed
 	remote bool    // Options.Remote
@@ -45,8 +45,8 @@ type price struct {
 
 const (
 	// As long as a price has at most rehearsals samples, its base is the smallest of them, because
-	// disturbances only add time. Later these samples count as one sample of a running mean, because
-	// samples in quick succession were disturbed together.
+	// disturbances only add time. Later these samples count together as one sample of a running mean:
+	// they came in quick succession, so one disturbance may have touched all of them.
 	rehearsals = 3
 	// The surprise of a sample is its relative difference from the expected duration. The load changes by
 	// loadGain times the surprise, so it follows within about 15 rounds.
@@ -100,11 +100,11 @@ func (c *costs) reading(tokens int) float64 {
 }
 
 // pass returns the expected cost of a round with gamma draft tokens, which is gamma+1 rows, without the
-// cost of drafting. For a length that was not measured, it returns the cost of the next shorter measured
-// length. That is a lower bound, so the length looks good, is tried and gets measured. If it has more
+// cost of drafting. If gamma was not measured, pass returns the cost of the next shorter measured
+// length. That is a lower bound, so gamma looks good, is tried and gets measured. But if gamma has more
 // than twice the rows of the measured length, trying it could cost too much, so pass returns infinity.
-// If a longer pass was cheaper, pass returns the cost of the longer one: more rows never cost less, so
-// the samples of the shorter pass were disturbed.
+// If a longer pass was cheaper than a shorter one, pass returns the cost of the longer one for both:
+// more rows never cost less, so the samples of the shorter pass were disturbed.
 func (c *costs) pass(gamma int) float64 {
 	least := math.Inf(1)
 	for i, p := range slices.Backward(c.passes) {
@@ -122,8 +122,9 @@ func (c *costs) pass(gamma int) float64 {
 	return 1 // nothing is known, so there is nothing to compare with
 }
 
-// between estimates the pass of a length that was not measured from the measured ones next to it, as if
-// each row cost the same. ok is false if the length was measured, or if no longer length was measured.
+// between estimates the cost of a pass whose length was not measured. It takes the next shorter and the
+// next longer measured length, and assumes that each row between them costs the same. ok is false if
+// gamma itself was measured, or if no longer length was.
 func (c *costs) between(gamma int) (cost float64, ok bool) {
 	below, above := gamma, gamma
 	for below > 0 && !c.measured(below) {
@@ -139,9 +140,10 @@ func (c *costs) between(gamma int) (cost float64, ok bool) {
 	return c.pass(below) + share*(c.pass(above)-c.pass(below)), true
 }
 
-// measured reports whether passes of this length were measured. One sample is not enough, because the
-// machine may have stalled. For a plain pass one is enough, because there is no shorter pass to take its
-// cost from. Across a network one is enough, too, because a try costs a round trip.
+// measured reports whether passes with gamma draft tokens were measured. One sample is not enough,
+// because the machine may have stalled. For a plain pass one is enough, because there is no shorter
+// pass to take its cost from. Across a network one is enough, too, because another sample would cost a
+// round trip.
 func (c *costs) measured(gamma int) bool {
 	return gamma < len(c.passes) && (c.passes[gamma].samples > 1 || (gamma == 0 || c.remote) && c.passes[gamma].samples == 1)
 }

@@ -57,7 +57,7 @@ type Decision struct {
 	Off string
 	// What the controller expected of the round.
 	Expected   float64   // committed tokens
-	Acceptance []float64 // (Max) a_i, the chance of draft token i after those before it were accepted
+	Acceptance []float64 // (Max) a_i, the chance that draft token i is accepted, given that all before it were
 }
 
 // Observation is the result of one round, whoever chose its γ.
@@ -70,12 +70,13 @@ type Observation struct {
 	// Forced: the form of the reply gave the draft. It took no draft step, and says nothing about the
 	// proposer.
 	Forced bool
-	// Drafted is the number of tokens proposed. It is 0 in a plain round, and in a round whose proposer
-	// failed. A round of the second kind has Tested 1 and Accepted 0.
+	// Drafted is the number of tokens proposed. It is 0 in a plain round. It is also 0 in a round whose
+	// proposer failed; such a round has Tested 1 and Accepted 0.
 	Drafted  int
 	Tested   int // draft tokens that the target judged
 	Accepted int
-	// Milliseconds of drafting; of the target's pass and all other work of the round.
+	// DraftMS is the time of drafting. VerifyMS is the time of the target's pass and of all other work
+	// of the round. Both are in milliseconds.
 	DraftMS, VerifyMS float64
 	// Pending is the number of committed tokens that the first draft step had to read. If it is more
 	// than 2, DraftMS is not typical of a draft step.
@@ -107,9 +108,10 @@ func (o *Observation) held(i int) float64 {
 type Outlook struct {
 	Unread int // committed tokens that the proposer missed and must read before it can draft
 	Left   int // tokens that the reply may still have
-	// With Options.Remote: whether a stream of the server is being read. MissedMS is how many milliseconds the
-	// server's further sequences, of which a draft needs one for each token, take to read what they have
-	// missed of the conversation.
+	// Streams and MissedMS are for Options.Remote. Streams: a stream of the server is being read. The
+	// server scores a draft with further sequences, one for each draft token, and a sequence may have
+	// missed a part of the conversation. MissedMS[i] is how many milliseconds sequence i takes to read
+	// what it has missed.
 	Streams  bool
 	MissedMS []float64
 }
@@ -214,7 +216,7 @@ func (c *Controller) Observe(o Observation) {
 	case o.Drafted > 0:
 		c.drafts++
 		c.sincePlain++
-	case o.Tested > 0: // the draft failed; the round paid for it, so it is not plain
+	case o.Tested > 0: // the proposer failed: drafting has cost time, so the round is not plain
 		c.drafts++
 	default:
 		c.plain, c.sincePlain = c.plain+1, 0
@@ -238,11 +240,12 @@ func (c *Controller) Observe(o Observation) {
 // The schedule of plain rounds. The speed-up is measured against plain rounds of the same session, so
 // every rule runs some.
 const (
-	// plainEvery is the number of rounds with a draft after which a plain round comes. Such plain
+	// plainEvery is the number of rounds with a draft after which a plain round comes. These plain
 	// rounds cost (1 − 1/speed-up)/64 of the time.
 	plainEvery = 64
-	// The first plainFewest plain rounds come sooner: after plainSoon rounds with a draft each. The first
-	// rounds of a session are slow, so the speed-up needs plain rounds that were slow, too. Across a network
-	// they do not, because such a round opens a stream for one token.
+	// The first plainFewest plain rounds come sooner: each after plainSoon rounds with a draft. The
+	// first rounds of a session are slow, so the speed-up needs plain rounds that were slow, too.
+	// Across a network plain rounds do not come sooner, because such a round opens a stream of the
+	// server for one token.
 	plainSoon, plainFewest = 8, 3
 )

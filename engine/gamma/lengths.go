@@ -6,7 +6,7 @@ import "math"
 type Length struct {
 	Tokens   float64 // expected number of tokens that a round commits
 	Cost     float64 // expected cost of a round
-	Measured bool    // passes over drafts of this length were timed; otherwise Cost is estimated, or a lower bound
+	Measured bool    // passes over drafts of this length were timed; if not, Cost is an estimate or a lower bound
 }
 
 // rate returns the expected tokens per cost.
@@ -44,9 +44,10 @@ func best(list []Length, least int, margin float64) int {
 }
 
 // Lengths returns what draft lengths from 0 on should bring, by measured times even if there are
-// nominal costs. The unit of Cost is a plain round. The list ends before a length of unknown cost; it is
-// nil until a plain round was timed. As in Speedup, reading missed tokens is left out. Between two lengths
-// that were timed, Cost is estimated: with a fixed γ, only plain rounds and those of γ are timed.
+// nominal costs. The unit of Cost is a plain round. The list ends before the first length of unknown
+// cost. It is nil until a plain round was timed. Reading missed tokens is left out, as in Speedup. The
+// cost of a length between two timed ones is interpolated: with a fixed γ, only plain rounds and rounds
+// of this γ are timed.
 func (c *Controller) Lengths() []Length {
 	if !c.clock.measured(0) || !(c.clock.of(0) > 0) {
 		return nil

@@ -1,11 +1,12 @@
 package gamma
 
-// Across a network, plain decoding is a stream of the server: after one round trip its tokens come without further
-// ones. A round with a draft is a request of its own, and ends the stream. So the choice between them includes
-// what it costs to change, and no draft is made only for evidence that it does not pay (mayRefuse).
+// Across a network, plain decoding reads a stream of the server: opening the stream costs one round
+// trip, and then its tokens come without further round trips. A round with a draft is a request of its
+// own, and ends the stream. So the choice between stream and drafts includes what it costs to change
+// from one to the other. And no draft is made only to find out whether drafts pay (see mayRefuse).
 
-// streamMargin is the fraction by which drafts must seem faster than the stream. The estimates have errors, and
-// what stops a stream for nothing is not made up for soon.
+// streamMargin is the fraction by which drafts must seem faster than the stream. The estimates have
+// errors, and stopping a stream by mistake costs more time than the next rounds can save.
 const streamMargin = 0.1
 
 // beatsStream returns the γ that should write the rest of the reply faster than the server's stream, or 0. debt is
@@ -24,7 +25,8 @@ func (c *Controller) beatsStream(debt float64) (pays int) {
 	return pays
 }
 
-// turn returns the cost of going from the stream to drafts of gamma tokens: later, the stream must be opened again.
+// turn returns the cost of going from the stream to drafts of gamma tokens. If a stream is being read,
+// this includes opening it again later.
 func (c *Controller) turn(gamma int) float64 {
 	if c.outlook.Streams {
 		return c.opening() + c.catchUp(gamma)
@@ -32,11 +34,12 @@ func (c *Controller) turn(gamma int) float64 {
 	return c.catchUp(gamma)
 }
 
-// opening returns the cost of a stream's first token beyond that of a later one. It is about that of the shortest
-// request.
+// opening returns how much more a stream's first token costs than a later one. The first token costs
+// about as much as the shortest request, which is a round with one draft token.
 func (c *Controller) opening() float64 { return max(0, c.costs.pass(1)-c.costs.pass(0)) }
 
-// catchUp returns the cost for the server of reading in gamma further sequences what they have missed.
+// catchUp returns what it costs the server that the first gamma further sequences read what they have
+// missed (Outlook.MissedMS).
 func (c *Controller) catchUp(gamma int) (sum float64) {
 	if c.costs != &c.clock {
 		return 0 // costs have another unit

@@ -2,13 +2,14 @@ package gamma
 
 import "math"
 
-// tally counts rounds by the number of tokens that they drafted. Their cost is computed from the
-// present prices, because measured times of different rounds do not compare: plain rounds are few and
-// old, and on a machine that others use, the result would depend most on the load during each of them.
+// tally counts rounds by the number of tokens that they drafted. The cost of these rounds is computed
+// from the present prices. Measured times of different rounds would not compare: plain rounds are few
+// and old, and on a machine that others use, the result would depend most on the load during each
+// round.
 type tally struct {
 	rounds []float64 // by number of tokens drafted: the rounds, each with its weight
 	tokens float64   // tokens that these rounds committed, with the same weights
-	lostMS float64   // time for drafts without a token, with the same weights
+	lostMS float64   // milliseconds spent on asking for drafts that turned out empty, with the same weights
 	forced float64   // draft tokens that took no draft step, with the same weights
 	n      int       // number of rounds, without weights
 }
@@ -66,10 +67,10 @@ const (
 	hindsightTests  = 4  // for a position with fewer tests in the reply, the estimate over all replies is used
 )
 
-// Hindsight returns the fixed γ that would have been fastest in this reply so far, and as regret the
-// fraction of the reply's time that it would have saved. It uses the acceptance seen in this reply and
-// the learned costs. regret is negative if choosing γ each round, or ending drafts early, was faster than
-// any fixed γ. ok is false until the reply has had enough rounds.
+// Hindsight returns the fixed γ that would have been fastest in this reply so far. regret is the
+// fraction of the reply's time that this γ would have saved. It is negative if choosing γ each round,
+// or ending drafts early, was faster than any fixed γ. Both results use the acceptance seen in this
+// reply and the learned costs. ok is false until the reply has had enough rounds.
 func (c *Controller) Hindsight() (gamma int, regret float64, ok bool) {
 	took := c.reply.cost(c.costs)
 	if c.reply.n < hindsightRounds || took <= 0 || !c.costs.measured(0) {

@@ -8,9 +8,9 @@ import (
 	"specula/engine/spec"
 )
 
-// Rounds in which a device judges the draft. A draft that the device made stays there: draft, target pass
-// and verdict are queued one after the other, so the host waits once in a round. A draft from the host
-// is judged on the device, too, where this saves copying whole rows of scores.
+// In these rounds a device judges the draft. A draft that the device made stays on the device: draft,
+// target pass and verdict are queued one after the other, so the host waits once in a round. A draft
+// from the host is judged on the device, too, where this saves copying whole rows of scores.
 
 // chosen is a pass at temperature 0 that the device has judged. Best tokens are known up to the first rejection.
 type chosen struct {
@@ -40,8 +40,8 @@ type drawn struct {
 
 func (d *drawn) Decision() compute.Drawn { return d.verdict }
 
-// scoreOnDevice runs the pass over a draft that the host has not seen. It waits for the draft and the
-// verdict at once, and fills in the draft.
+// scoreOnDevice runs the pass over a draft that the host has not seen. It waits once, for the draft and
+// the verdict together, and fills in the draft.
 func (l *Local) scoreOnDevice(ctx context.Context, draft *spec.Draft, terms *spec.Terms) (Pass, error) {
 	on := draft.Device
 	logits, err := l.Model.ForwardTokens(ctx, l.Cache, on.Tokens, on.N+1)

@@ -12,12 +12,13 @@ import (
 )
 
 // Guided is a target under classifier-free guidance (Sanchez et al. 2023, «Stay on topic with
-// classifier-free guidance»): it reads the reply twice, after the prompt and after a second,
-// negative prompt. Every logit becomes negative + Scale · (prompt − negative). With a Scale above 1
-// the effect of the prompt grows.
-// The companion is the second sequence. It has its own cache. Its rows are in the same pass, so the
-// weights are read once. Drafts are made without guidance and judged by the guided logits, so the text
-// is exact with any draft.
+// classifier-free guidance»): it reads the reply twice, once after the prompt and once after a second,
+// negative prompt. Every logit becomes negative + Scale · (prompt − negative). With a Scale above 1 the
+// effect of the prompt grows.
+//
+// The reply after the negative prompt is called the companion. It has its own cache. Its rows are in
+// the same pass as those of the reply after the prompt, so the weights are read once. Drafts are made
+// without guidance and judged by the guided logits, so the text is exact with any draft.
 type Guided struct {
 	*Local
 	Scale float64
@@ -38,9 +39,10 @@ func NewGuided(l *Local) (*Guided, error) {
 	return &Guided{Local: l, Companion: cache}, nil
 }
 
-// Follow makes the companion's cache hold context: the negative prompt and the reply, without the
-// last token. It keeps the tokens at the beginning that the cache holds already. If tokens are missing,
-// it calls reading with the function that reads them.
+// Follow makes the companion's cache hold context, which is the negative prompt and the reply without
+// its last token. What the cache already holds at the beginning stays. If tokens are missing, Follow
+// calls reading once. reading then calls its argument read, which runs the model over these tokens, and
+// may show the progress.
 func (g *Guided) Follow(ctx context.Context, context []int32, reading func(read func(progress func(done, total int)) error) error) error {
 	n := 0
 	for n < min(len(g.Holds), len(context)) && g.Holds[n] == context[n] {

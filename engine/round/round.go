@@ -57,18 +57,20 @@ type Driver struct {
 	Watch    Stopwatch
 }
 
-// Draft asks p for a draft, or takes in.Given, and stores it in r.Draft. It cuts the draft at a
-// token that is known to be forbidden, and drops a stop token at the end that was not drawn at
-// random. tell, which may be nil, gets the progress of what p reads first. For a draft that stays on a
-// device, Draft also runs the target's pass and stores it in r.Pass. If only this round has no draft
-// (spec.ErrNoDraft), Draft sets r.Failed and returns nil. After another error, the reply cannot go on
-// with p.
+// Draft asks p for a draft, or takes in.Given, and stores it in r.Draft. It cuts the draft before or
+// after the first token that is known to be forbidden (spec.DropForbidden). It drops a stop token at
+// the end unless this token was drawn at random. tell, which may be nil, gets the progress of what p
+// reads first. For a draft that stays on a device, Draft also runs the target's pass and stores it in
+// r.Pass.
+//
+// If the proposer fails in this round only (spec.ErrNoDraft), Draft sets r.Failed and returns nil.
+// After another error, the reply cannot go on with p.
 func (d *Driver) Draft(ctx context.Context, p spec.Proposer, in *Input, tell Progress, r *Result) error {
 	err := d.propose(ctx, p, in, tell, r)
 	r.Proposed = len(r.Draft.Tokens)
 	spec.DropForbidden(&r.Draft, in.Ask.Shapers)
 	d.Watch.Lap(&r.Times.Draft)
-	if r.Pass.OnDevice { // the host waited for draft and pass at once; the device has timed the pass
+	if r.Pass.OnDevice { // the host waited once for draft and pass together; the device has timed the pass
 		r.Times.Verify = min(r.Pass.MS, r.Times.Draft)
 		r.Times.Draft -= r.Times.Verify
 	}

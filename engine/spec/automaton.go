@@ -1,7 +1,7 @@
 package spec
 
-// countedLength is the longest sequence of tokens that a Suffix counts. Longer matches do not predict
-// the next token better.
+// countedLength is the length in tokens of the longest sequences that a Suffix counts. Longer matches
+// do not predict the next token better.
 const countedLength = 64
 
 // border is put before each sequence of an automaton. No vocabulary has this id.
@@ -84,7 +84,7 @@ func (a *automaton) add(token int32) {
 	}
 }
 
-// grow makes a state for the sequence with one more token. Each suffix of the sequence that had no edge
+// grow makes a state for the sequence with token added. Each suffix of the sequence that had no edge
 // for this token gets an edge to the new state.
 func (a *automaton) grow(token int32) {
 	grown := a.state(a.states[a.last].longest + 1)
@@ -107,8 +107,9 @@ func (a *automaton) grow(token int32) {
 	a.states[grown].link = to
 }
 
-// split moves some substrings of the state to into a new state: those that are at most one token longer
-// than the longest substring of from. They now end at one more place than the other substrings of to.
+// split makes a new state and moves some of the substrings of state «to» into it: those that are at
+// most one token longer than the longest substring of from. These substrings now end at one more place
+// than the others.
 func (a *automaton) split(from, token, to int32) int32 {
 	part := a.state(a.states[from].longest + 1)
 	a.states[part].link, a.states[part].count = a.states[to].link, a.states[to].count
@@ -146,8 +147,8 @@ func (a *automaton) edge(from, token, to int32) int32 {
 	return e
 }
 
-// connect makes an edge and puts it first in its state's list. So next prefers the newest edge among
-// tokens that followed equally often.
+// connect makes an edge and puts it first in its state's list. The method next takes the first of the
+// tokens that followed equally often, so it prefers the newest edge.
 func (a *automaton) connect(from, token, to int32) {
 	e := a.edge(from, token, to)
 	a.edges[e].next = a.states[from].first
@@ -164,7 +165,8 @@ func (a *automaton) follow(from, token int32) (to int32, ok bool) {
 	return a.edges[e].to, true
 }
 
-// settled returns the stretch with its right state, which may have changed by a split.
+// settled returns the stretch with the state that stands for it now. The state that the stretch names
+// may have been split.
 func (a *automaton) settled(s stretch) stretch {
 	for s.length > 0 && a.states[a.states[s.state].link].longest >= s.length {
 		s.state = a.states[s.state].link
@@ -172,7 +174,8 @@ func (a *automaton) settled(s stretch) stretch {
 	return s
 }
 
-// shortened returns the end of a stretch: its last most tokens, or all if it has fewer.
+// shortened returns the last tokens of a stretch, as many as most says, or the whole stretch if it has
+// fewer.
 func (a *automaton) shortened(s stretch, most int32) stretch {
 	s.length = min(s.length, most)
 	return a.settled(s)
@@ -188,8 +191,9 @@ func (a *automaton) shorter(s stretch) stretch {
 	return stretch{link, a.states[link].longest}
 }
 
-// matched returns the longest suffix of a stretch that any token has followed before. Its length is
-// 0 if there is none. It has at most horizon−1 tokens, so that the tokens after it were counted.
+// matched returns the longest suffix of a stretch that some token has followed at an earlier place. Its
+// length is 0 if there is none. It has at most horizon−1 tokens, so that its continuations, which have
+// one token more, were counted.
 func (a *automaton) matched(s stretch) stretch {
 	s = a.shortened(s, a.horizon-1)
 	for s.length > 0 && a.states[s.state].first == nobody {

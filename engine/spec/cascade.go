@@ -8,14 +8,15 @@ import (
 	"specula/engine/compute"
 )
 
-// Cascade asks several proposers, one after the other. All but the last look up text, which costs almost
-// nothing. The first of these whose draft is certain drafts the round, otherwise the last proposer does.
-// A draft is certain if the chance that it has an error is at most half of what Ask.Trust allows. The
-// limit is stricter than for Suffix alone, because the last proposer may do better. If the last one runs
-// a model, a certain draft also has the length asked for, or ends with a stop token.
+// Cascade asks several proposers, one after the other. All but the last look up text, which costs
+// almost nothing. The first of these lookups that is sure of its draft drafts the round. If none is
+// sure, the last proposer drafts. A lookup is sure if the chance that its draft has an error is at most
+// half of what Ask.Trust allows. This limit is stricter than for Suffix alone, because the last
+// proposer may do better. If the last proposer runs a model, the draft of a lookup must also have the
+// length asked for, or end with a stop token.
 //
-// All proposers are told all committed tokens. A model reads them only when it drafts, so repeated text
-// costs it one long pass instead of one step for each token.
+// All proposers are told all committed tokens. A model reads them only when it drafts. So text that
+// lookups drafted costs the model one long pass instead of one step for each token.
 //
 // The cascade does not own its proposers, because the session can also use each alone. Close leaves
 // them open.

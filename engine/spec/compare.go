@@ -32,8 +32,8 @@ func (v *Verifier) compare(draft Draft, terms Terms) *comparison {
 	return c
 }
 
-// weigh shows row i to the rules that are not done. If no call was made for a row, the rules see no
-// later row either.
+// weigh shows row i to the rules that are not done. A rule must see all rows in order: after a row that
+// could not be read, it sees no later row.
 func (c *comparison) weigh(i int, p sample.Dist) {
 	if i >= len(c.evidence.judged) {
 		return

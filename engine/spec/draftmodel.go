@@ -203,8 +203,8 @@ func (d *DraftModel) damaged(draft Draft, i int, cause error) (Draft, error) {
 	return draft, d.truncate(d.sound)
 }
 
-// meet notes the first token of the context that the draft model cannot read: one with an id in the
-// target's longer padding.
+// meet notes the first token of the context that the draft model cannot read. The target may have more
+// ids than the draft model, and such a token is one of the additional ids.
 func (d *DraftModel) meet(tokens []int32) {
 	for _, id := range tokens {
 		if int(id) >= d.own && d.stranger == "" {

@@ -70,8 +70,8 @@ func (g *Ngram) Begin(tokens []int32) (reused int, err error) {
 	return 0, g.Committed(text[len(g.text):])
 }
 
-// Propose continues the longest match. The continuation may run on into the draft itself, which
-// repeats a short cycle.
+// Propose continues the longest match. Where the text ends, the continuation goes on with the first
+// tokens of the draft itself, and so repeats a short cycle.
 func (g *Ngram) Propose(_ context.Context, ask Ask) (Draft, error) {
 	at, n := g.match()
 	if n == 0 {

@@ -91,8 +91,9 @@ func (r *Retold) Committed(tokens []int32) error {
 		own, text = append(own, id), text[len(b):]
 	}
 	r.said = r.said[:0]
-	// text is what the kept tokens do not spell. It begins before a target token or inside one. Spell
-	// the target tokens in it, and before them the remaining bytes of the token that was cut.
+	// text is now the part of the committed text that the kept tokens do not spell. It may begin inside
+	// a target token, whose other bytes the kept tokens do spell. Spell the remaining bytes of this
+	// token first, and then the whole target tokens after it.
 	rest := tokens[n:]
 	for len(text) > 0 && n > 0 {
 		b := r.texts.TargetBytes(tokens[n-1])

@@ -17,8 +17,8 @@ type shaped struct {
 	shapers sample.Shapers
 	draft   []int32
 	pushed  int
-	// barred: the draft token after the last row that was read is forbidden. Shapers must not be asked
-	// about rows after a forbidden token.
+	// barred: the shapers forbid the draft token at the place of the row that was read last. Shapers
+	// must not be asked about rows after a forbidden token.
 	barred bool
 }
 
