@@ -30,10 +30,10 @@ func autoOrder() []drafter {
 // autoPatience is how many drafts in a row a proposer may fail to make before auto turns to the next.
 const autoPatience = 4
 
-// setback is the reason why a proposer was given up, and the length of the context at that time.
+// setback says why a proposer was given up, and how long the context was then.
 type setback struct {
 	why    string
-	tokens int // length of the context then; 0: the proposer could not be made
+	tokens int // 0: a shorter context does not help, because the proposer could not be made or its device failed
 }
 
 // auto returns the proposer that auto chooses now, and why. setbacks may be nil.
@@ -77,9 +77,9 @@ func (s *Session) resolve(c config.Config) config.Config {
 	return c
 }
 
-// forgive lets auto try again the proposers that were given up in a longer context than tokens, the
-// length of the new one: a draft model may be able to read the shorter context. A repeatable reply
-// must not depend on the replies before it, so for it all proposers are tried again.
+// forgive lets auto try a proposer again that was given up in a longer context: a draft model may be
+// able to read the new context, which has the given number of tokens. A repeatable reply must not
+// depend on the replies before it, so for it all proposers are tried again.
 func (s *Session) forgive(tokens int, c config.Config) {
 	for name, b := range s.setbacks {
 		if tokens < b.tokens || repeatable(c) {

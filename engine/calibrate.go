@@ -128,7 +128,7 @@ func (s *Session) rehearse(ctx context.Context, p spec.Proposer, traits spec.Tra
 			return err
 		}
 	}
-	if did.Pass.Scores == nil { // no proposer, or its draft ended early
+	if did.Pass.Scores == nil { // the device has not run the pass; fill up the draft, which is short if there is no proposer or if it ended early
 		for _, id := range s.textTokens(in.Ask.Gamma - len(did.Draft.Tokens)) {
 			did.Draft.Tokens, did.Draft.Q = append(did.Draft.Tokens, id), append(did.Draft.Q, sample.OneHot(id))
 		}

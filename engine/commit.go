@@ -44,7 +44,7 @@ func (r *reply) commit(outcome *spec.Outcome, ev *event.Round) (reason string) {
 	return reason
 }
 
-// discard keeps the first kept draft tokens and marks the others as discarded.
+// discard marks the draft tokens from index kept on as discarded. The tokens before it stay accepted.
 func discard(ev *event.Round, kept int) {
 	for i := kept; i < len(ev.Draft); i++ {
 		ev.Draft[i].Verdict = event.Discarded
@@ -70,7 +70,7 @@ func (r *reply) rollBack(c *choice, ev *event.Round) error {
 }
 
 // learn updates gamma's controller and the totals after a round. If drafting failed, the round still
-// paid for a draft, so it counts as one rejected token and not as a plain round.
+// took the time of drafting, so it counts as one rejected token and not as a plain round.
 func (r *reply) learn(c *choice, did *round.Result, ev *event.Round) {
 	o := gamma.Observation{
 		Off: !r.config.Speculation.Enabled, Asked: c.asked, Forced: c.forced != nil,

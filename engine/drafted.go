@@ -9,9 +9,10 @@ import (
 	"specula/engine/spec"
 )
 
-// drafted records what each round of a reply drafted. When a reply is repeated, it also holds the
-// plan for the next rounds. The seed alone does not repeat a reply: the length of a draft, its
-// temperature and what a lookup finds depend on the clock and on earlier replies.
+// drafted records what each round of a reply drafted. If the reply writes an earlier one again, it also
+// holds the plan for the next rounds: what each of them drafted then. The seed alone does not repeat a
+// reply. The length of a draft, its temperature and what a lookup finds depend on the clock and on
+// earlier replies.
 type drafted struct {
 	done  []config.Draft
 	plan  []config.Draft // for the coming rounds; empty: the rule of γ chooses
@@ -36,7 +37,8 @@ func (d *drafted) next(index int) {
 	}
 }
 
-// note records the draft of a round. sharpen: the draft temperature divided by the target's.
+// note records the draft of a round. sharpen is the temperature of the draft divided by that of the
+// target.
 func (d *drafted) note(draft *spec.Draft, sharpen float64) {
 	now := config.Draft{Rounds: 1, Length: len(draft.Tokens), Sharpen: 1}
 	switch {

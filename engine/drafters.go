@@ -25,8 +25,8 @@ type drafter struct {
 	parts []string
 }
 
-// drafters is the register of proposers. A key of the screen steps through them in this order. Code
-// elsewhere looks at traits, not at names, except that of heads (heads.go).
+// drafters is the register of proposers. A key of the screen steps through them in this order. Only
+// heads.go knows proposers by their names; other code looks at their traits.
 func drafters() []drafter {
 	return []drafter{
 		{Traits: spec.Traits{Name: "draft", From: spec.FromDraft, AutoRank: 1, AutoWhy: "there is a draft model",
@@ -51,8 +51,8 @@ func drafters() []drafter {
 	}
 }
 
-// drafterNamed finds a drafter by its name, or makes that of a cascade, whose name lists proposers
-// separated by commas. The configuration allows no other names.
+// drafterNamed finds a drafter by its name. A name with commas lists the proposers of a cascade, and
+// drafterNamed makes the drafter of this cascade. The configuration allows no other names.
 func drafterNamed(name string) drafter {
 	if names := strings.Split(name, ","); len(names) > 1 {
 		parts, last := names[:len(names)-1], drafterNamed(names[len(names)-1])
@@ -185,7 +185,7 @@ func (s *Session) renew(c config.Speculation) error {
 	return nil
 }
 
-// drop forgets a proposer and the cascades that it is part of, with what their rounds have shown.
+// drop forgets a proposer and the cascades that it is part of, and the lessons of all of them.
 func (s *Session) drop(name string) {
 	has := func(other string) bool { return other == name || slices.Contains(drafterNamed(other).parts, name) }
 	maps.DeleteFunc(s.proposers, func(other string, _ spec.Proposer) bool { return has(other) })

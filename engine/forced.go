@@ -10,12 +10,15 @@ import (
 // spell it with. The target may spell it in other tokens, so these tokens are a draft like any other: each
 // has a one-hot q, and the target's verdict decides.
 
-// force drafts the text that the form forces, if there is any, in place of the proposer. It leaves the
-// round to a model that was to draft more tokens, because that draft goes on after the forced text. A
-// fixed or windowed gamma limits the forced draft; the rule cost-aware lets it have as many tokens as
-// gamma may ever be, because it costs nothing to draft. Not to try again after the target spelled a forced
-// text in its own way was measured and is worse: it returns to the usual tokens soon. A target on a server
-// gets none: that would end the stream in which the server writes plain text fastest.
+// force replaces the proposer's draft by the text that the form forces, if there is any. Three rules
+// limit this. If a model was to draft more tokens than the forced text has, the model drafts, because
+// its draft goes on after the forced text. A fixed or windowed gamma limits the forced draft; the rule
+// cost-aware allows up to gamma_max tokens, because a forced draft costs nothing to make. A target on a
+// server gets no forced draft, because that would end the stream in which the server writes plain text
+// fastest.
+//
+// Sometimes the target spells a forced text in other tokens. The next forced text is tried all the
+// same: to stop trying was measured and is worse, because the target soon spells as expected again.
 func (r *reply) force(c *choice) {
 	form, s := r.session.form.shaper, r.config.Speculation
 	if form == nil || r.session.engine.target == nil {

@@ -26,9 +26,10 @@ func (s *Session) kindOf(c config.Config) kind {
 	return kind{path: s.path(c), greedy: c.Sampling.Temperature == 0, guided: guided(c), proposer: c.Speculation.Proposer}
 }
 
-// turnTo selects the lessons for rounds under c, if these rounds are of another kind. A reply that was
-// and stays repeatable keeps its lessons. It gets new ones only if another proposer drafts, or if
-// guidance was turned on or off, because guidance changes the rows of each pass.
+// turnTo selects the lessons for rounds under c, if these rounds are of another kind than the last
+// ones. A reply that is repeatable before and after the change keeps its lessons. It gets new lessons
+// only if another proposer drafts, or if guidance was turned on or off, because guidance changes the
+// rows of each pass.
 func (r *reply) turnTo(c config.Config) {
 	k, now := r.session.kindOf(c), r.learned.kind
 	switch {

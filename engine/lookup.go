@@ -5,7 +5,8 @@ import (
 	"specula/engine/spec"
 )
 
-// trim cuts a looked-up draft to the tokens that are worth verifying.
+// trim cuts a looked-up draft to the tokens that are worth verifying. Only the rule cost-aware trims. A
+// draft of the plan (drafted) stays as it is.
 func (r *reply) trim(c *choice, draft *spec.Draft) {
 	if !r.traits.Lookup() || r.drafted.given != nil || r.config.Speculation.Rule != string(gamma.CostAware) {
 		return

@@ -10,8 +10,9 @@ import (
 	"specula/engine/spec"
 )
 
-// This file makes the events of a round, for the screen and for traces, from its results. All their
-// sentences are written here.
+// This file makes the events of a round, for the screen and for traces, from its results. The
+// controller, the proposer and the pass give reasons as text, which go into the events unchanged. All
+// other sentences about a round are written here.
 
 // narrateDraft makes the event of a draft that the target has not judged yet.
 func (r *reply) narrateDraft(c *choice, in *round.Input, did *round.Result) event.Drafted {

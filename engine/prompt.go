@@ -67,10 +67,10 @@ func (e *Engine) spelled(tokens []int32) string {
 	return s.String()
 }
 
-// fit returns the tokens of the system prompt of c and of a conversation, fewer than contextTokens, and
-// how many of the oldest turns it dropped for that. It drops turns only if context.overflow is
-// drop-oldest. If even the shortest prompt is too long, fit returns its tokens, and an error that gives
-// both lengths.
+// fit returns the tokens of a conversation after the system prompt of c: fewer than contextTokens
+// tokens. If context.overflow is drop-oldest, it drops as many of the oldest turns as this needs, and
+// returns their number. If even the shortest prompt is too long, fit returns its tokens, and an error
+// that gives both lengths.
 func (e *Engine) fit(ctx context.Context, messages []chat.Message, c config.Config, contextTokens int) (tokens []int32, dropped int, err error) {
 	template, err := e.template.Think(c.Model.Think)
 	if err != nil {

@@ -94,7 +94,7 @@ type choice struct {
 	proposer spec.Proposer // nil: no proposer is asked or told
 	because  because
 	asked    bool    // a draft was asked for, even if none came
-	room     int     // most draft tokens that still fit the reply, if this limit applied
+	room     int     // if this lowered gamma: the most draft tokens that still fit the reply
 	forced   []int32 // the draft that the form forces; nil: the proposer drafts
 	refused  string  // why the proposer of the settings cannot be made; "" if it can
 	passed   *passed
@@ -220,10 +220,10 @@ func (r *reply) input(c *choice) round.Input {
 	return in
 }
 
-// judgesUnseen reports whether a device may judge a draft that the host has not seen. At temperature 0
-// the answer is no for an inspected round: the host judges it, and chooses the same tokens. In a
-// sampled round the host would draw other tokens, so the device judges also when the round is
-// inspected, and its rows are read afterwards.
+// judgesUnseen reports whether a device may judge a draft that the host has not seen. Inspection needs
+// the draft on the host. At temperature 0 the host therefore judges an inspected round itself, and
+// chooses the same tokens as the device would. In a sampled round the host would draw other tokens than
+// the device. So the device judges an inspected round, too, and its rows are read afterwards.
 func judgesUnseen(in *round.Input) bool {
 	path := spec.Eligible(&in.Terms)
 	return path == spec.Greedy && !in.Ask.Inspect || path == spec.Stochastic
@@ -288,8 +288,8 @@ func (r *reply) confidenceIsCheap() bool { return r.config.Sampling.Temperature 
 // isLarge reports whether a pass over so many parameters takes much longer than a softmax over the
 // vocabulary: 1000 parameters or more for each token of the vocabulary.
 func (e *Engine) isLarge(parameters int64) bool {
-	const parametersPerWeight = 1000
-	return parameters >= parametersPerWeight*int64(e.shape.Vocab)
+	const parametersPerToken = 1000
+	return parameters >= parametersPerToken*int64(e.shape.Vocab)
 }
 
 // terms are the conditions under which the next round of this reply is judged.

@@ -50,8 +50,7 @@ type Session struct {
 	seed func() int64
 }
 
-// NewSession allocates the caches of a conversation and measures what rounds cost. It times one plain
-// pass for each path, and further rounds until calibrationTime has passed.
+// NewSession allocates the caches of a conversation and measures what rounds cost (see calibrate).
 func (e *Engine) NewSession(ctx context.Context) (*Session, error) {
 	target, err := e.newTarget()
 	if err != nil {
