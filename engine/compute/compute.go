@@ -84,9 +84,9 @@ type CacheShape struct {
 	// Spare is how many of the last tokens Truncate must always be able to remove from layers with a
 	// window. The model sets it to the rows of its longest pass.
 	Spare int
-	// Single is how many of the last tokens Truncate must be able to remove one by one: the rows of
-	// the longest pass that verifies a draft. After a longer pass, Truncate removes from a layer with
-	// a state at most Single tokens, or all of them.
+	// Single is how many of the last tokens Truncate must be able to remove one by one: the rows of the
+	// longest pass that verifies a draft. After a pass of more rows, Truncate can remove from a layer
+	// with a state either at most the last Single tokens, or all tokens of that pass.
 	Single      int
 	Checkpoints int // most checkpoints of a Partial cache
 	// Sinks: attention over the cache has sinks (see Attention), which a backend may refuse.
@@ -201,8 +201,8 @@ type Rope struct {
 // Block says where a copy reads rows and where it writes them.
 type Block struct {
 	From int // first row of the source
-	Row  int // row of the destination for the first number
-	Col  int // column of the destination for the first number
+	Row  int // first row of the destination
+	Col  int // first column of the destination
 }
 
 // Tap tells the passes of a model where to copy hidden states for heads (EAGLE, Medusa) that draft

@@ -9,13 +9,14 @@ type Feeder interface {
 	// EmbedTokens is Embed for m tokens of t, starting at index at. Embed first sends the queued
 	// work to the device; EmbedTokens only appends to it.
 	EmbedTokens(dst Buffer, table Matrix, t Tokens, at, m int) error
-	// Choose queues this: token at becomes the best token of row 0 of x, as with Logits.Argmax. If the
-	// scores are not finite, no token is chosen, and a pass that reads the token computes garbage;
-	// Tokens.Get and Judge report it.
+	// Choose queues this: the best token of row 0 of x, as with Logits.Argmax, becomes the token of t
+	// with the index at. If the scores are not finite, no token is chosen, and a pass that reads the
+	// token computes garbage; Tokens.Get and Judge report it.
 	Choose(x Buffer, t Tokens, at int) error
-	// Draw queues this: the token with the index at, which is 1 or more, is drawn from row 0 of x with
-	// the settings last given to Tokens.Sample, and with the uniform of stream 0 at position at − 1. The device keeps the distribution for Judge.AcceptDrawn.
-	// If the scores are not finite, no token is drawn.
+	// Draw queues this: the token of t with the index at, which is 1 or more, is drawn from row 0 of x.
+	// The draw uses the settings last given to Tokens.Sample, and the uniform of stream 0 at position
+	// at − 1. The device keeps the distribution for Judge.AcceptDrawn. If the scores are not finite, no
+	// token is drawn.
 	Draw(x Buffer, t Tokens, at int) error
 }
 

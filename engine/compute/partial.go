@@ -30,14 +30,14 @@ func Checkpoint(c Cache) error {
 	return nil
 }
 
-// apart is how many tokens before the end of a prompt the next prompt of a chat may begin to differ from
-// it: a template may write the marks that open a reply differently once the reply is part of the text.
+// The next prompt of a chat may differ from the present one in up to apart tokens before the end: a
+// template may write the marks that open a reply differently once the reply is part of the text.
 const apart = 32
 
 // ReadWithCheckpoint calls read for ids, the tokens to append to a cache; done is the number of ids
-// before part. For a Partial cache it makes a checkpoint shortly before the end of ids, and calls read
-// once for the ids before the checkpoint and once for the others. So a reply can be written again, or
-// differ once it is part of the prompt, without reading all of the prompt again.
+// before part. For a Partial cache it calls read twice, and makes a checkpoint in between, shortly
+// before the end of ids. So the whole prompt need not be read again if the reply is written again, or
+// if the end of the prompt is written differently once the reply follows it.
 func ReadWithCheckpoint(c Cache, ids []int32, read func(part []int32, done int) error) error {
 	p, ok := c.(Partial)
 	if !ok {

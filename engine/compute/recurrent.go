@@ -17,8 +17,8 @@ type Recurrent interface {
 	// ShortConvolution does the same for a gated short convolution: x is (·, 3·Width) and dst (·,
 	// Width). See ref.ShortConvolution.
 	ShortConvolution(dst, x Buffer, m int, c Cache, d Recurrence) error
-	// NormGroups is RMSNorm of each group of consecutive columns; group is their number. w has a weight
-	// for each column of x.
+	// NormGroups is RMSNorm of each group of consecutive columns; a group has as many columns as the
+	// parameter group says. w has a weight for each column of x.
 	NormGroups(dst, x Buffer, m int, w Vector, group int, eps float32) error
 }
 

@@ -88,11 +88,11 @@ func (c *Config) Get(name string) (string, error) {
 	return s.format(c), nil
 }
 
-// Recipe returns the settings that a reply is written with: each setting that differs from its
-// default, by full name, in the form that Set takes. It leaves out
+// Recipe returns the settings that a reply is written with: each setting that differs from its default,
+// by full name, in the form that Set takes. It leaves out
 //
 // - settings that concern only the screen,
-// - speculation.drafts, because it is known only after the reply what rounds draft,
+// - speculation.drafts, because what rounds draft is known only after the reply,
 // - γ under the rule cost-aware, which ignores it: naming γ would change the rule to fixed.
 func (c *Config) Recipe() map[string]string {
 	recipe := map[string]string{}

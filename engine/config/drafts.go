@@ -8,7 +8,7 @@ import (
 
 // Draft says what some consecutive rounds drafted. A sampled reply can be written again from its seed
 // and all its drafts. The seed alone is not enough: the length of a draft depends on the clock, and
-// which random number tests a token depends on this length.
+// this length decides with which random numbers later tokens are tested and drawn.
 type Draft struct {
 	Rounds  int     // number of consecutive rounds
 	Length  int     // tokens; 0 for plain rounds

@@ -110,7 +110,7 @@ type Outlook struct {
 	Left   int // tokens that the reply may still have
 	// Streams and MissedMS are for Options.Remote. Streams: a stream of the server is being read. The
 	// server scores a draft with further sequences, one for each draft token, and a sequence may have
-	// missed a part of the conversation. MissedMS[i] is how many milliseconds sequence i takes to read
+	// missed a part of the conversation. MissedMS[i] is how many milliseconds further sequence i takes to read
 	// what it has missed.
 	Streams  bool
 	MissedMS []float64

@@ -29,7 +29,7 @@ type Backend struct {
 	exact     bool             // activations are not quantised
 	room      cpu.Room         // memory for products with unquantised activations
 	inputs    cpu.ExpertMemory
-	stateRoom []float32 // states of a layer after rows that can be taken back
+	stateRoom []float32 // memory for copies of a layer's states; a pass computes on copies so that its rows can be removed
 
 	weightBytes int64 // of all matrices that were loaded
 	nearBytes   int64 // up to this many bytes of weights stay in the last-level cache
@@ -114,7 +114,9 @@ func (b *Backend) Close() error {
 // have few phases (join.go).
 func (b *Backend) near() bool { return b.weightBytes <= b.nearBytes }
 
-// prefetching says how products prefetch quantised weights. The measured way is for weights in memory.
+// prefetching says how products prefetch quantised weights. If all weights fit into the last-level
+// cache, products prefetch them into all caches. Otherwise the weights are in main memory, and products
+// use the way that was measured to be fastest when the threads started.
 func (b *Backend) prefetching() cpu.Prefetching {
 	if b.near() {
 		return cpu.Prefetching{FillCaches: true}

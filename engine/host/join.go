@@ -99,8 +99,8 @@ func (q *queue) together(i, threads int) (n, parts int) {
 }
 
 // columnParts returns the largest number of equal parts into which a phase can be divided so that each
-// part needs only the same part of its inputs. Divisors of this number work, too. Of a product, the
-// outputs are divided.
+// part needs only the same part of its inputs. Divisors of this number work, too. A phase of products
+// is divided by the columns of its outputs.
 func columnParts(t cpu.Task) int {
 	switch t := t.(type) {
 	case *productPhase:

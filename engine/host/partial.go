@@ -9,10 +9,11 @@ import (
 
 // partialCache is a cache in which some layers do not keep every row.
 //
-// Layers with a window keep only their last rows, in rings. All rings have room for the window, for
-// the rows of a pass and for whole splits of attention, so a pass has the bits of one over a whole
-// cache. Layers with a state keep the state before the last pass and the inputs of its last rows
-// (see cpu.State). A pass with more rows than those also keeps a copy of the state from before it.
+// Layers with a window keep only their last rows, in rings. All rings have room for the window, for the
+// rows of a pass and for whole splits of attention, so a pass has the bits of one over a whole cache.
+// Layers with a state keep the state before the last pass and the inputs of its last rows (see
+// cpu.State), at most CacheShape.Single rows. For a pass of more rows they also keep a copy of the
+// state from before the pass.
 type partialCache struct {
 	*cache
 	owner       *Backend
@@ -81,7 +82,7 @@ func inside(c compute.Cache) (*cache, *partialCache) {
 	return c.(*cache), nil
 }
 
-// Reach returns n if all layers have what a row at n reads, else the last checkpoint before n.
+// Reach returns n if all layers have what a row at n reads, else the last checkpoint before n, or 0.
 func (c *partialCache) Reach(n int) int {
 	n = min(n, c.length)
 	if c.holds(n) {
@@ -230,7 +231,7 @@ func (c *partialCache) remove(i int) {
 	c.checkpoints = append(c.checkpoints[:i], c.checkpoints[i+1:]...)
 }
 
-// stored notes that a layer has stored the tokens before to.
+// stored notes that a layer has stored the tokens up to the one with index to−1.
 func (c *partialCache) stored(layer, to int) {
 	if rows := ringOf(&c.shape, layer); rows > 0 {
 		c.lowest[layer] = max(c.lowest[layer], to-rows)

@@ -178,7 +178,8 @@ func (p *rowPhase) Do(from, to int) {
 	}
 }
 
-// columns names one of several equal parts of a row's columns: part is its index, of the number of parts.
+// columns names one of several equal parts of a row's columns: the field part is its index, and the
+// field of is the number of parts.
 type columns struct{ part, of int }
 
 // in returns the range of n columns that belongs to the part.
@@ -247,9 +248,9 @@ func storeRow(op *rowOperation, i int, c columns) {
 	op.kv.Store(op.position+i, head, op.rowX(i, c), op.rowY(i, c))
 }
 
-// productPhase multiplies one input with several matrices. Its items come in turns: a turn has some items
-// of each product, and as many of them as every other turn. So one thread computes queries, keys and
-// values of the same heads, or gate and up of the same columns.
+// productPhase multiplies one input with several matrices. Its items come in turns, and every turn has
+// the same number of items of each product. So one thread computes queries, keys and values of the same
+// heads, or gate and up of the same columns.
 type productPhase struct {
 	x         *float32 // the input; products of the same input share a phase
 	m         int

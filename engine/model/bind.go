@@ -96,9 +96,9 @@ func (a *architecture) tensorName(name string) string {
 	return strings.Trim(name, ".")
 }
 
-// find returns the tensor of this name, or the rows of a fused tensor (see fusions) that have it. If
-// the tensor has the wrong shape and no fused tensor has it, find returns it, and collect refuses it.
-// find returns nil if the file has neither.
+// find returns the tensor of this name, or its rows in a fused tensor (see fusions). It returns nil if
+// the file has neither. If the tensor has the wrong shape and no fused tensor has its rows, find
+// returns the tensor all the same: collect then refuses it by its shape.
 func (b *binder) find(name string, shape []int) (*binding, error) {
 	if tensor, number, isPart := strings.Cut(name, ", part "); isPart {
 		return b.findPart(tensor, number, shape)
@@ -120,8 +120,9 @@ func (b *binder) find(name string, shape []int) (*binding, error) {
 }
 
 // findFused looks for the named tensor in a fused one and returns its rows there. It returns nil if a
-// tensor of this name is never fused, or if the file has no fused tensor. ffn_up may have gate and up
-// or up alone, which its size tells; if it has up alone, findFused returns nil, too.
+// tensor of this name is never fused, or if the file has no fused tensor. The tensor ffn_up may hold
+// the rows of gate and up, or those of up alone; its size tells. If it holds up alone, findFused
+// returns nil, too.
 func (b *binder) findFused(name string, shape []int) (*binding, error) {
 	layer, kind, ok := splitName(name)
 	own, suffix, _ := strings.Cut(kind, ".")

@@ -8,8 +8,8 @@ import (
 	"specula/engine/compute"
 )
 
-// Feeds reports whether tokens can stay on the backend's device between passes. Chain and
-// ForwardTokens need that.
+// Feeds reports whether tokens can stay on the backend's device between passes. The methods Chain and
+// ForwardTokens need this ability.
 func (m *Model) Feeds() bool {
 	_, ok := m.backend.(compute.Feeder)
 	return ok && m.config.PerLayer == 0 // embeddings of single layers are looked up on the host, which needs the ids

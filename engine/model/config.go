@@ -36,11 +36,11 @@ type Config struct {
 	Beside      bool           // layers with experts have a dense network, too
 	PerLayer    int            // width of the embedding of a token that each layer has for itself; 0: none
 
-	State     compute.CacheState // of layers with a state in place of keys and values; without heads if no layer has one
+	State     compute.CacheState // of layers with a state in place of keys and values; Heads is 0 if no layer has one
 	Unrotated bool               // queries and keys have no rotary positions
 	mixers    []mixers           // layer by layer; nil: all have attention and a feed-forward network
 
-	Latent Latent // sizes of compressed keys and values; without Dim they are not compressed
+	Latent Latent // sizes of compressed keys and values; Dim is 0 if they are not compressed
 
 	SharedKeys int   // number of last layers that attend to the keys and values of earlier layers
 	Lenders    []int // the layers to whose keys and values later layers attend

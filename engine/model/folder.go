@@ -148,8 +148,8 @@ func (c *savedConfig) inOrder(list []folder.Tensor) {
 	}
 }
 
-// fileName returns the name in a GGUF file of a tensor of the folder; "" if models of the family have no
-// such tensor. part is its number if it is only a part of that tensor.
+// fileName returns the name that a tensor of the folder has in a GGUF file; "" if models of the family
+// have no such tensor. If the folder's tensor is only a part of that tensor, part is the part's number.
 func (c *savedConfig) fileName(name string) (own string, part int) {
 	for _, begin := range []string{"model.language_model.", "language_model.model.", "model.text_model."} {
 		if rest, cut := strings.CutPrefix(name, begin); cut {

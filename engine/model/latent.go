@@ -26,8 +26,8 @@ type Latent struct {
 // latentEps is the epsilon of the norms of compressed queries, keys and values, in all models.
 const latentEps = 1e-6
 
-// latent holds the weights of attention over compressed keys and values. Of each head's rows, those that
-// RoPE rotates are the last.
+// latent holds the weights of attention over compressed keys and values. In the rows of a head, those
+// that RoPE rotates come last.
 type latent struct {
 	QueryShort      compute.Matrix `gguf:"blk.%d.attn_q_a.weight" shape:"latent_query,dim" in:"latent_query"`
 	QueryShortNorm  compute.Vector `gguf:"blk.%d.attn_q_a_norm.weight" shape:"latent_query" in:"latent_query"`

@@ -43,9 +43,9 @@ func (s *LayerState) Longest() int { return math.MaxInt }
 // Embeddings returns the number of ids that the head can read.
 func (s *LayerState) Embeddings() int { return s.embedding.Rows() }
 
-// Keep copies the first rows rows of the tap. Row i must be the target's hidden state after token
-// at+i. Keep appends them to the kept states; at must be the token after the last of these. With
-// fresh, Keep first drops the kept states. It returns an error if there is no room.
+// Keep copies rows 0 to rows−1 of the tap. Row i must be the target's hidden state after token at+i.
+// Keep appends them to the kept states; at must be the token after the last of these. With fresh, Keep
+// first drops the kept states. It returns an error if there is no room.
 func (s *LayerState) Keep(at, rows int, fresh bool) error {
 	if fresh {
 		s.first, s.held = at, 0

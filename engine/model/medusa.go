@@ -104,7 +104,8 @@ func (m *Medusa) fillOnes(ctx context.Context) error {
 	return m.target.backend.Embed(m.ones, table, []int32{0})
 }
 
-// parametersPerToken returns how many weights are read to draft one token, the target's included.
+// parametersPerToken returns how many weights a head reads to draft one token, on average over the
+// heads. If the heads share an output matrix, also the target's, each of them reads it.
 func (m *Medusa) parametersPerToken() (n int64) {
 	for _, head := range m.heads {
 		n += int64(head.output.Rows()) * int64(head.output.Cols())

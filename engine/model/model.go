@@ -201,7 +201,7 @@ func (m *Model) Prefill(ctx context.Context, cache compute.Cache, ids []int32, p
 	}
 }
 
-// finishPrefill computes the logits of the last row of a pass over rows rows.
+// finishPrefill computes the logits of the last row, after a pass over this many rows.
 func (m *Model) finishPrefill(cache compute.Cache, rows, total int, progress func(done, total int)) (compute.Logits, error) {
 	if err := m.lastRowFirst(rows); err != nil {
 		return nil, err
@@ -219,8 +219,8 @@ func (m *Model) finishPrefill(cache compute.Cache, rows, total int, progress fun
 	return logits, nil
 }
 
-// lastRowFirst copies row rows−1 of the residual stream to row 0. The other rows are not needed any
-// more.
+// lastRowFirst copies the last row of the residual stream, which has this many rows, to row 0. The
+// other rows are not needed any more.
 func (m *Model) lastRowFirst(rows int) error {
 	if rows == 1 {
 		return nil

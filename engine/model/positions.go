@@ -22,7 +22,8 @@ type Scaling struct {
 	Magnitude float64 // factor of cosine and sine; 0 means 1
 }
 
-// placeLayers decides for each layer which keys it sees and how it rotates.
+// placeLayers decides for each layer how it rotates positions: like most layers, like the layers with a
+// window, or not at all.
 func (m *Model) placeLayers(w layerWindows) error {
 	c := &m.config
 	if c.Unrotated {
@@ -125,7 +126,7 @@ func newRopeTables(c *Config, dim int, base float64, s Scaling, factors []float3
 	return t, nil
 }
 
-// frequencies returns base^(−2i/dim), changed by the scaling, for a context of tokens tokens.
+// frequencies returns base^(−2i/dim), changed by the scaling, for a context of this many tokens.
 func (s Scaling) frequencies(base float64, dim, tokens int, factors []float32) ([]float64, error) {
 	if s.Type == "dynamic" && tokens > s.Original {
 		// Source: bloc97, «NTK-aware scaled RoPE», 2023, and its dynamic form in transformers.
@@ -227,7 +228,8 @@ type layerWindows struct {
 func (w layerWindows) has(layer int) bool { return w.size > 0 && w.layers[layer] }
 
 // readWindows reads the size of the window, its base of RoPE, and which layers have it. It returns no
-// window if the family has none, if no size is given, or if no text is longer than the window.
+// window if the family has none, if no size is given, or if the size is mostTokens or more, so that no
+// text is longer than the window.
 func (m *metadata) readWindows(a windows, c *Config) (w layerWindows) {
 	size, found, err := m.file.Uint(m.key("attention.sliding_window"))
 	m.err = first(m.err, err)

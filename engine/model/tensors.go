@@ -2,14 +2,16 @@ package model
 
 import "specula/engine/compute"
 
-// parameters are the weights outside the layers. The tag gguf is the name of the tensor; %d stands
-// for the layer. The tag shape is its size in hyperparameters: rows,cols of a matrix or the length
-// of a vector. The tag need says whether the tensor may be missing (see architecture.needs). The tag in
-// says which layers have the tensor: layers with attention, with keys and values of their own, with a
-// state (any state, one that decays, that of a delta net, or that of Mamba-2), with a dense feed-forward
-// network, with experts, with an expert that all rows use, with both a dense network and experts
-// (beside), with embeddings of their own (per_layer), with compressed keys and values (latent), with
-// compressed queries as well (latent_query) or without (latent_plain), or with nothing compressed (whole).
+// parameters are the weights outside the layers. The tags of a field describe its tensor:
+//
+//   - gguf is the name; %d stands for the layer.
+//   - shape is the size in hyperparameters: rows,cols of a matrix or the length of a vector.
+//   - need says whether the tensor may be missing (see architecture.needs).
+//   - in says which layers have the tensor: layers with attention, with keys and values of their own, with a
+//     state (any state, one that decays, that of a delta net, or that of Mamba-2), with a dense feed-forward
+//     network, with experts, with an expert that all rows use, with both a dense network and experts
+//     (beside), with embeddings of their own (per_layer), with compressed keys and values (latent), with
+//     compressed queries as well (latent_query) or without (latent_plain), or with nothing compressed (whole).
 type parameters struct {
 	Embedding      compute.Matrix `gguf:"token_embd.weight" shape:"vocab,dim"`
 	OutputNorm     compute.Vector `gguf:"output_norm.weight" shape:"dim"`

@@ -25,8 +25,9 @@ type HiddenReader interface {
 }
 
 // HiddenModel is a Model that reads each token together with the target's hidden state before it.
-// engine/model has two of them. Its Prefill reads several tokens only if the states before them are
-// kept (Keep); otherwise one token, right after the token that it read last.
+// engine/model has two of them. Prefill reads any number of tokens if the states before them are kept
+// (Keep). Without a kept state it reads only one token, which must follow the token that it read last;
+// the state then comes from the HiddenModel itself.
 type HiddenModel interface {
 	Model
 	Tap() *compute.Tap
