@@ -52,8 +52,8 @@ func (m *Model) pressed(k tea.KeyPressMsg) tea.Cmd {
 	return m.composeAction(a, k)
 }
 
-// pressedInDialog gives keys to the dialog, except for keys that close the dialog or suspend the
-// program and, in a race, the pace keys.
+// pressedInDialog gives a key to the dialog. It keeps the keys that close the dialog, suspend the
+// program or take a picture and, in a race, the keys of pressedInRace.
 func (m *Model) pressedInDialog(k tea.KeyPressMsg) tea.Cmd {
 	filter, ok := m.dialog.(interface{ Filtering() bool })
 	filtering := ok && filter.Filtering()
@@ -79,9 +79,10 @@ func (m *Model) pressedInDialog(k tea.KeyPressMsg) tea.Cmd {
 	return m.dialog.Update(k)
 }
 
-// interrupt handles ctrl+c. It does the first thing that it can: stop a reply that is not a
-// recording, take back a prompt that waits to be sent, clear the prompt. With nothing to do it asks
-// for a second ctrl+c. armed says that this is the second one, which quits.
+// interrupt handles ctrl+c. It does the first of these that is possible: stop a reply that is not a
+// recording, or the change to another target; take back a prompt that waits to be sent; clear the
+// prompt. If none is possible, it asks for a second ctrl+c. armed says that this is the second one,
+// which quits.
 func (m *Model) interrupt(armed bool) tea.Cmd {
 	switch {
 	case m.busy() && m.options.Load != nil, m.moving.cancel != nil:
@@ -100,9 +101,10 @@ func (m *Model) interrupt(armed bool) tea.Cmd {
 	return m.say("ctrl+c again quits")
 }
 
-// back handles esc. It does the first thing that it can: close the inspector, return from the past, move
-// from the reply back to the prompt, stop editing the last message, take back a prompt that waits to be
-// sent, close the list of commands, quit before a race has begun, stop the reply.
+// back handles esc. It does the first of these that is possible: close the inspector, return from
+// the past to the present, move from the reply back to the prompt, stop editing the last message,
+// take back a prompt that waits to be sent, close the list of commands, quit before a race has
+// begun, stop the reply or the change to another target.
 func (m *Model) back() tea.Cmd {
 	switch {
 	case m.inspector:

@@ -77,8 +77,8 @@ func (m *Model) whyNoEngine() string {
 	return "the models are still being read"
 }
 
-// movedGamma returns γ plus by, within 0 and gamma_max. If a rule chooses γ, the γ of the last round
-// counts, which may differ from the set one.
+// movedGamma returns γ plus by, limited to 0 … gamma_max. If a rule chooses γ, it starts from the γ
+// of the last round, which may differ from the γ in the settings.
 func (m *Model) movedGamma(c config.Config, by int) string {
 	gamma := c.Speculation.Gamma
 	if c.Speculation.Rule != "fixed" && m.state.Last != nil {

@@ -14,7 +14,8 @@ import (
 	"specula/ui/sanitize"
 )
 
-// The limits of a film of a demo script. It must not be too large for a browser, which reads it whole.
+// The limits of a film of a demo script. A browser reads a film whole, so a film must not be too
+// large.
 const (
 	filmFrames     = 20_000
 	filmBytes      = 64 << 20 // bytes of all frames together, as sent to a terminal

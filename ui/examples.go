@@ -2,13 +2,12 @@ package ui
 
 import "slices"
 
-// examples are questions for a new chat, which tab fills in. The built-in pair answers the first ones well.
-// In replies to the first one, with the settings that the screen opens with, 79 to 85 % of the tested draft
-// tokens are kept
-// (docs/screen.md, «The opening»).
+// examples are questions for a new chat, which tab fills in. The built-in pair has questions of its
+// own, which it answers well. In replies to the first of these, with the settings that the screen
+// opens with, 79 to 85 % of the tested draft tokens are accepted (docs/screen.md, «The opening»).
 func (m *Model) examples() []string {
 	embedded := m.isEmbedded()
-	if m.state.Ready == nil { // while the models are read, the settings tell which
+	if m.state.Ready == nil { // while the models are read, the settings tell which models they will be
 		embedded = m.config.Model.Target == "" && m.config.Remote.URL == ""
 	}
 	switch {

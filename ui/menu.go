@@ -12,7 +12,7 @@ import (
 type menu struct {
 	prompt string // the prompt that the list is for; another prompt starts again
 	at     int    // the marked completion; -1 for none
-	moved  bool   // an arrow key has marked it
+	moved  bool   // an arrow key has marked the completion
 	closed bool   // esc has closed the list, or the prompt was not typed
 }
 

@@ -87,7 +87,7 @@ type Model struct {
 	rects layout.Rects
 	frame tea.View // the last drawing, valid until stale is set
 	stale bool
-	taken time.Time // when the events of the next frame were taken; zero: the frame has another reason
+	taken time.Time // when the events of the next frame were taken from ring; zero: no event caused the frame
 }
 
 // dialogBox is anything that can cover the screen: help, the list of chats, a race.
@@ -96,11 +96,11 @@ type dialogBox interface {
 	Draw(th *theme.Theme, w, h int) []string
 }
 
-// A message stays in the status line for flashTime, and as long again for every full
-// flashCharacters bytes of its text.
+// A message stays in the status line for flashTime, and as long again for every full flashBytes
+// bytes of its text.
 const (
-	flashTime       = 6 * time.Second
-	flashCharacters = 80
+	flashTime  = 6 * time.Second
+	flashBytes = 80
 )
 
 // newModel returns the model in its first state, which needs no engine.
@@ -246,7 +246,7 @@ func (m *Model) flashFor() tea.Cmd {
 		return nil
 	}
 	id := m.flashID
-	return m.options.tick(time.Duration(1+len(m.flash)/flashCharacters)*flashTime, func(time.Time) tea.Msg { return flashOver{id} })
+	return m.options.tick(time.Duration(1+len(m.flash)/flashBytes)*flashTime, func(time.Time) tea.Msg { return flashOver{id} })
 }
 
 // noColor reports whether to draw without colour. The flag --color decides if it is always or

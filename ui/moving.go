@@ -44,7 +44,7 @@ func (m *Model) moveTarget(arg string) tea.Cmd {
 		return m.say("the target cannot be changed here, only in a chat")
 	}
 	return m.afterReply(func() tea.Cmd {
-		if m.forming { // the engine that is left would get the form
+		if m.forming { // the form would go to the engine that is given up
 			return m.say("a form is still being worked out: wait for it, then move the target")
 		}
 		c, err := elsewhere(m.engine.Settings(), arg)
@@ -72,7 +72,7 @@ func elsewhere(c config.Config, arg string) (config.Config, error) {
 		}
 		url = ""
 	}
-	if c.OpensToWatch() { // its heads cannot draft for a server
+	if c.OpensToWatch() { // the opening «watch» drafts with heads, which cannot draft for a server
 		d := config.Default()
 		c.Speculation, c.Sampling.Temperature = d.Speculation, d.Sampling.Temperature
 	}
@@ -80,7 +80,7 @@ func elsewhere(c config.Config, arg string) (config.Config, error) {
 	if c.Remote.Vocabulary == "" { // the server may have the model that is here
 		c.Remote.Vocabulary = c.Model.Target
 	}
-	err := c.Set("remote.url", url) // before c is returned: Go does not say which of two results it evaluates first
+	err := c.Set("remote.url", url) // on a line of its own: in «return c, c.Set(…)» Go may copy c before Set changes it
 	return c, err
 }
 

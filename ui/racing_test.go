@@ -86,7 +86,7 @@ func TestRaceInTheChat(t *testing.T) {
 	s.mustShow("hello")
 	r.outcome = event.RaceOutcome{Compared: true, Position: 7, Why: "because"}
 	s.ask("/race gamma=2 vs proposer=ngram,gamma=6")
-	s.mustShow("from token 7 on, and must not: because")
+	s.mustShow("from token 8 on, and must not: because")
 	s.mustShow("proposer ngram, gamma 6")
 	s.press("q")
 	s.ask("/race gama=2")

@@ -69,7 +69,7 @@ func (r *rest) wake() {
 	r.newest = false
 	if t := rendererTicker(r.program); t != nil && r.stopped {
 		r.stopped = false
-		t.Reset(stream.FrameInterval / 2) // so that a key shows as soon as, on average, while the ticker runs
+		t.Reset(stream.FrameInterval / 2) // half an interval is how long a key waits on average while the ticker runs
 	}
 	if !r.sent {
 		r.sent = true
@@ -93,8 +93,9 @@ func (r *rest) written(p []byte) []byte {
 	return bytes.ReplaceAll(p, mark, nil)
 }
 
-// rendererTicker returns the ticker of p's renderer, which is not exported; nil before the renderer
-// starts, and if Bubble Tea has renamed it: then the ticker just goes on.
+// rendererTicker returns the ticker of p's renderer, an unexported field. It returns nil before the
+// renderer starts, and if another version of Bubble Tea has no such field; then the ticker just
+// goes on.
 func rendererTicker(p *tea.Program) *time.Ticker {
 	field := reflect.ValueOf(p).Elem().FieldByName("ticker")
 	if !field.IsValid() || field.Type() != reflect.TypeFor[*time.Ticker]() {

@@ -218,7 +218,7 @@ func (m *Model) copyChat() tea.Cmd {
 }
 
 // copyText puts raw, made safe, on the terminal's clipboard by OSC 52, which also works over SSH.
-// If raw is empty, it puts partial there, which must be safe.
+// If raw is empty, as while a reply is written, it puts partial there, which must be safe.
 func (m *Model) copyText(raw, partial string) tea.Cmd {
 	text := sanitize.Copy(raw)
 	if text == "" {

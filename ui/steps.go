@@ -71,7 +71,9 @@ func (m *Model) unfold() {
 	}
 }
 
-// laneMoment is the moment that the lane shows: the past, or the round of the token under the cursor.
+// laneMoment returns the moment that the lane shows: the past, if the screen shows it; else, while
+// the cursor is on a token and no reply is stepped through, the end of that token's round; else the
+// present (the zero moment).
 func (m *Model) laneMoment() state.Moment {
 	if m.past != (state.Moment{}) || m.focus != keys.Read || m.stepping() {
 		return m.past

@@ -81,7 +81,7 @@ func (s *signals) watchJobs() {
 	}()
 }
 
-// forgetContinues drops every SIGCONT so far: one from before a stop must not end it.
+// forgetContinues drops every SIGCONT so far: a SIGCONT from before a stop must not end that stop.
 func (s *signals) forgetContinues() {
 	done := make(chan struct{})
 	select {
@@ -119,7 +119,7 @@ func (s *signals) suspend() tea.Cmd {
 // for ever (see suspended.Run).
 func (s *signals) redraw() {
 	if !s.foreground() {
-		return // another SIGCONT comes when the shell gives the terminal
+		return // another SIGCONT comes when the shell gives the terminal to this job
 	}
 	if s.takeBack() {
 		s.program.Send(redrawMsg{})
@@ -159,9 +159,10 @@ func (c suspended) Run() error {
 		// has stopped.
 		stop = syscall.SIGTTOU
 	}
-	// Bubble Tea has told its renderer's goroutine to end, which then stops the ticker that draws
-	// frames. Wait for that. If it ended only after the process was continued, it would stop the
-	// ticker that Bubble Tea has started anew, and no frame would be drawn.
+	// Bubble Tea has told the goroutine of its renderer to end. When that goroutine ends, it stops
+	// the ticker that draws frames. Wait until it has ended: after the process was continued,
+	// Bubble Tea starts the ticker anew, and a stop that came so late would leave a screen without
+	// frames.
 	time.Sleep(awareTime)
 	s.forgetContinues()
 	for {

@@ -11,8 +11,9 @@
 //
 // The model is the only tea.Model. It draws with plain values and functions of other packages:
 // state (the reducer), transcript and pane (the panes), layout (rectangles), theme, compose (the
-// prompt), dialog (help, saved chats). Update never waits for the engine, and the only file it touches
-// is the history of prompts. Commands and guarded goroutines do everything that takes time.
+// prompt), dialog (help, saved chats). Update never waits for the engine. It touches two files
+// itself: it appends to the history of prompts, and it opens and closes the file of /record.
+// Commands and guarded goroutines do everything else that takes time.
 package ui
 
 import (

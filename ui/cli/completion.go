@@ -31,7 +31,7 @@ func completeList(names []string) cobra.CompletionFunc {
 	}
 }
 
-// lastPart splits typed behind its last separator: done ends with it, begun is the rest.
+// lastPart splits typed after its last separator: done ends with it, begun is the rest.
 func lastPart(typed, separators string) (done, begun string) {
 	i := strings.LastIndexAny(typed, separators) + 1
 	return typed[:i], typed[i:]

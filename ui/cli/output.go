@@ -36,7 +36,7 @@ type output struct {
 	err      error           // the first error of a write; nothing is written after it
 	failed   string          // the engine's error; "" if there was none
 	seed     string          // the reply's seed in words; "" if the seed makes no difference
-	fault    int             // the exit code for failed, if known; or 0
+	fault    int             // the exit code for failed; 0 if failed has no code of its own
 }
 
 func (a *invocation) newOutput(c config.Config, o runFlags) (*output, error) {

@@ -84,7 +84,7 @@ const (
 	alias        // another spelling begins with the text
 	part         // the name contains the text
 	about        // a word of the explanation begins with the text
-	other
+	other        // nothing of the command begins with the text
 )
 
 // minPart is the least length of a typed text that is also searched for inside names and explanations.
@@ -110,8 +110,8 @@ func (c Command) distance(name string) int {
 	return other
 }
 
-// needsArgument reports whether the command changes nothing without an argument. The command of a setting
-// is one: without an argument it only shows the value.
+// needsArgument reports whether a command without an argument changes nothing. This holds for the
+// command of a setting, too: without an argument it only shows the value.
 func (c Command) needsArgument() bool {
 	return c.Verb == Set || c.Args != "" && !strings.HasPrefix(c.Args, "[")
 }

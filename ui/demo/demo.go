@@ -8,6 +8,7 @@
 //	step 3                             # as many phases of a round, under pace step
 //	race gamma=2 vs gamma=8            # the last prompt, or an example, in two lanes
 //	record talk.jsonl                  # records from here on, like /record
+//	show tradeoff                      # the trade-off of draft lengths first; show rounds: the rounds again
 //	wait                               # as long as the caption takes to read
 //	wait 3s
 //	wait key

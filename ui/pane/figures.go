@@ -143,8 +143,7 @@ func writesPlainly(s *state.State) bool {
 
 // phaseWord names the state of the program in one word.
 func phaseWord(s *state.State) string {
-	switch {
-	case s.Phase == state.Drafting && writesPlainly(s):
+	if s.Phase == state.Drafting && writesPlainly(s) {
 		return "writing"
 	}
 	switch s.Phase {

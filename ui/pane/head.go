@@ -106,12 +106,13 @@ func changeWords(th *theme.Theme, c state.Change) string {
 	return "before the change"
 }
 
-// nearlyAll is the kept part of the tested tokens from which on a loss is not due to what is kept.
+// nearlyAll is a share of the tested tokens. If at least this share was kept, a loss is not blamed
+// on acceptance.
 const nearlyAll = 0.9
 
-// lossWords says in at most five words why rounds with a draft lose. If they would lose even without the
-// time for drafting, the target keeps too few tokens or, if it keeps nearly all, checking them takes too long, as
-// on a server far away.
+// lossWords says in at most five words why rounds with a draft lose. If they would win without the
+// time for drafting, drafting takes too long. Otherwise the target keeps too few tokens or, if it
+// keeps nearly all, checking them takes too long, as on a server far away.
 func lossWords(s *state.State, asked state.Rate, times float64) string {
 	plainMS := asked.MS * times // what plain rounds would take for the same tokens
 	if asked.MS-asked.DraftMS <= plainMS {
@@ -300,9 +301,9 @@ func rolesWords(s *state.State) string {
 	return s.Ready.Target.Name + " writes alone"
 }
 
-// recentWords gives tokens per round and acceptance in the newest rounds, if they fit into w cells; ""
-// before the first round. In a longer reply it says of how many rounds, because the line under a complete
-// reply has the figures of all of them.
+// recentWords gives tokens per round and acceptance in the newest rounds, if they fit into w cells;
+// "" before the first round. In a longer reply it also names the number of these rounds: the line
+// under a complete reply has other figures, which are over all rounds.
 func recentWords(s *state.State, th *theme.Theme, w int) string {
 	recent := s.Recent(recentRounds)
 	perPass, any := recent.TokensPerPass()

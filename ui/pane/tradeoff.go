@@ -16,9 +16,9 @@ import (
 // for each length, a line at the speed without a draft, and a sentence about the best length. The last
 // row tells the best length at other temperatures, if it is known and there is room.
 //
-// Speeds are in percent of the best length's speed. The head line compares with the speed without a draft, in
-// the newest rounds, which may keep more or less than usual; the same unit here would look like a
-// contradiction.
+// Speeds are in percent of the best length's speed. The head line has another unit, the ratio to
+// the speed without a draft, and only counts the newest rounds, which may keep more or fewer tokens
+// than usual. With the same unit here, the two would seem to contradict each other.
 func (c *column) tradeoff(rows int) []string {
 	const title = "expected speed by draft length"
 	words := c.tradeoffWords()

@@ -88,9 +88,10 @@ func nameOf(settings []config.Value) string {
 	return cmp.Or(strings.Join(words, ", "), "as set")
 }
 
-// Comparable makes the texts of two lanes comparable. It sets temperature 0, at which only one text is right.
-// If a temperature was asked for, in a lane or in also, it sets the rule exact instead, under which one
-// seed gives one text. If a rule was asked for, it changes nothing.
+// Comparable makes the texts of two lanes comparable. It sets temperature 0, at which only one text
+// is right. If a temperature was asked for, in a lane or in also, it sets the acceptance rule exact
+// instead, under which one seed gives one text. If an acceptance rule was asked for, Comparable
+// changes nothing.
 func Comparable(lanes [2]Lane, also ...config.Value) [2]Lane {
 	asked := slices.Concat(also, lanes[0].Settings, lanes[1].Settings)
 	names := func(name string) bool {
@@ -122,8 +123,8 @@ func nearest(name string) string {
 	return ""
 }
 
-// ParseLanes parses "A vs B". If text names only one lane, that is the second, and the first is without
-// speculation. "" stands for the lane with speculation.
+// ParseLanes parses "A vs B". If text names only one lane, this is the second one, and the first
+// lane is without speculation. For "" the second lane is with speculation.
 func ParseLanes(text string) (lanes [2]Lane, err error) {
 	left, right, both := strings.Cut(" "+text+" ", " vs ")
 	if !both {

@@ -63,7 +63,7 @@ func TestTheOutcomeIsNeverCut(t *testing.T) {
 			"×2.0 faster with speculation · the same text ✓", ": acceptance exact and one seed: the target's own draws decide"},
 		{event.RaceOutcome{Why: drawn}, "", "×2.0 faster with speculation · texts not compared", ": " + drawn},
 		{event.RaceOutcome{Compared: true, Position: 12345, Why: "at temperature 0 there is one text"}, "",
-			"×2.0 faster with speculation · THE TEXTS DIFFER ✗", ": from token 12345 on, and must not: at temperature 0 there is one text"},
+			"×2.0 faster with speculation · THE TEXTS DIFFER ✗", ": from token 12346 on, and must not: at temperature 0 there is one text"},
 		{event.RaceOutcome{}, "the GPU failed: " + drawn, "the GPU failed", ": " + drawn},
 	} {
 		settings := "gamma 5, acceptance block, gamma-rule fixed, proposer combined, suffix-trust 0.4, temperature 0.7, seed 12"

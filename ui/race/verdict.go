@@ -19,16 +19,17 @@ type Verdict struct {
 // Judge returns the verdict on a race with the lanes a and b.
 func Judge(a, b *Count, o event.RaceOutcome) Verdict {
 	v := Verdict{Times: b.over(a), Why: o.Why}
+	from := o.Position + 1 // Position counts from 0, the words from 1
 	switch {
 	case !o.Compared:
 		v.Text = "texts not compared"
 	case o.Same:
 		v.Text, v.Same = "the same text", true
 	case o.Free:
-		v.Text = fmt.Sprintf("the texts differ from token %d on", o.Position+1)
+		v.Text = fmt.Sprintf("the texts differ from token %d on", from)
 	default:
 		v.Text, v.Wrong = "THE TEXTS DIFFER", true
-		v.Why = fmt.Sprintf("from token %d on, and must not: %s", o.Position, o.Why)
+		v.Why = fmt.Sprintf("from token %d on, and must not: %s", from, o.Why)
 	}
 	return v
 }

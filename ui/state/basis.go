@@ -57,6 +57,6 @@ func (s *State) Changed() (c Change, ok bool) {
 	return c, true
 }
 
-// settled is the number of rounds after which a change is no longer mentioned. The rounds before it then
-// have rateShare^settled, 0.44, of the weight.
+// settled is the number of rounds after which a change is no longer mentioned. The rounds before
+// the change then have only rateShare^settled = 0.44 of their weight in Rate.
 const settled = 16

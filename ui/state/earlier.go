@@ -16,8 +16,8 @@ type Turn struct {
 	Record Record // the events from which the reply was shown
 }
 
-// Turns yields all turns of the chat, oldest first, including those of dropped messages; only forgotten
-// turns are missing. They are what is saved and given to the model.
+// Turns yields all turns of the chat, oldest first, including those of dropped messages; only
+// forgotten turns are missing. These turns are saved and given to the model.
 func (s *State) Turns() iter.Seq[Turn] {
 	return func(yield func(Turn) bool) {
 		for _, t := range s.earlier {

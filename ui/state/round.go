@@ -36,9 +36,6 @@ type Round struct {
 	Marks                                []string           // settings that changed just before this round
 }
 
-// MS returns the total time of the round in milliseconds.
-func (r *Round) MS() float64 { return r.DraftMS + r.VerifyMS + r.SampleMS + r.OtherMS }
-
 func newRound(e *event.Round) Round {
 	r := Round{
 		Index: e.Index, Path: sanitize.Line(e.Path), PathWhy: sanitize.Line(e.PathWhy),
