@@ -71,8 +71,8 @@ func (b *bytePair) encode(to *encoding, text string, _ bool) {
 	})
 }
 
-// encodeRaw encodes a word whose first symbols are its characters. A word of line feeds only is not
-// merged if it is a token.
+// encodeRaw encodes a word whose first symbols are its characters. A word that has only line feeds
+// and is a token becomes this token, without merges.
 func (b *bytePair) encodeRaw(to *encoding, word string, m *merger) {
 	if id, ok := b.vocab.plain[word]; ok && strings.Trim(word, "\n") == "" {
 		to.ids = append(to.ids, id)

@@ -12,13 +12,13 @@ import (
 // skin tones) has 41 bytes. A visible character of more than maxHeldBytes is returned in parts.
 const maxHeldBytes = 96
 
-// Decoder turns ids into text as they arrive. It is not safe for use by several goroutines.
-// A token may end inside a UTF-8 sequence, or between the parts of one visible character: a flag,
-// an emoji joined from several, a Devanagari or Thai syllable. The decoder holds such an end back
-// until a later token completes it. In principle each letter can be followed by a combining mark. But
-// text is nearly always composed, and waiting would hold back the last letter of every word. So the
-// decoder waits only after scripts and signs that are often continued. Elsewhere a combining mark
-// comes later, as the text of its own token.
+// Decoder turns ids into text as they arrive. It is not safe for use by several goroutines. A token
+// may end inside a UTF-8 sequence, or between the parts of one visible character: a flag, an emoji
+// joined from several, a Devanagari or Thai syllable. The decoder holds such an end back until a
+// later token completes it. A combining mark may follow any letter, but text is nearly always
+// composed, and waiting after each letter would hold back the last letter of every word. So the
+// decoder waits only after scripts and signs that are often continued. After any other letter, a
+// combining mark comes later, as the text of its own token.
 //
 // The texts of all calls together equal the text of [Tokenizer.Decode]. Each byte that is not UTF-8
 // becomes one U+FFFD. A control token gives no text of its own, but releases the text that was held back.

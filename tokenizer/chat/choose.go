@@ -12,11 +12,11 @@ import (
 // Choose picks a template.
 //
 // With Prefer "" or "auto", the file's own template decides. If it can switch thinking, it is used.
-// Otherwise a built-in family is used that writes the same text for all samples, because a built-in
-// one runs no code of the file; without such a family, the file's own template is used. If the file
-// has no usable template, the family is guessed from the control tokens of the vocabulary, and Name
-// says so. Prefer "file" always uses the file's own template, and the key of a family always that
-// family.
+// Otherwise Choose looks for a built-in family that writes the same text for all samples, and
+// prefers it, because a built-in family runs no code of the file; without such a family, the file's
+// own template is used. If the file has no usable template, the family is guessed from the control
+// tokens of the vocabulary, and Name says so. Prefer "file" always uses the file's own template.
+// The key of a family always uses this family.
 //
 // The error says what to do when Prefer is unknown, or is "file" and the file's template cannot be
 // used.
@@ -112,7 +112,7 @@ func guess(o Options) (family, string) {
 
 // samples are conversations on which formats differ: with and without a system message, ending with
 // a question or an answer, with white space around the content, with reasoning in an answer, and
-// one that strict formats refuse.
+// two that strict formats refuse.
 var samples = [][]Message{
 	{{"user", "Why?"}},
 	{{"system", "Be brief."}, {"user", "Why?"}},

@@ -53,7 +53,8 @@ func (r *runner) equal(a, b Value) bool {
 	return a == b
 }
 
-// order compares two numbers, two strings (by code point) or two lists, like cmp.Compare. All else fails.
+// order compares two numbers, two strings (by code point) or two lists, like cmp.Compare. For any
+// other values it fails.
 func (r *runner) order(a, b Value) int {
 	if !r.enter() {
 		return 0

@@ -4,11 +4,11 @@
 // A template travels through these files: lexer.go cuts the source into tokens, parser.go and
 // expressions.go build a tree, statements.go and eval.go run the tree.
 //
-// There are two reasons not to use a library. First, a template is code by a stranger, so every step,
-// byte and level of nesting is counted while it runs (limits.go). A macro that calls itself, a text
-// that doubles in a loop, or a letter repeated 10 million times must end in an error, and not end the
-// process. Second, each byte of the output keeps its origin, template or data, through every filter and
-// method.
+// There are two reasons not to use a library. First, a template is code by a stranger, so every
+// step, byte and level of nesting is counted while it runs (limits.go). A macro that calls itself,
+// a text that doubles in a loop, or a letter repeated 10 million times must end in an error, and
+// must not end the process. Second, each byte of the output keeps its origin, template or data,
+// through every filter and method.
 //
 // The second reason serves an invariant: data never becomes a control token. Only text has an origin. A
 // number from data counts as the template's when it is printed; so does text that a template writes

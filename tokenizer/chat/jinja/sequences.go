@@ -7,7 +7,8 @@ import (
 )
 
 // pull returns a function that returns the next element of v, and false after the last one or after
-// an error. If v cannot have elements, pull itself does not fail, but the first call of that function does.
+// an error. If v cannot have elements, pull succeeds, and the first call of the returned function
+// fails.
 func (r *runner) pull(v Value) func() (Value, bool) {
 	if g, ok := v.(*generator); ok {
 		return g.next
@@ -25,9 +26,10 @@ func (r *runner) pull(v Value) func() (Value, bool) {
 	}
 }
 
-// lazily returns a generator. When asked for its next element, it calls each with further elements of v
-// until each returns true, and gives the value that each returned. As in Jinja, it computes nothing
-// before it is asked, so errors also come only then. None and other false values have no elements.
+// lazily returns a generator. When asked for an element, the generator calls each with one element
+// of v after another, until a call returns true; the value of this call is the element. As in
+// Jinja, nothing is computed before it is asked for, so errors also come only then. None and other
+// false values have no elements.
 func (r *runner) lazily(v Value, each func(item Value) (Value, bool)) Value {
 	if !truth(v) {
 		v = &List{}
@@ -101,8 +103,8 @@ func selecting(keep, byAttribute bool) builtin {
 }
 
 // path follows attribute from v. "function.name" is the attribute name of the attribute function; a
-// part that is a number is an index. An attribute that is not text is a key of v. If attribute is None,
-// path returns v.
+// part that is a number is an index. An attribute that is not text is a key of v. If attribute is
+// None, path returns v.
 func (r *runner) path(v, attribute Value) Value {
 	name, ok := attribute.(Text)
 	if attribute == nil {

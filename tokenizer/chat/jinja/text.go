@@ -12,8 +12,8 @@ import (
 // and changing case keep this origin. The zero value is the empty text.
 type Text struct {
 	s    string
-	runs []run // by ascending end; neighbours differ in data; the last ends at len(s); nil: all the template's
-	safe bool  // went through the filter safe or escape: + escapes the text that is added to it
+	runs []run // by ascending end; neighbours have different origins; the last ends at len(s); nil: the template wrote all of s
+	safe bool  // the text went through the filter safe or escape; + escapes another text that is added to it
 }
 
 // run is the origin of the bytes from the end of the previous run up to end.
