@@ -54,7 +54,7 @@ func (e *Engine) describeRemote(ctx context.Context) error {
 	e.shape = model.Config{Vocab: d.Vocab, MaxTokens: d.Context, Parameters: d.Parameters}
 	e.ready = event.Ready{
 		Version: o.Version, Device: fmt.Sprintf("%s at %s", d.Kind, d.Address), DeviceWhy: "remote.url names it", DeviceDetail: describeServer(d),
-		Target: event.Model{Name: strings.TrimSuffix(path.Base(d.Model), ".gguf"), Path: d.Address, WeightType: d.WeightType, Parameters: d.Parameters, WeightBytes: d.Bytes,
+		Target: event.Model{Name: strings.TrimSuffix(path.Base(d.Model), ".gguf"), Path: d.Address, Server: d.Host, WeightType: d.WeightType, Parameters: d.Parameters, WeightBytes: d.Bytes,
 			VocabSize: d.Vocab, ContextLength: d.Context},
 	}
 	if !o.Draft.none() {

@@ -225,3 +225,24 @@ func TestTheListOfServersIsAligned(t *testing.T) {
 	s.mustShow("off              the target is on this machine")
 	s.mustShow("127.0.0.1:30000  SGLang")
 }
+
+// The head says on which server the target is, and a round says that its bytes crossed a network.
+func TestTheScreenSaysOnWhichServerTheTargetIs(t *testing.T) {
+	s := open(t, func(o *Options) {
+		load := o.Load
+		o.Load = func(ctx context.Context, emit func(event.Event)) (Engine, error) {
+			return load(ctx, func(e event.Event) {
+				if r, ok := e.(event.Ready); ok {
+					r.Target.Server = "10.0.0.7:8080"
+					e = r
+				}
+				emit(e)
+			})
+		}
+	})
+	s.quiet()
+	s.mustRead("demo-draft guesses, demo-target on 10.0.0.7:8080 checks")
+	s.ask("hello")
+	s.quiet()
+	s.mustRead("over the network")
+}

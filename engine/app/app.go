@@ -81,17 +81,20 @@ func (a *App) open(ctx context.Context, c config.Config, why string, emit func(e
 	}
 	var server *remote.Server
 	if c.Remote.URL != "" {
-		if server, err = a.connect(ctx, c.Remote); err != nil {
+		if server, err = a.connect(ctx, c.Remote, emit); err != nil {
 			return nil, errors.Join(err, d.Close())
 		}
 		o.Remote = server
 	}
 	e, err := engine.Load(ctx, o, emit)
-	if err != nil {
-		return nil, errors.Join(err, d.Close())
+	var s *engine.Session
+	if err == nil {
+		s, err = e.NewSession(ctx)
 	}
-	s, err := e.NewSession(ctx)
 	if err != nil {
+		if server != nil {
+			server.Close()
+		}
 		return nil, errors.Join(err, d.Close())
 	}
 	return &Conversation{Session: s, engine: e, devices: d, server: server}, nil

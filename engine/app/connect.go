@@ -9,17 +9,29 @@ import (
 	"time"
 
 	"specula/engine/config"
+	"specula/engine/event"
 	"specula/engine/remote"
 )
 
-// connect opens the server that the settings name.
-func (a *App) connect(ctx context.Context, c config.Remote) (*remote.Server, error) {
+// tellEvery is the time between two notices that a server is still waited for.
+const tellEvery = 5 * time.Second
+
+// connect opens the server that the settings name. While it waits for a server that loads its model, it emits notices.
+func (a *App) connect(ctx context.Context, c config.Remote, emit func(event.Event)) (*remote.Server, error) {
 	key, err := a.key(c.Key)
 	if err != nil {
 		return nil, err
 	}
+	var told time.Time
+	waits := func(why string) {
+		if now := a.Now(); now.Sub(told) >= tellEvery {
+			told = now
+			emit(event.Notice{Level: "info", Text: fmt.Sprintf("%s: asking again, for up to %g s in all (remote.timeout)", why, c.Timeout)})
+		}
+	}
 	return remote.Connect(ctx, remote.Options{
-		URL: c.URL, Model: c.Model, Key: key, CA: c.CA, Certificate: c.Certificate, Headers: c.Headers,
+		Waits: waits,
+		URL:   c.URL, Model: c.Model, Key: key, CA: c.CA, Certificate: c.Certificate, Headers: c.Headers,
 		Limit: time.Duration(c.Timeout * float64(time.Second)),
 	})
 }

@@ -120,7 +120,7 @@ func TestSpeedsAcrossADelay(t *testing.T) {
 	file, most, repeats := os.Getenv("SPECULA_SERVER_MODEL"), asked("SPECULA_TOKENS", "40"), asked("SPECULA_REPEATS", "5")
 	url := startWith(t, realServer(t), file, "-np", "9", "-c", "9216")
 	prompts := assets.Prompts()[:asked("SPECULA_REPLIES", "50")]
-	set := []string{"temperature", "0", "max-tokens", strconv.Itoa(most), "proposer", cmp.Or(os.Getenv("SPECULA_PROPOSER"), "draft")}
+	set := []string{"remote.timeout", "3600", "temperature", "0", "max-tokens", strconv.Itoa(most), "proposer", cmp.Or(os.Getenv("SPECULA_PROPOSER"), "draft")}
 	if file != "" {
 		draft := filepath.Join(t.TempDir(), "draft.gguf")
 		if err := os.WriteFile(draft, assets.Draft(), 0o600); err != nil {

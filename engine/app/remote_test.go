@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -307,5 +308,42 @@ func TestNoEventHasASecret(t *testing.T) {
 	}
 	if strings.Contains(text, key) || strings.Contains(text, header) {
 		t.Errorf("an event has a secret: %s", text)
+	}
+}
+
+// While a server loads its model, opening says so and waits. An unreachable one is named once.
+func TestOpeningTellsWhatItWaitsFor(t *testing.T) {
+	pair, refusals := pairServer(t), 3
+	listener := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if refusals--; refusals >= 0 {
+			w.Header().Set("Retry-After", "0")
+			w.WriteHeader(http.StatusServiceUnavailable)
+			_, _ = io.WriteString(w, `{"error":{"message":"Loading model"}}`)
+			return
+		}
+		pair.ServeHTTP(w, r)
+	}))
+	c := config.Default()
+	c.Device.Device, c.Remote.URL = "cpu", listener.URL
+	a := &App{Now: time.Now, Getenv: func(string) string { return "" }}
+	var told []string
+	open := func() (*Conversation, error) {
+		return a.Open(t.Context(), c, func(e event.Event) {
+			if e, ok := e.(event.Notice); ok {
+				told = append(told, e.Text)
+			}
+		})
+	}
+	conversation, err := open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = conversation.Close()
+	if len(told) != 1 || !strings.HasPrefix(told[0], "the server is not ready (it says: Loading model): asking again") {
+		t.Errorf("it tells %q", told)
+	}
+	listener.Close()
+	if _, err := open(); err == nil || strings.Count(err.Error(), listener.URL) != 2 {
+		t.Errorf("a closed server: %v", err)
 	}
 }

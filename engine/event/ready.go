@@ -16,7 +16,8 @@ type Loading struct {
 // Model describes a loaded model.
 type Model struct {
 	Name          string `json:"name"`
-	Path          string `json:"path"` // "embedded" for the pair inside the program
+	Path          string `json:"path"`             // "embedded" for the pair inside the program
+	Server        string `json:"server,omitempty"` // host and port of the server that has it; empty: it is here
 	Architecture  string `json:"architecture"`
 	WeightType    string `json:"weightType"` // "Q8_0", "F16", …
 	Parameters    int64  `json:"parameters"`

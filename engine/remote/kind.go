@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 )
 
@@ -125,8 +126,9 @@ func listed(names []string) string {
 type Description struct {
 	Kind              Kind
 	Address, Model    string
-	Context, Vocab    int // tokens
-	Slots             int // sequences at the same time; 0: unknown
+	Host              string // of the address, with its port
+	Context, Vocab    int    // tokens
+	Slots             int    // sequences at the same time; 0: unknown
 	Parameters, Bytes int64
 	WeightType, Build string
 	// Speculates: the server speculates by itself. It scores our drafts without its own speculation.
@@ -137,7 +139,10 @@ type Description struct {
 
 // Describe returns the description of the server.
 func (s *Server) Describe() Description {
-	f := s.facts
-	return Description{Kind: s.kind, Address: s.base, Model: s.model, Context: s.context, Vocab: s.vocab, Slots: s.slots,
+	f, host := s.facts, ""
+	if u, err := url.Parse(s.base); err == nil { // it was parsed before
+		host = u.Host
+	}
+	return Description{Kind: s.kind, Address: s.base, Host: host, Model: s.model, Context: s.context, Vocab: s.vocab, Slots: s.slots,
 		Parameters: f.parameters, Bytes: f.bytes, WeightType: f.weightType, Build: f.build, Speculates: f.speculates, Scores: s.kind.scores(), Compared: s.compared}
 }

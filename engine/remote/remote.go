@@ -52,6 +52,8 @@ type Options struct {
 	Limit       time.Duration // how long one request may take, or the next token of a stream
 	// Wait sleeps before a request is repeated; nil: by the system's clock.
 	Wait func(ctx context.Context, d time.Duration) error
+	// Waits is called before each repetition while Connect waits for the server, and says why; nil: nobody is told.
+	Waits func(why string)
 
 	// For tests; nil: the network.
 	transport http.RoundTripper
@@ -113,6 +115,7 @@ func Connect(ctx context.Context, o Options) (*Server, error) {
 		s.Close()
 		return nil, fmt.Errorf("asking the server at %s what it is: %w", base, err)
 	}
+	s.options.Waits = nil
 	return s, nil
 }
 

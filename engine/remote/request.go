@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"strconv"
 	"strings"
@@ -94,6 +95,9 @@ func (s *Server) ask(ctx context.Context, method, path string, body []byte, out 
 		if !errors.As(err, &refused) || refused.again == 0 || !refused.loading && repeats >= mostRepeats {
 			return err
 		}
+		if s.options.Waits != nil {
+			s.options.Waits(refused.state)
+		}
 		if s.options.Wait(ctx, refused.again) != nil {
 			return err // err says why the server refused; Wait only says that the time is over
 		}
@@ -163,6 +167,10 @@ func (s *Server) lost(ctx context.Context, err error) error {
 		}
 		return cause
 	}
+	var outer *url.Error // which repeats the address
+	if errors.As(err, &outer) {
+		err = outer.Err
+	}
 	return fmt.Errorf("no answer from %s: %w; is the server running, and is the address right?", s.base, err)
 }
 
@@ -171,6 +179,7 @@ type Refused struct {
 	Status  int
 	param   string        // the field of the request that the server rejects
 	words   string        // the server's message
+	state   string        // the part of words that says how the server is, if the request may be repeated
 	again   time.Duration // time to wait before repeating; 0: do not repeat
 	loading bool          // the model is being loaded
 }
@@ -225,13 +234,16 @@ func (s *Server) refusal(answer *http.Response, text []byte) error {
 		r.words = "the server refuses the key" + said + ": put the right one into the environment variable or the file that remote.key names"
 	case r.Status == http.StatusTooManyRequests:
 		r.again = pause(answer.Header.Get("Retry-After"), time.Second)
-		r.words = "the server has too many requests" + said + ": try again later"
+		r.state = "the server has too many requests" + said
+		r.words = r.state + ": try again later"
 	case r.Status == http.StatusServiceUnavailable:
 		r.again, r.loading = pause(answer.Header.Get("Retry-After"), loadPause), true
-		r.words = "the server is not ready" + said + ": it may be loading its model; try again later"
+		r.state = "the server is not ready" + said
+		r.words = r.state + ": it may be loading its model; try again later"
 	case r.Status == http.StatusBadGateway:
 		r.again = pause(answer.Header.Get("Retry-After"), gatewayPause)
-		r.words = "the gateway before the server gets no answer from it" + said + ": look whether the server runs"
+		r.state = "the gateway before the server gets no answer from it" + said
+		r.words = r.state + ": look whether the server runs"
 	case f.Type == "exceed_context_size_error" || f.Param == "input_tokens":
 		r.words = "the conversation is longer than the server's context" + said + ": start a new chat, or start the server with a longer one"
 	case r.Status == http.StatusNotFound:

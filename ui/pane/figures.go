@@ -48,12 +48,15 @@ func (c *column) figures(int) []string {
 		}
 		return milliseconds(total / rounds)
 	}
-	moved := th.Glyph.None
+	moved, from := th.Glyph.None, "from the device"
+	if onServer(c.s) {
+		from = "by network"
+	}
 	if any {
 		moved = bytes(float64(recent.Bytes) / rounds)
 	}
 	return []string{
-		c.pair("tokens a round", figure(th, perPass, any, 2), "from the device", moved),
+		c.pair("tokens a round", figure(th, perPass, any, 2), from, moved),
 		c.pair("drafting", ms(recent.DraftMS), "checking", ms(recent.VerifyMS)),
 	}
 }

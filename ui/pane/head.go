@@ -226,7 +226,7 @@ func (h *head) wide(s *state.State, th *theme.Theme, w, rows int) []string {
 	if figure[rows-1] != "" || rows == paint.LargeRows {
 		out.Pad(begin)
 	}
-	who := rolesWords(s)
+	who := rolesWords(s, out.Left()-textLegendWidth(textLegend(out.Left()))-3)
 	list := textLegend(out.Left() - paint.Width(who) - 3)
 	room := max(0, out.Left()-textLegendWidth(list)-3) // the legend is never left out for a long name
 	out.Put(th.Title, paint.Fit(th, "", who, min(paint.Width(who), room)))
@@ -282,23 +282,28 @@ func (h *head) line(th *theme.Theme, w int) string {
 
 // roles draws who drafts and who verifies, and at the right how well that goes.
 func roles(s *state.State, th *theme.Theme, w int) string {
-	out := paint.NewLine(th, w).Put("", " ").Put(th.Title, rolesWords(s))
+	out := paint.NewLine(th, w).Put("", " ")
+	out.Put(th.Title, rolesWords(s, out.Left()))
 	out.Right(th.Label, recentWords(s, th, out.Left()-3)+" ")
 	return out.String()
 }
 
-// rolesWords says who drafts and who verifies.
-func rolesWords(s *state.State) string {
+// rolesWords says who drafts and who verifies and, if that fits into w cells, on which server.
+func rolesWords(s *state.State, w int) string {
 	if s.Ready == nil {
 		return "a small model guesses, a large one checks"
 	}
+	guesses, does := "", " writes alone"
 	if s.Settings.Watch {
-		return "the server of " + s.Ready.Target.Name + " guesses and checks"
+		does = " guesses and checks"
+	} else if who := drafterName(s); who != "" {
+		guesses, does = who+" guesses, ", " checks"
 	}
-	if who := drafterName(s); who != "" {
-		return who + " guesses, " + s.Ready.Target.Name + " checks"
+	target := s.Ready.Target.Name
+	if server := s.Ready.Target.Server; server != "" {
+		return cmp.Or(longestThatFits(w, guesses+target+" on "+server+does), guesses+target+" on a server"+does)
 	}
-	return s.Ready.Target.Name + " writes alone"
+	return guesses + target + does
 }
 
 // recentWords gives tokens per round and acceptance in the newest rounds, if they fit into w cells;

@@ -211,14 +211,26 @@ func (l *lane) phase(th *theme.Theme, w int) string {
 	case l.draft != nil:
 		times = "draft " + milliseconds(l.draft.DraftMS)
 	case ofServer(l.round):
-		times = fmt.Sprintf("round %s  %s", milliseconds(l.round.VerifyMS), bytes(float64(l.round.BytesMoved)))
+		times = fmt.Sprintf("round %s  %s", milliseconds(l.round.VerifyMS), l.moved())
 	case l.round != nil:
-		times = fmt.Sprintf("draft %s  verify %s  %s", milliseconds(l.round.DraftMS), milliseconds(l.round.VerifyMS), bytes(float64(l.round.BytesMoved)))
+		times = fmt.Sprintf("draft %s  verify %s  %s", milliseconds(l.round.DraftMS), milliseconds(l.round.VerifyMS), l.moved())
 	}
 	out.Put(th.Strong, l.sentence(th)[0])
 	out.Right(th.Label, times+" ")
 	return out.String()
 }
+
+// moved says how many bytes the target's verdict took, and whether they crossed a network.
+func (l *lane) moved() string {
+	text := bytes(float64(l.round.BytesMoved))
+	if onServer(l.of) {
+		text += " over the network"
+	}
+	return text
+}
+
+// onServer reports whether the target is on a server.
+func onServer(s *state.State) bool { return s.Ready != nil && s.Ready.Target.Server != "" }
 
 func idleWords(s *state.State) string {
 	switch {

@@ -186,7 +186,7 @@ func (s *State) applyReady(e event.Ready) {
 }
 
 func safeModel(m event.Model) event.Model {
-	for _, text := range []*string{&m.Name, &m.Path, &m.Architecture, &m.WeightType} {
+	for _, text := range []*string{&m.Name, &m.Path, &m.Server, &m.Architecture, &m.WeightType} {
 		*text = sanitize.Line(*text)
 	}
 	return m
