@@ -1,16 +1,19 @@
 package remote
 
-// lag knows what llama-server's sequences have missed of the conversation. A draft of γ tokens needs γ+1 sequences,
-// and each has a cache of its own. One of them writes the stream; the others have what an earlier draft sent to them.
+// lag knows how much of the conversation llama-server's sequences have missed. A draft of γ tokens
+// needs γ+1 sequences, and each has a cache of its own. One of them writes the stream; each of the
+// others has read only the prompts that earlier drafts sent to it.
 type lag struct {
 	held    [][]int32 // by row of a draft: the prompt that its sequence has read
 	tokenMS float64   // milliseconds for reading a token of a prompt; 0: not known
 }
 
 const (
-	// fewRead is the number of tokens below which their time says little about that of a token.
+	// If the server has read fewer than fewRead tokens, their time says little about the time of one
+	// token.
 	fewRead = 8
-	// usualLag is the lag of a sequence while round follows round. It is part of the price of a round.
+	// usualLag is how many tokens a sequence misses while rounds with drafts follow each other. The
+	// measured time of a round includes reading these.
 	usualLag = 16
 )
 
@@ -28,15 +31,17 @@ func (l *lag) sent(prompts [][]int32, places []place) {
 	}
 }
 
-// mostReadMS bounds the milliseconds for a token that are believed: the server may tell anything.
+// mostReadMS is the largest time per token, in milliseconds, that is believed: the server may send any
+// number.
 const mostReadMS = 1e4
 
 // Streams reports whether the server writes a reply that is being read.
 func (t *Target) Streams() bool { return t.stream != nil && t.stream.answer != nil && !t.stream.ended }
 
-// MissedMS returns, for each token of a draft of up to most tokens, how many milliseconds the server takes to read
-// what the sequence of that token has missed beyond usualLag; 0 while the time of a token is not known. It is nil
-// for servers whose sequences share a cache.
+// MissedMS returns a list with an entry for each token of a draft of up to most tokens. The entry is
+// how many milliseconds the server takes to read what the sequence of that token has missed beyond
+// usualLag. It is 0 while the time of a token is not known. MissedMS returns nil for servers whose
+// sequences share a cache.
 func (t *Target) MissedMS(most int) []float64 {
 	if t.server.kind != Llama {
 		return nil

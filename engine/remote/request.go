@@ -30,7 +30,8 @@ const (
 	mostRepeats = 5
 	mostPause   = 30 * time.Second // limit of the wait before a repetition, whatever Retry-After says
 	loadPause   = 500 * time.Millisecond
-	// A gateway that uses a connection again which the server has closed fails at once, and not a second time.
+	// gatewayPause is short: a gateway fails at once if it uses a connection that the server has
+	// closed, and it does not use this connection a second time.
 	gatewayPause = 200 * time.Millisecond
 )
 
@@ -84,8 +85,8 @@ func (s *Server) get(ctx context.Context, path string, out any) error {
 	return s.ask(ctx, http.MethodGet, path, nil, out)
 }
 
-// ask sends a request. It repeats the request while the server says that it is loading or busy, or a gateway that
-// it gets no answer from the server.
+// ask sends a request. It repeats the request while the server says that it is loading or busy, or
+// while a gateway says that the server does not answer.
 func (s *Server) ask(ctx context.Context, method, path string, body []byte, out any) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.options.Limit, errTooSlow)
 	defer cancel()

@@ -212,8 +212,8 @@ func (s *Server) readAnswers(body []byte) (list []llamaAnswer, err error) {
 	return list, nil
 }
 
-// place reads the first token of an answer. It compares what the answer says twice, because bytes that
-// changed on the way, or another model's vocabulary, must not become text.
+// place reads the first token of an answer. Some facts are in the answer twice. place compares them,
+// because bytes that changed on the way, or another model's vocabulary, must not become text.
 func (a *llamaAnswer) place(s *Server) (place, error) {
 	p := place{drawn: -1, read: a.Timing.Read, readMS: a.Timing.ReadMS}
 	if len(a.Tokens) > 0 {
@@ -318,8 +318,9 @@ func (s *Server) vllmPlaces(ctx context.Context, prefixes [][]int32, k int, p *s
 	return list, nil
 }
 
-// counted compares the server's count of prompt tokens with the tokens sent. They must be equal once the
-// server has counted all prompts of a request together; then another count is that of another request.
+// counted compares the server's count of prompt tokens with the tokens sent. Some servers count only
+// one prompt of a request. But once a server has counted all prompts together, later counts must be
+// equal, too; another count is that of another request.
 func (s *Server) counted(read int, prefixes [][]int32) error {
 	sent := 0
 	for _, p := range prefixes {

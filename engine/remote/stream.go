@@ -83,7 +83,8 @@ func (s *Server) streams(t *spec.Terms) bool {
 // on such a request, so this gives the text that the server writes without its own speculation.
 func (s *Server) AskSingly() { s.singly = true }
 
-// fromStream takes the next token after the tokens all from the stream. It opens one if none continues them.
+// fromStream takes from the stream the token that follows the tokens in all. If the open stream does
+// not continue these tokens, or none is open, it opens a stream.
 func (t *Target) fromStream(ctx context.Context, all []int32, w way, terms *spec.Terms) (round.Pass, error) {
 	if st := t.stream; st == nil || st.ended && len(st.queue) == 0 || !slices.Equal(st.at, all) || st.params != terms.Params {
 		t.endStream()

@@ -62,7 +62,7 @@ func (t *Target) Prefill(ctx context.Context, ids []int32, progress func(done, t
 	}
 	t.endStream()
 	prompt := slices.Concat(t.held, ids)
-	if t.server.kind != VLLM { // it reads the prompt in the first round, or when it writes a watched reply
+	if t.server.kind != VLLM { // other servers read the prompt in the first round, or when they write a watched reply
 		t.held = prompt
 		return nil
 	}

@@ -20,15 +20,13 @@ import (
 // its accepted tokens, then one token of the target. vLLM sends a round in one piece, and tells only at
 // the end how many tokens each round drafted. No server tells which tokens it refused.
 
-// Untold is the value of a count that the server has not sent.
-const Untold = -1
-
 // Seen is one round of the server, or a token that belongs to no round.
 type Seen struct {
 	Tokens   []int32 // added to the reply, in order
 	Accepted int     // how many of the first Tokens were drafted
-	// Drafted and Kept are the server's own counts for the round. Kept is more than Accepted if the reply
-	// ended within the draft. Untold: the server sends them at the end (Watch.Steps), or never.
+	// Drafted and Kept are the server's own counts for the round. Kept is more than Accepted if the
+	// reply ended within the draft. event.Untold: the server sends them at the end (Watch.Steps), or
+	// never.
 	Drafted, Kept int
 	// Merged, if above 1, means that at least so many rounds arrived together. Only the sums of their
 	// counts are known, and not which tokens were drafted. Then Accepted is 0.
@@ -39,7 +37,7 @@ type Seen struct {
 	Ended bool // the reply ends with this round
 }
 
-// Step has the server's counts of a round whose Seen has Untold for them.
+// Step has the server's counts of a round whose Seen has event.Untold for them.
 type Step struct {
 	Round         int // index of the round's Seen in the reply
 	Drafted, Kept int
@@ -87,7 +85,8 @@ type closing struct {
 // Watches reports whether the server can be watched: it must accept token ids, and stream them.
 func (s *Server) Watches() bool { return s.kind == Llama || s.kind == VLLM || s.kind == SGLang }
 
-// Watch lets the server continue the conversation by at most most tokens, with its own speculation.
+// Watch lets the server continue the conversation with its own speculation, by as many tokens as most
+// says or fewer.
 func (t *Target) Watch(ctx context.Context, last int32, p sample.Params, most int) (*Watch, error) {
 	t.endStream()
 	all := slices.Concat(t.held, []int32{last})
@@ -213,8 +212,9 @@ func (w *Watch) next() (Seen, error) {
 		}
 	}
 	if len(first.ids) > 1 && seen.Drafted > 0 && !seen.Ended && len(seen.Tokens) == seen.Kept+1 {
-		// The first tokens of a character had no pieces of their own. If two rounds began inside the character,
-		// one more token with the same counts follows.
+		// The first tokens of a character had no pieces of their own: all came with the piece that
+		// completed the character. If two rounds began inside the character, one more token with the
+		// same counts follows.
 		next, err := w.piece()
 		if err != nil {
 			return Seen{}, err
@@ -226,7 +226,7 @@ func (w *Watch) next() (Seen, error) {
 		}
 	}
 	seen.Accepted = min(seen.Kept, len(seen.Tokens))
-	if more := len(seen.Tokens) - seen.Accepted - 1; more > 0 { // a character's tokens: the last ones belong to the next round
+	if more := len(seen.Tokens) - seen.Accepted - 1; more > 0 { // one piece had all tokens of a character; the last of them belong to the next round
 		w.queue = slices.Insert(w.queue, 0, piece{ids: seen.Tokens[len(seen.Tokens)-more:], count: now, told: true, ended: seen.Ended})
 		seen.Tokens, seen.Ended = seen.Tokens[:len(seen.Tokens)-more], false
 	}
@@ -246,7 +246,7 @@ func (w *Watch) nextPiece() (Seen, error) {
 		if len(p.ids) > 0 {
 			w.sizes = append(w.sizes, len(p.ids))
 		}
-		return Seen{Tokens: p.ids, Accepted: max(0, len(p.ids)-1), Drafted: Untold, Kept: Untold, Ended: p.ended}, nil
+		return Seen{Tokens: p.ids, Accepted: max(0, len(p.ids)-1), Drafted: event.Untold, Kept: event.Untold, Ended: p.ended}, nil
 	}
 }
 
@@ -278,7 +278,8 @@ func (w *Watch) Steps() (steps []Step, told, exact bool) {
 }
 
 // split finds the rounds of vLLM's list in the pieces, from the last to the first. It assumes that the
-// last cut tokens of the last round were not sent. all reports whether it found all rounds.
+// end of the reply has cut as many tokens off the last round as cut says. all reports whether split
+// found all rounds.
 func (w *Watch) split(cut int) (steps []Step, all bool) {
 	kept, drafted := w.closed.Accepted, w.closed.Drafted
 	last := len(kept) - 1

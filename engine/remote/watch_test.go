@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"specula/engine/event"
 	"specula/engine/sample"
 )
 
@@ -67,7 +68,7 @@ func TestWatchedRoundsOfARecordedVLLM(t *testing.T) {
 				if len(s.Tokens) > 0 {
 					sizes = append(sizes, len(s.Tokens))
 				}
-				if s.Drafted != Untold || s.Accepted != max(0, len(s.Tokens)-1) {
+				if s.Drafted != event.Untold || s.Accepted != max(0, len(s.Tokens)-1) {
 					t.Errorf("%s: %+v before the server told what it drafted", name, s)
 				}
 			}

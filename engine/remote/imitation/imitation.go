@@ -48,7 +48,7 @@ type Server struct {
 	Forgets  bool // llama-server: it keeps no prompt in its cache
 	// Faults that a later release of a server may have.
 	Untold     bool // it sends no log-probabilities
-	FalseRows  bool // rows as llama-server sends them for tokens it drafted itself: the token has 0, no others come
+	FalseRows  bool // rows as llama-server sends them for tokens it drafted itself: the drawn token has log-probability 0, and no other token comes
 	ClockJumps bool // the times that it sends rise and fall
 	Stale      bool // it answers the next request with its answer to the one before, once
 	// Trouble, if not nil, may answer a request instead of the server; then it returns true.

@@ -228,7 +228,7 @@ func (f *Folder) object(ctx context.Context, name string, most int64) (Fields, e
 	return Fields{file: path, values: values, err: new(error)}, err
 }
 
-// decode reads a JSON file of at most most bytes into target.
+// decode reads a JSON file into target. The file may have at most as many bytes as most says.
 func (f *Folder) decode(ctx context.Context, name string, most int64, target any) error {
 	data, err := f.read(ctx, name, most)
 	if err != nil {
@@ -242,7 +242,7 @@ func (f *Folder) decode(ctx context.Context, name string, most int64, target any
 	return nil
 }
 
-// read returns the content of a file of at most most bytes.
+// read returns the content of a file, which may have at most as many bytes as most says.
 func (f *Folder) read(ctx context.Context, name string, most int64) ([]byte, error) {
 	path := filepath.Join(f.path, name)
 	return weights.ReadFile(ctx, path, func(_ io.ReaderAt, size int64) error {

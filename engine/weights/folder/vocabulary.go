@@ -305,7 +305,8 @@ func (v *vocabulary) all(fields Fields, name string) []int32 {
 	return ids
 }
 
-// template returns the chat template; "" if there is none. Of several templates it is the one named default.
+// template returns the chat template; "" if there is none. Of several templates it is the one named
+// default, or else the first.
 func (f *Folder) template(ctx context.Context, config Fields) (string, error) {
 	data, err := f.read(ctx, "chat_template.jinja", maxConfigBytes)
 	if err == nil || !errors.Is(err, fs.ErrNotExist) {

@@ -31,7 +31,7 @@ type builderTensor struct {
 	typ   compute.DType
 	dims  []uint64
 	bytes uint64
-	write func(io.Writer) error // writes exactly bytes bytes
+	write func(io.Writer) error // writes as many bytes as the field bytes says
 }
 
 // Set adds a metadata value: a Go bool, string, float32, float64 or integer of fixed size, or a
