@@ -31,10 +31,9 @@ type App struct {
 	Getenv  func(string) string // nil: there is no environment
 }
 
-// Report is the result of a measurement or an examination.
+// Report is the result of a measurement or an examination. Its JSON is stable.
 type Report interface {
 	WriteTable(io.Writer) error
-	WriteJSON(io.Writer) error
 	// Matched reports whether the result is as it must be. For a benchmark this means that each greedy text
 	// was the same with and without speculation.
 	Matched() bool
@@ -48,7 +47,8 @@ type Conversation struct {
 	server  *remote.Server // nil: the target is on this machine
 }
 
-// Open loads the models and opens a conversation. It emits the progress of loading and its result.
+// Open loads the models and opens a conversation. It emits the progress of loading and its result. If
+// auto chose a GPU that lacks an operation of the model, Open tries again on the CPU.
 func (a *App) Open(ctx context.Context, c config.Config, emit func(event.Event)) (*Conversation, error) {
 	opened, err := a.open(ctx, c, "", emit)
 	if errors.Is(err, compute.ErrLacks) && c.Device.Device == "auto" {

@@ -8,6 +8,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -135,12 +136,7 @@ func margin(t *event.Token) *float64 {
 		return nil
 	}
 	best := slices.Clone(t.LogProbs)
-	slices.SortFunc(best, func(a, b event.Candidate) int {
-		if a.P > b.P {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(best, func(a, b event.Candidate) int { return cmp.Compare(b.P, a.P) })
 	m := best[0].P - best[1].P
 	return &m
 }

@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -97,13 +96,6 @@ func (r *Report) conclude(o Options, told, counted Counters) {
 
 // Matched reports whether no text differs.
 func (r *Report) Matched() bool { return r.Differ == 0 }
-
-// WriteJSON writes the report as one indented JSON object.
-func (r *Report) WriteJSON(w io.Writer) error {
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	return enc.Encode(r)
-}
 
 // mostShown is the largest number of divergences in the table. The JSON has all of them.
 const mostShown = 20

@@ -41,7 +41,7 @@ type Options struct {
 	GenTokens   int     // most tokens of a reply
 	Temperature float64 // temperature of the sampled replies; 0 means 0.7
 	Seed        int64   // seed of the sampled replies; each prompt gets its own from it; negative: 1
-	Repeats     int     // how often each reply is written; of its repeats, that of median time a token counts
+	Repeats     int     // how often each reply is written; of these repeats, the one with the median time per token counts
 }
 
 func (o Options) complete() Options {

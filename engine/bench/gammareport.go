@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -60,13 +59,6 @@ func (r *GammaReport) Together() (fixed []float64, costAware float64) {
 		aware = append(aware, c.CostAware)
 	}
 	return fixed, geometric(aware)
-}
-
-// WriteJSON writes the report as one indented JSON object.
-func (r *GammaReport) WriteJSON(w io.Writer) error {
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	return enc.Encode(r)
 }
 
 // gammasAcross is the number of draft lengths that fit side by side into 80 columns.

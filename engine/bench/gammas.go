@@ -47,9 +47,9 @@ func Choose(sets []PromptSet, names []string) ([]PromptSet, error) {
 	return slices.DeleteFunc(sets, func(set PromptSet) bool { return !slices.Contains(names, set.Name) }), nil
 }
 
-// Opened is a session in which γ is chosen in one way only. So no way of choosing learns from the rounds
-// of another way, or finds a warmer cache. All sessions should share their models: a second copy would
-// have to be fetched into the processor's caches at each turn.
+// Opened is a session in which γ is chosen in one way only. So no way of choosing learns from the
+// rounds of another way, or finds a warmer cache. All sessions should share their models: a second copy
+// of a model would have to be fetched into the processor's caches at each turn.
 type Opened interface {
 	Session
 	Close() error
@@ -59,11 +59,13 @@ type Opened interface {
 // cost-aware rule, several times. The order changes, so that a machine of varying speed favours no way
 // of choosing γ. Each repeat has its own seed, so that no way is judged by a single text: even with the
 // same seed, the text depends on γ, and texts differ in speed.
-// The time of a prompt is the mean of the middle half of its times. Each way of choosing γ gets a
-// new session for each set and temperature, and after every sessionRepeats repeats. So the
+//
+// The time of a prompt is the mean of the middle half of its times. For each set and temperature, each
+// way of choosing γ gets a session of its own, and a new one after every sessionRepeats repeats. So the
 // cost-aware rule learns from the rounds of its own session only.
 //
 // progress may be nil; it is called after each cell. No sets, no temperatures or no repeats are an
+// error.
 // error.
 func CompareGammas(ctx context.Context, open func(context.Context) (Opened, error), o GammaOptions, progress func(done, total int)) (*GammaReport, error) {
 	if len(o.Sets) == 0 || len(o.Temperatures) == 0 || o.Repeats < 1 {
@@ -128,9 +130,9 @@ func compareCell(ctx context.Context, open func(context.Context) (Opened, error)
 	return newCell(set.Name, temperature, o.Gammas, all), nil
 }
 
-// sessionRepeats is the most repeats in one session. Sessions differ in speed by up to 1 %, because their
-// memory lies in different places. So a comparison with more repeats uses several sessions, opened in
-// varying order.
+// sessionRepeats is the most repeats in one session. Two sessions differ in speed by up to 1 %, because
+// their memory lies in different places. A comparison with more repeats therefore uses several
+// sessions, which are opened in varying order.
 const sessionRepeats = 50
 
 // takeTurns lets each chooser answer each prompt.

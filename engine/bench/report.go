@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -99,13 +98,6 @@ func (b *bench) report() *Report {
 // Matched reports whether all greedy texts, and all bits of their scores, were the same with and
 // without speculation.
 func (r *Report) Matched() bool { return r.AllSame && r.VerifyDecodeMismatches == 0 }
-
-// WriteJSON writes the report as one indented JSON object.
-func (r *Report) WriteJSON(w io.Writer) error {
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	return enc.Encode(r)
-}
 
 // WriteTable writes the report for people. It escapes prompts, but not the names of models: the
 // caller must make the output safe for a terminal.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
@@ -162,7 +163,9 @@ func (o *benchFlags) gsm8k() (string, error) {
 func (a *invocation) printReport(r app.Report, asJSON bool) error {
 	var b strings.Builder
 	if asJSON {
-		if err := r.WriteJSON(&b); err != nil {
+		enc := json.NewEncoder(&b)
+		enc.SetIndent("", "  ")
+		if err := enc.Encode(r); err != nil {
 			return err
 		}
 		_, err := io.WriteString(a.Terminal.Stdout, escapeJSON(b.String()))

@@ -184,7 +184,7 @@ func TestMeasuringCommands(t *testing.T) {
 	for args, want := range map[string]string{
 		"bench --kernels --gamma 3":                                 "prompts -1 tokens 0 gamma 3",
 		"eval-pair --holdout h.jsonl --min general=0.5 --threads 3": "holdout h.jsonl goals map[general:0.5] threads 3\n",
-		"bench --kernels --json":                                    `"prompts":-1`,
+		"bench --kernels --json":                                    `"prompts": -1`,
 		"make-weights tiny F16 f":                                   "weights tiny F16 f\n",
 		"time-passes --threads 2 --prompt-tokens 9 f":               `{"Path":"f","Threads":2,"PromptTokens":9,"DecodeTokens":64}`,
 	} {

@@ -165,8 +165,8 @@ func (f fakeFinding) WriteTable(w io.Writer) error {
 	_, err := io.WriteString(w, f.text)
 	return err
 }
-func (f fakeFinding) WriteJSON(w io.Writer) error {
-	return json.NewEncoder(w).Encode(map[string]any{"lossless": f.sound})
+func (f fakeFinding) MarshalJSON() ([]byte, error) {
+	return json.Marshal(map[string]any{"lossless": f.sound})
 }
 
 type fakeReport app.BenchOptions
@@ -176,8 +176,8 @@ func (r fakeReport) WriteTable(w io.Writer) error {
 	_, err := fmt.Fprintf(w, "prompts %d tokens %d gamma %d rule %s\nmodel evil\x1b[2J\n", r.Count, r.GenTokens, r.Config.Speculation.Gamma, r.Config.Speculation.Rule)
 	return err
 }
-func (r fakeReport) WriteJSON(w io.Writer) error {
-	return json.NewEncoder(w).Encode(map[string]any{"prompts": r.Count, "text": r.PromptText, "gsm8k": r.GSM8K})
+func (r fakeReport) MarshalJSON() ([]byte, error) {
+	return json.Marshal(map[string]any{"prompts": r.Count, "text": r.PromptText, "gsm8k": r.GSM8K})
 }
 
 // fakeSession answers word by word, one round each, and obeys a few prompts.

@@ -100,8 +100,9 @@ func TestReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Target = event.Model{Name: "big", Parameters: 5_770_000, WeightType: "Q8_0", WeightBytes: 6 << 20}
-	var table, coded bytes.Buffer
-	if err := errors.Join(r.WriteTable(&table), r.WriteJSON(&coded)); err != nil {
+	var table bytes.Buffer
+	coded, err := json.Marshal(r)
+	if err := errors.Join(r.WriteTable(&table), err); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
@@ -115,7 +116,7 @@ func TestReport(t *testing.T) {
 		}
 	}
 	var back Report
-	if err := json.Unmarshal(coded.Bytes(), &back); err != nil || back.Papers[0].Misses[0].ID != "b" || back.Agreement.At[0].Alpha != 0.8 {
+	if err := json.Unmarshal(coded, &back); err != nil || back.Papers[0].Misses[0].ID != "b" || back.Agreement.At[0].Alpha != 0.8 {
 		t.Errorf("read back %+v (%v)", back, err)
 	}
 }

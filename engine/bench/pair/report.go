@@ -1,7 +1,6 @@
 package pair
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -39,13 +38,6 @@ func (r *Report) Matched() bool {
 		}
 	}
 	return true
-}
-
-// WriteJSON writes the report as one indented JSON object.
-func (r *Report) WriteJSON(w io.Writer) error {
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	return enc.Encode(r)
 }
 
 // WriteTable writes the report for people: all misses, then the figures. It quotes replies, but

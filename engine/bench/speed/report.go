@@ -1,7 +1,6 @@
 package speed
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -12,13 +11,6 @@ import (
 
 // Matched returns true: nothing is compared here.
 func (k *Kernels) Matched() bool { return true }
-
-// WriteJSON writes the measurements as one indented JSON object.
-func (k *Kernels) WriteJSON(w io.Writer) error {
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	return enc.Encode(k)
-}
 
 // WriteTable writes the measurements for people.
 func (k *Kernels) WriteTable(w io.Writer) error {

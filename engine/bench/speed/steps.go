@@ -64,11 +64,7 @@ type lane struct {
 }
 
 func (l *lane) warm(ctx context.Context) error {
-	prompt := make([]int32, stepContext)
-	for i := range prompt {
-		prompt[i] = int32((i*7919 + 13) % min(900, l.model.Config().Vocab))
-	}
-	if _, err := l.model.Prefill(ctx, l.cache, prompt, nil); err != nil {
+	if _, err := l.model.Prefill(ctx, l.cache, promptOf(stepContext, l.model), nil); err != nil {
 		return err
 	}
 	if err := compute.Checkpoint(l.cache); err != nil {
