@@ -76,7 +76,8 @@ func (a *App) timeSteps(ctx context.Context, c config.Config) (speed.Steps, erro
 	return speed.MeasureSteps(ctx, both[0], both[1], a.Now)
 }
 
-// loadOnCPU loads a model without tokenizer or session. Each of its caches holds tokens tokens.
+// loadOnCPU loads a model without tokenizer or session. Each of its caches has room for the given
+// number of tokens.
 func loadOnCPU(ctx context.Context, s engine.Source, threads, tokens int) (*model.Model, *host.Backend, error) {
 	f, err := openWeights(ctx, s)
 	if err != nil {

@@ -221,7 +221,7 @@ const Normed = -1
 // Info describes a device to the user.
 type Info struct {
 	Kind        string // "cpu" or "cuda"
-	Name        string // "AMD EPYC, 2 threads"
+	Name        string // such as "AMD EPYC, AVX-512, 2 threads"
 	MemoryBytes int64  // 0 when unknown
 	Detail      string // what else is known about the device, in one sentence; may be empty
 	PromptRows  int    // rows of a pass over a prompt that keep the device busy; 0: the caller chooses

@@ -5,13 +5,13 @@
 // bytes ([Schema], [Regex], [Choices], [Grammar]). The alphabet is bytes because tokens are byte
 // strings, which may end inside a UTF-8 sequence.
 //
-// An automaton runs the grammar as a set of stacks. A stack holds what is still expected, the next
-// part on top. To read a byte is to pop each terminal that contains it and to expand what lies
-// below, until each top is a terminal again. Stacks are linked lists that share their tails, and
-// equal stacks are one. A set of stacks is a state, and equal sets are one state. Where a byte
-// leads from a state is computed once. So a regular part of a grammar becomes a finite automaton,
-// of which only the states that replies reach are made. Nested parts may be of any depth that can
-// still be closed, and counted repetitions are not copied.
+// An automaton runs the grammar as a set of stacks. A stack holds what is still expected, with the next
+// part on top. Reading a byte pops each terminal that contains it, and expands what lies below until
+// each top is a terminal again. Stacks are linked lists that share their tails, and equal stacks are
+// one. A set of stacks is a state, and equal sets are one state. Where a byte leads from a state is
+// computed once. So a regular part of a grammar becomes a finite automaton, of which only the states
+// that replies reach are made. Nested parts may be of any depth that can still be closed, and counted
+// repetitions are not copied.
 //
 // A [Shaper] forbids each token whose bytes lead nowhere. It finds these by walking the vocabulary,
 // as a tree of bytes, along the automaton. It keeps the answer for each state.

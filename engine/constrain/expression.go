@@ -18,7 +18,7 @@ type kind uint8
 
 const (
 	kindEmpty    kind = iota
-	kindNever         //
+	kindNever         // no text at all
 	kindBytes         // one byte of set a
 	kindSeq           // a, then b
 	kindAlt           // either a or b
@@ -131,8 +131,8 @@ func (g *grammar) literals(texts []string) expr {
 	return g.branches(slices.Compact(texts), 0)
 }
 
-// branches matches what any one of texts has after its first at bytes, in which all of them agree. The
-// texts are sorted and different.
+// branches matches any one of texts, without the first bytes of each: their number is the parameter at,
+// and all texts agree in them. The texts are sorted and different.
 func (g *grammar) branches(texts []string, at int) expr {
 	if len(texts) == 1 {
 		return g.literal(texts[0][at:])

@@ -137,7 +137,8 @@ func (x *examination) worth(name string, t *event.Totals) Accepted {
 	}
 	tokens, reach, verify := 1.0, 1.0, 0.0
 	for gamma, measured := range x.report.VerifyMS {
-		// More rows never cost less, so a longer pass that was measured as shorter is noise.
+		// More rows never cost less. So if a longer pass was measured to take less time, this was
+		// noise.
 		verify = max(verify, measured)
 		if gamma > 0 {
 			share := mean

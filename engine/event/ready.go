@@ -8,7 +8,7 @@ import (
 // Loading reports progress in reading a model.
 type Loading struct {
 	What       string `json:"what"` // "target", "draft" or "heads"
-	Name       string `json:"name"` // file or "embedded pair"
+	Name       string `json:"name"` // path of a file, or the name of a built-in model, such as "demo target"
 	DoneBytes  int64  `json:"doneBytes"`
 	TotalBytes int64  `json:"totalBytes"`
 }
@@ -38,7 +38,7 @@ type Ready struct {
 	// vocabularies are the same.
 	DraftTranslated string `json:"draftTranslated,omitempty"`
 	Heads           string `json:"heads,omitempty"` // which trained heads are loaded
-	Device          string `json:"device"`          // "cpu, 2 threads"
+	Device          string `json:"device"`          // kind and name: "cpu: AMD EPYC, AVX-512, 2 threads"
 	DeviceWhy       string `json:"deviceWhy"`
 	DeviceDetail    string `json:"deviceDetail,omitempty"` // more about the device; on the processor, the reason for the number of threads
 	Template        string `json:"template"`               // which chat template is in use and why

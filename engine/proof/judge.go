@@ -23,7 +23,7 @@ type Judge struct {
 	replies, tokens           int
 	drafted, tested, accepted int
 	last                      []written // tokens of the last reply
-	fault                     string    // how the first reply that contradicts itself does so; "" if none does
+	fault                     string    // what is wrong with the first reply that contradicts itself; "" if none does
 }
 
 // pair is a value and a number that was known before the value.
