@@ -1,9 +1,11 @@
-"""Lets the target ask itself: questions that begin as one of the data and go on as the target likes, and its answers, for the draft.
+"""Lets the target make up questions and answer them, for the training of the draft. Each question begins like one of the training data, and
+the target writes the rest.
 
 usage: python asked.py --data DATA --model TARGET.pt --count N [--temperature 0] [--name asked] [--mix …]
 
-DATA gets NAME.npz, a stream like the others, of chats of one question each. All begin alike, so a batch needs no padding. Public
-dialogues are few: this asks what they ask in many other words. What the pair is measured by is left out, should the target ask it.
+The result is DATA/NAME.npz, a stream like those of prepare.py, with chats of one question each. All chats begin with the same tokens, so a
+batch needs no padding. There are few public dialogues; this asks what they ask in many other words. If the target makes up a question that
+the pair is measured with, the question is left out.
 """
 import argparse
 import json
@@ -26,7 +28,7 @@ ASSETS = HERE.parent
 
 
 def beginnings(folder: Path, mix: dict[str, float], count: int, head: list[int], rng: np.random.Generator) -> list[list[int]]:
-    """The first two to four tokens of questions with which a chat begins."""
+    """Returns the first two to four tokens of questions that begin a chat of the data."""
     out, total = [], sum(mix.values())
     for name, share in mix.items():
         source = np.load(folder / f"{name}.npz")
@@ -38,7 +40,7 @@ def beginnings(folder: Path, mix: dict[str, float], count: int, head: list[int],
 
 
 class Chat:
-    """One chat that grows by a token at a time."""
+    """One chat, which grows by one token at a time: the question, the marks of the template, and the answer."""
 
     def __init__(self, head: list[int], begun: list[int], between: list[int], stop: int):
         self.ids, self.who = list(head), [TEMPLATE] * len(head)
@@ -46,7 +48,8 @@ class Chat:
         self.asking, self.whole = True, False
 
     def add(self, asked: int, answered: int) -> int:
-        """Takes what the target would ask or answer now, unless a token is given; returns what was added."""
+        """Adds the next token and returns it: a token that is fixed already (the question's beginning, the template), or else asked inside the
+        question and answered inside the answer."""
         if not self.next:
             if not self.asking:
                 self.next = [(answered, ASSISTANT)]
@@ -63,7 +66,7 @@ class Chat:
 
 
 def measured(holdout: Path) -> set[str]:
-    """The questions of the benchmark, of the exam, of unseen visitors and of the dialogues left out."""
+    """Returns the questions of the benchmark, the exam, the unseen visitors, and the dialogues that are left out of the training."""
     lines = (ASSETS / "prompts.txt").read_text().splitlines()
     lines += [json.loads(line)["turns"][0][1] for line in holdout.read_text().splitlines()]
     return {normal(line) for line in lines} | examined(HERE / "exam") | unseen(ASSETS / "visitors-unseen.txt")
@@ -76,7 +79,7 @@ def drawn(logits: torch.Tensor, temperature: float) -> list[int]:
 
 
 def asked(model: LM, head: list[int], begun: list[list[int]], between: list[int], temperature: float, stop: int) -> list[Chat]:
-    """The chats that came to an end."""
+    """Lets the target write chats together, and returns those that were finished within LONGEST_CHAT tokens."""
     chats, decoder = [Chat(head, b, between, stop) for b in begun], Decoder(model, len(begun), LONGEST_CHAT)
     logits = decoder.read(torch.tensor(head).expand(len(begun), -1))
     while decoder.length < LONGEST_CHAT and not all(c.whole for c in chats):

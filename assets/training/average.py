@@ -1,4 +1,5 @@
-"""Averages checkpoints that went on from each other or from the same one: the mean answers better than any of them (Wortsman et al. 2022).
+"""Averages checkpoints that were trained on from each other or from the same one. The mean answers better than each of them (Wortsman et
+al. 2022).
 
 usage: python average.py --out MODEL.pt [--shares 1,1,2] MODEL.pt MODEL.pt MODEL.pt …
 """
@@ -11,7 +12,7 @@ from model import LM, load, save
 
 
 def average(models: list[LM], shares: list[float]) -> LM:
-    """The mean of models of one shape, weight by weight, each with its share; the first of them holds it."""
+    """Overwrites the first model by the weighted mean of all models, which must have the same shape, and returns it."""
     if len(shares) != len(models):
         raise ValueError(f"{len(models)} models have {len(shares)} shares")
     if any(m.shape != models[0].shape for m in models):

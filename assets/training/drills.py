@@ -32,7 +32,7 @@ SHARES: dict[Callable[[random.Random], Chat], float] = {
 
 def drills(rng: random.Random, count: int, spoken: tuple[str, ...] = ()) -> Iterator[list[tuple[str, str]]]:
     """Yields count chats; each is a list of (role, text) that starts with "user" and ends with "assistant". spoken are
-    sentences to be copied, beside our own."""
+    sentences to be copied, in addition to our own."""
     skills = {functools.partial(skill, spoken=spoken) if skill is copying else skill: share for skill, share in SHARES.items()}
     for _ in range(count):
         yield rng.choices(list(skills), list(skills.values()))[0](rng)

@@ -1,6 +1,6 @@
-"""An EAGLE head: one layer that makes the target's next hidden state of the last one and the token behind it (Li et al. 2024, §3.1).
+"""An EAGLE head: one layer that guesses the target's next hidden state from the last state and the token after it (Li et al. 2024, §3.1).
 
-A pair j is the state behind token j and the embedding of token j+1; of it comes a guess of the state behind token j+1.
+Pair j is the state after token j and the embedding of token j+1. From it the head guesses the state after token j+1.
 """
 import torch
 import torch.nn as nn
@@ -9,19 +9,19 @@ import torch.nn.functional as F
 from model import EPSILON, LM, ROPE_THETA, RMSNorm, rotary, rotate
 
 FFN = 512
-STEPS = 3  # of a draft that are trained
+STEPS = 3  # trained steps of a draft
 
 
 def later(x: torch.Tensor, n: int) -> torch.Tensor:
-    """Rows of x [batch, heads, length, hd] n positions later."""
+    """Moves the rows of x [batch, heads, length, hd] n positions later, with zeros before them."""
     return F.pad(x, (0, 0, n, 0))[..., : x.shape[-2], :]
 
 
 def attend(q: torch.Tensor, keys: list[torch.Tensor], values: list[torch.Tensor]) -> torch.Tensor:
-    """Attention of pairs as they stand in step n = len(keys) − 1 of a draft; all [batch, heads, length, hd].
+    """Attention of the pairs of step n = len(keys) − 1 of a draft; all tensors are [batch, heads, length, hd].
 
-    keys[0] are those of pairs with the target's states. The pair of a draft's step n sees them up to n places in front of it, and then
-    the draft's own, one of each step."""
+    keys[0] are the keys of pairs with the target's states; keys[s] are those of the pairs of step s. A pair at position j sees keys[0] up
+    to position j − n, and then one key of each step from 1 to n."""
     n, length = len(keys) - 1, q.shape[-2]
     scores = (q @ keys[0].transpose(-1, -2)).float()
     scores = scores.masked_fill(torch.ones(length, length, dtype=torch.bool, device=q.device).triu(1 - n), -1e30)
@@ -49,11 +49,12 @@ class Eagle(nn.Module):
         for name, p in self.named_parameters():
             if p.dim() == 2:
                 nn.init.normal_(p, std=0.002 if name in ("wo.weight", "down.weight") else 0.02)
-        with torch.no_grad():  # it begins by passing the state on, faintly: wrong scores are soon unlearned
+        with torch.no_grad():  # at first it passes a tenth of the state on: scores near 0 are unlearned fast if they are wrong
             self.fc.weight[:, s.dim :] += 0.1 * torch.eye(s.dim)
 
     def pairs(self, embedded: torch.Tensor, states: torch.Tensor, keys: list[torch.Tensor], values: list[torch.Tensor]) -> torch.Tensor:
-        """The next states of pairs [batch, length, dim] each. Their keys and values are appended to those of the steps before."""
+        """Returns the next state of each pair; embedded and states are [batch, length, dim]. It appends the pairs' keys and values to those of
+        the earlier steps."""
         s, (batch, length, _) = self.shape, embedded.shape
         cos, sin = (t.to(states) for t in rotary(length, s.hd))
         x = self.fc(torch.cat([embedded, states], -1))
@@ -65,19 +66,19 @@ class Eagle(nn.Module):
         return x + self.down(F.silu(self.gate(y)) * self.up(y))
 
     def forward(self, embedded: torch.Tensor, states: torch.Tensor) -> list[torch.Tensor]:
-        """Guesses i of the states behind the tokens from i+1 on, each i steps of its own away from the target's last state; embedded and
-        states are those of all tokens [batch, length, dim]."""
+        """Returns one tensor for each step i of a draft: the guesses of the states after the tokens from i+1 on. Before such a guess, the draft
+        has made i guesses since the target's last state. embedded and states are those of all tokens, [batch, length, dim]."""
         keys: list[torch.Tensor] = []
         values: list[torch.Tensor] = []
         embedded, states, out = embedded[:, 1:], states[:, :-1], []
         for i in range(STEPS):
             states = self.pairs(embedded, states, keys, values)
             out.append(states[:, i:])
-            states = F.pad(states, (0, 0, 1, 0))[:, :-1]  # the state in front of pair j is what pair j−1 made
+            states = F.pad(states, (0, 0, 1, 0))[:, :-1]  # pair j reads the state that pair j−1 has made
         return out
 
     def tensors(self) -> dict[str, torch.Tensor]:
-        """Under the authors' names."""
+        """Returns the tensors by their names in the authors' files."""
         names = {
             "self_attn.q_proj": self.wq, "self_attn.k_proj": self.wk, "self_attn.v_proj": self.wv, "self_attn.o_proj": self.wo,
             "post_attention_layernorm": self.norm, "mlp.gate_proj": self.gate, "mlp.up_proj": self.up, "mlp.down_proj": self.down,
@@ -85,7 +86,7 @@ class Eagle(nn.Module):
         return {"fc.weight": self.fc.weight} | {f"layers.0.{name}.weight": m.weight for name, m in names.items()}
 
     def restore(self, tensors: dict[str, torch.Tensor]) -> None:
-        """Goes on from a file's tensors."""
+        """Takes over the tensors of a file."""
         with torch.no_grad():
             for name, weight in self.tensors().items():
                 weight.copy_(tensors[name])

@@ -84,7 +84,7 @@ def tensors(model: LM) -> list[tuple[str, np.ndarray]]:
 
 
 def q8_0(weights: np.ndarray) -> bytes:
-    """Blocks of 32 numbers: a half scale, 32 bytes. Rounds half away from zero, as llama.cpp does."""
+    """Packs numbers in blocks of 32: a scale in F16, then 32 bytes. It rounds half away from zero, as llama.cpp does."""
     blocks = weights.reshape(-1, 32)
     scale = np.abs(blocks).max(1) / 127.0
     q = np.where(scale[:, None] > 0, blocks / np.where(scale, scale, 1)[:, None], 0)
@@ -94,7 +94,7 @@ def q8_0(weights: np.ndarray) -> bytes:
 
 
 def encoded(weights: np.ndarray, kind: str) -> tuple[int, bytes]:
-    """Type and bytes of a tensor; vectors stay F32."""
+    """Returns the type and the bytes of a tensor. Vectors are always F32."""
     if weights.ndim == 1:
         return TENSOR_TYPE["f32"], weights.astype("<f4").tobytes()
     return TENSOR_TYPE[kind], weights.astype("<f2").tobytes() if kind == "f16" else q8_0(weights)

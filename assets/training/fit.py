@@ -1,7 +1,9 @@
-"""The last matrix of each new part by least squares, so that the part adds what the target adds in its place: no gradient, a few seconds.
+"""Fits the last matrix of each new part of a hybrid by least squares, so that the part adds what the teacher adds in its place. It takes a
+few seconds and no gradient, and comes before any training.
 
-It comes before any training: of a delta net the output matrix, of a mixture those that write back, of the layer of MTP the one that joins
-state and embedding, which is fitted to what the target's last layer reads.
+Of a delta net, the output matrix is fitted. Of a mixture, the matrices that write to the residual stream. Of the layer of MTP, first join,
+which makes one state of embedding and state: it is fitted to what the teacher's last layer reads. Then the output matrices of the layer's
+attention and feed-forward part.
 """
 from typing import Iterable, Iterator
 
@@ -10,8 +12,8 @@ import torch
 from hybrid import Dense, DeltaNet, Hybrid, Mixture
 from model import LM, Block, attention, rotary
 
-RIDGE = 1e-3  # of the mean square of what goes in
-GATE = 2.0  # a delta net's gates at first, on average: well open
+RIDGE = 1e-3  # ridge of the least squares, as a share of the mean square of the inputs
+GATE = 2.0  # mean of a delta net's gates before SiLU at first: well open
 
 
 def attended(old: Block, x: torch.Tensor) -> torch.Tensor:
@@ -26,8 +28,8 @@ Part = tuple[DeltaNet | Mixture, torch.Tensor, torch.Tensor]
 
 
 def new_parts(model: Hybrid, teacher: LM, stream: list[torch.Tensor]) -> Iterator[Part]:
-    """Each part of the layers that the teacher has not, what goes into it by the teacher's stream (LM.hidden), and what it shall add:
-    a delta net what attention adds, a mixture what the dense network adds."""
+    """Yields each part of the model that the teacher does not have, its input, and what it should add to the stream. Both come from the
+    teacher's residual stream (LM.hidden). A delta net should add what the teacher's attention adds, a mixture what its dense network adds."""
     for n, (new, old) in enumerate(zip(model.blocks, teacher.blocks)):
         added = attended(old, stream[n])
         if isinstance(new.mix, DeltaNet):
@@ -38,7 +40,7 @@ def new_parts(model: Hybrid, teacher: LM, stream: list[torch.Tensor]) -> Iterato
 
 
 class Squares:
-    """Collects what goes into a matrix and what should come out."""
+    """Sums up pairs of inputs of a matrix and wanted outputs; solved returns the matrix by least squares."""
 
     def __init__(self) -> None:
         self.within: torch.Tensor | float = 0.0
@@ -55,14 +57,14 @@ class Squares:
 
 
 def open_gates(net: DeltaNet, x: torch.Tensor) -> None:
-    """Lets the gates be open wherever x is near its mean; else the outputs would be next to nothing at first."""
+    """Opens the gates for inputs near the mean of x. Otherwise the net would write almost nothing at first."""
     mean = x.float().flatten(0, -2).mean(0)
     net.gate.weight += GATE * mean / mean.square().sum()
 
 
 def fit_layer(model: Hybrid, texts: list[tuple[torch.Tensor, torch.Tensor, torch.Tensor]]) -> None:
-    """Fits the layer of MTP behind its join: first what attention writes, then what the rest of the layer does. A text is its tokens, the
-    normed states and those that the head shall guess, not normed."""
+    """Fits the layer of MTP after join: first the output matrix of attention, then that of the feed-forward part. Each text is its tokens, the
+    normed states, and the states that the head should guess, which are not normed."""
     layer = model.head.layer
     for part in (layer.mix.wo, layer.feed):
         squares = Squares()
@@ -80,7 +82,7 @@ def fit_layer(model: Hybrid, texts: list[tuple[torch.Tensor, torch.Tensor, torch
 
 
 def write(part: torch.nn.Module, weight: torch.Tensor) -> None:
-    """Takes over the last matrix of a part."""
+    """Sets the last matrix of a part. Of a mixture, these are two matrices side by side."""
     if isinstance(part, Mixture):
         parts, shared = weight.split([part.parts.down.in_features, part.shared.down.in_features], -1)
         part.parts.down.weight.copy_(parts)
@@ -95,7 +97,7 @@ def write(part: torch.nn.Module, weight: torch.Tensor) -> None:
 
 @torch.no_grad()
 def fit(model: Hybrid, teacher: LM, texts: Iterable[torch.Tensor]) -> None:
-    """Fits the model's new parts to what the teacher computes of texts [batch, length]."""
+    """Fits the model's new parts to what the teacher computes for these texts; each is a batch of tokens [batch, length]."""
     squares: dict[DeltaNet | Mixture, Squares] = {}
     join, kept = Squares(), []
     for ids in texts:

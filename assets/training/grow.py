@@ -1,4 +1,4 @@
-"""Makes the beginning of a hybrid or a mixture of a model of the pair: what can be taken over is, so that little is left to learn."""
+"""Makes a hybrid or a mixture from a model of the pair. It takes over all weights that can be, so that little is left to learn."""
 import torch
 
 from hybrid import Attention, Dense, DeltaNet, Hybrid, Layer, Mixture, Shape
@@ -6,7 +6,7 @@ from model import LM, Block
 
 
 def gated(new: Attention, old: Block) -> None:
-    """Computes the same: each gate lets half through, and the output counts double."""
+    """Makes gated attention that computes the same as old: each gate starts at σ(0) = ½, and the output matrix is doubled."""
     s = new.shape
     queries = new.wq.weight.view(s.heads, 2, s.hd, s.dim)
     queries[:, 0], queries[:, 1] = old.wq.weight.view(s.heads, s.hd, s.dim), 0
@@ -18,7 +18,7 @@ def gated(new: Attention, old: Block) -> None:
 
 
 def recurrent(new: DeltaNet, old: Block) -> None:
-    """Begins with the queries, keys and values of attention; how to forget is learned."""
+    """Takes over the matrices of queries, keys, values and output from attention. The decay has to be learned."""
     s = new.shape
     k, v = (w.weight.view(s.kv, s.hd, s.dim).repeat_interleave(s.heads // s.kv, 0).flatten(0, 1) for w in (old.wk, old.wv))
     new.qkv.weight.copy_(torch.cat([old.wq.weight, k, v]))
@@ -32,8 +32,9 @@ def taken(new: Dense, old: Block | Dense, units: torch.Tensor, factor: float) ->
 
 
 def feed(new: Dense | Mixture, old: Block | Dense) -> None:
-    """Of a mixture, the hidden units that write most are the expert for all tokens; its weight begins as a half, and so do those of the
-    experts that a token uses."""
+    """Divides the hidden units of a dense network among the parts of new. In a mixture, the units with the largest weights become the expert
+    that all tokens use, and the next ones the other experts. At first this expert counts half, and so do the two that a token uses; so the
+    output matrices are doubled."""
     heavy = old.gate.weight.norm(dim=1) * old.up.weight.norm(dim=1) * old.down.weight.norm(dim=0)
     order = heavy.argsort(descending=True)
     if isinstance(new, Dense):
@@ -41,7 +42,7 @@ def feed(new: Dense | Mixture, old: Block | Dense) -> None:
     new.weigh.weight.zero_()
     most, parts = len(new.shared.gate.weight), len(new.parts.gate.weight)
     taken(new.shared, old, order[:most], 2)
-    taken(new.parts, old, order[most : most + parts].view(-1, new.shape.experts).T.flatten(), 2)  # to each expert as many heavy ones
+    taken(new.parts, old, order[most : most + parts].view(-1, new.shape.experts).T.flatten(), 2)  # units of all sizes for each expert
 
 
 def layer(new: Layer, old: Block) -> None:
@@ -53,7 +54,7 @@ def layer(new: Layer, old: Block) -> None:
 
 @torch.no_grad()
 def grown(old: LM, s: Shape) -> Hybrid:
-    """Widths must agree; a mixture's experts together may not have more hidden units than the old model."""
+    """Returns a hybrid that begins as old. Widths must agree. All experts of a mixture together may have as many hidden units as old has."""
     model = Hybrid(s)
     model.emb.weight.copy_(old.emb.weight)
     model.norm.weight.copy_(old.norm.weight)
@@ -66,7 +67,7 @@ def grown(old: LM, s: Shape) -> Hybrid:
 
 @torch.no_grad()
 def with_experts(old: Hybrid, s: Shape) -> Hybrid:
-    """A mixture made of a hybrid: all but the dense networks stays."""
+    """Makes a mixture from a hybrid: only the dense networks are replaced."""
     model = Hybrid(s)
     model.load_state_dict({name: p for name, p in old.state_dict().items() if ".feed." not in name}, strict=False)
     for new, dense in zip([*model.blocks, model.head.layer], [*old.blocks, old.head.layer]):

@@ -1,4 +1,4 @@
-"""Files of heads in the layout their authors publish: safetensors in F16, and a config.json beside it."""
+"""Writes and reads files of heads as their authors publish them: safetensors in F16, with a config.json in the same folder."""
 import json
 import struct
 from pathlib import Path
@@ -24,7 +24,7 @@ def write(path: Path, tensors: dict[str, torch.Tensor], config: dict) -> None:
 
 
 def read(path: Path) -> dict[str, torch.Tensor]:
-    """The tensors of a file of write, in float32."""
+    """Returns the tensors of a file that write has made, in float32."""
     file = path.read_bytes()
     behind = 8 + struct.unpack("<Q", file[:8])[0]
     out = {}

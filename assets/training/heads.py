@@ -2,9 +2,9 @@
 
 usage: python heads.py --kind medusa|eagle --model TARGET.pt --data DATA --out FOLDER/model.safetensors --steps N [--threads N] [--init HEADS.safetensors]
 
-What is learned is the target's distribution behind each token of an answer. Once a minute the file is written, and this line printed
-for each step of a draft, on dialogues left out of the training: how often its best token is the target's (temperature 0), and
-Σ min(p, q), the share that would be accepted at temperature 1. Both suppose that the steps before were accepted.
+The heads learn the target's distribution after each token of an answer. Once a minute the file is written, and two figures are printed for
+each step of a draft, on dialogues left out of the training: how often its best token is the target's (temperature 0), and Σ min(p, q), the
+probability that a token is accepted at temperature 1. Both assume that the earlier tokens of the draft were accepted.
 """
 import argparse
 import collections
@@ -26,13 +26,14 @@ from vocabulary import ASSISTANT, Vocabulary
 
 KINDS = {"medusa": Medusa, "eagle": Eagle}
 REGRESSION = 0.2  # weight of the distance between guessed and true states
-LATER = 0.8  # weight of a step over the one before: it is reached less often
+LATER = 0.8  # weight of a step divided by that of the step before it, because later steps are reached less often
 REPORT_SECONDS = 60
 HELD_WINDOWS = 5  # of each source
 
 
 def held_out(data: Path, length: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Windows of dialogues that nothing was trained on, as many of each source; ids and who, both [windows, length]."""
+    """Returns ids and who of windows of dialogues that were left out of the training, both [windows, length]. Each source has about
+    HELD_WINDOWS windows."""
     vocabulary, by_source = Vocabulary.read(data / "vocabulary.json"), collections.defaultdict(list)
     for line in (data / "holdout.jsonl").read_text().splitlines():
         chat = json.loads(line)
@@ -51,15 +52,16 @@ def held_out(data: Path, length: int) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def steps(head: nn.Module, target: LM, ids: torch.Tensor, answer: torch.Tensor):
-    """For each step of a draft the guessed states, the target's, and its scores, of those places [n] where an answer would be drafted.
+    """Yields for each step of a draft the guessed states, the target's states, and the target's scores, at the n places where a token of an
+    answer would be drafted.
 
-    answer says for each token of ids [batch, length] whether the one behind it is an answer's."""
+    answer says for each token of ids [batch, length] whether the next token belongs to an answer."""
     with torch.no_grad():
         embedded = target.emb(ids)
         states = target.norm(target.hidden(ids)[-1])
         scores = F.linear(states, target.emb.weight)
     for i, guessed in enumerate(head(embedded, states)):
-        kept = answer[:, i + 1 :] & answer[:, 1 : answer.shape[1] - i]  # the draft's first token is an answer's, too
+        kept = answer[:, i + 1 :] & answer[:, 1 : answer.shape[1] - i]  # the first token of the draft belongs to an answer, too
         yield guessed[kept], states[:, i + 1 :][kept], scores[:, i + 1 :][kept].float()
 
 

@@ -1,9 +1,9 @@
-"""What the heads guess by an independent float32 forward over the weights of the target and the heads: the reference of the program's tests.
+"""Computes what trained heads guess, by a float32 forward pass of its own over target and heads: the reference of the program's tests.
 
 usage: python headsreference.py --model target.gguf --heads FOLDER --reference reference.json --out heads.json
 
-FOLDER has eagle/model.safetensors, medusa/model.safetensors or both. Nothing of the training is used: every guess is computed afresh
-from all pairs in front of it, without a cache, and each token of a draft is the head's best.
+FOLDER has eagle/model.safetensors, medusa/model.safetensors or both. No code of the training heads is used: each guess is
+computed anew from all pairs before it, without a cache. Each token of a draft is the head's best token.
 """
 import argparse
 import json
@@ -18,11 +18,11 @@ from reference import rounded
 from restore import restored
 
 GUESSES = 3
-EVERY = 64  # of the scores one is kept
+EVERY = 64  # one of so many scores is kept
 
 
 def eagle_state(w: dict[str, torch.Tensor], target: LM, ids: list[int], states: torch.Tensor) -> torch.Tensor:
-    """The state that the head makes of the pairs (states[j], ids[j])."""
+    """Returns the state that the head computes from the pairs (states[j], ids[j])."""
     s, n = target.shape, len(ids)
     layer = {name.removeprefix("layers.0."): t for name, t in w.items()}
     x = torch.cat([target.emb(torch.tensor(ids)), states], -1) @ w["fc.weight"].T
@@ -40,7 +40,7 @@ def eagle_state(w: dict[str, torch.Tensor], target: LM, ids: list[int], states: 
 
 
 def eagle(w: dict[str, torch.Tensor], target: LM, ids: list[int], states: torch.Tensor) -> list[torch.Tensor]:
-    """Scores of a draft behind ids; states are those behind all of them but the last."""
+    """Returns the scores of each token of a draft after ids. states are the target's states after all ids but the last."""
     out, tokens = [], ids[1:]
     for _ in range(GUESSES):
         state = eagle_state(w, target, tokens, states)

@@ -13,22 +13,22 @@ from eagle import attend
 from model import RMSNorm, attention, rotary, rotate
 
 KERNEL = 4  # tokens that a convolution sees
-CHUNK = 64  # tokens whose updates of a state are computed at once; any number gives the same
-STEPS = 3  # of a draft that are trained
+CHUNK = 64  # tokens whose updates of a state are computed at once; the result does not depend on it
+STEPS = 3  # trained steps of a draft
 
 
 @dataclass(frozen=True)
 class Shape:
     dim: int
     layers: int
-    heads: int  # of attention, and of a delta net
+    heads: int  # of a layer of attention, and of a delta net
     kv: int
     hd: int
     ffn: int  # of the dense network, or of the expert that every token goes through
-    every: int = 2  # so many layers have one of attention, the last of them
+    every: int = 2  # of so many layers, the last one has attention and the others are delta nets
     experts: int = 0
-    used: int = 2
-    expert: int = 64  # width of one
+    used: int = 2  # experts of a token
+    expert: int = 64  # width of one expert
     vocab: int = 4096
 
     def attends(self, n: int) -> bool:
@@ -60,8 +60,8 @@ class Dense(nn.Module):
 
 
 class Mixture(nn.Module):
-    """A few experts of many for each token, and one for all. Experts stand side by side in one network, and those that a token does not
-    use count nothing: in training that is quicker than to sort tokens."""
+    """A mixture of experts: each token uses a few of them, and one more that all tokens use. All experts are computed for each token, as one
+    wide network, and those that the token does not use get the factor 0. In training this is faster than sorting the tokens."""
 
     def __init__(self, s: Shape):
         super().__init__()
@@ -71,7 +71,7 @@ class Mixture(nn.Module):
         nn.init.normal_(self.router.weight, std=s.dim**-0.5)
 
     def units(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """The hidden units of the experts and of that for all, as much as each counts."""
+        """Returns the hidden units of the experts, and those of the expert that all tokens use. Each is multiplied by its expert's share."""
         s, chances = self.shape, F.softmax(self.router(x).float(), -1)
         best = chances.topk(s.used, -1)
         share = torch.zeros_like(chances).scatter(-1, best.indices, best.values / best.values.sum(-1, keepdim=True))
@@ -88,12 +88,12 @@ class Attention(nn.Module):
     def __init__(self, s: Shape):
         super().__init__()
         self.shape = s
-        self.wq = linear(s.dim, 2 * s.heads * s.hd)  # of each head the query, then the gate
+        self.wq = linear(s.dim, 2 * s.heads * s.hd)  # for each head the rows of its query, then those of its gate
         self.wk, self.wv, self.wo = linear(s.dim, s.kv * s.hd), linear(s.dim, s.kv * s.hd), linear(s.heads * s.hd, s.dim)
         self.qn, self.kn = RMSNorm(s.hd), RMSNorm(s.hd)
 
     def qkvg(self, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        """Rotated queries and keys, values and gates of x [batch, length, dim]; each [batch, heads, length, hd]."""
+        """Returns rotated queries, rotated keys, values and gates of x [batch, length, dim]; each is [batch, heads, length, hd]."""
         s, (batch, length, _) = self.shape, x.shape
         cos, sin = (t.to(x) for t in rotary(length, s.hd))
         q, gate = self.wq(x).view(batch, length, s.heads, 2 * s.hd).transpose(1, 2).chunk(2, -1)
@@ -110,9 +110,10 @@ class Attention(nn.Module):
 
 
 def delta_rule(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, decay: torch.Tensor, beta: torch.Tensor) -> torch.Tensor:
-    """Reads a state [hd, hd] after each token's update; q, k, v [batch, heads, length, hd], the decays' logarithms and beta without hd.
+    """Returns what q reads from the state [hd, hd] of a head after each token's update. q, k and v are [batch, heads, length, hd]. decay, the
+    logarithm of the factor of forgetting, and beta are [batch, heads, length].
 
-    The updates of a chunk depend on each other: a triangular system has them all."""
+    The updates of a chunk depend on each other. They are the solution of a triangular system of equations."""
     length = q.shape[2]
     rest = -length % CHUNK
     q, k, v = (F.pad(t, (0, 0, 0, rest)).unflatten(2, (-1, CHUNK)) for t in (q, k, v))
@@ -140,14 +141,14 @@ class DeltaNet(nn.Module):
         self.qkv, self.gate, self.wo = linear(s.dim, 3 * width), linear(s.dim, width), linear(width, s.dim)
         self.alpha, self.beta = linear(s.dim, s.heads), linear(s.dim, s.heads)
         self.convolution = nn.Parameter(torch.zeros(3 * width, 1, KERNEL))
-        steps = torch.logspace(0, -3, s.heads) / 2  # how fast each head forgets at first
+        steps = torch.logspace(0, -3, s.heads) / 2  # how fast each head forgets before training
         self.rate, self.shift = nn.Parameter(torch.zeros(s.heads)), nn.Parameter(steps.expm1().log())
         self.norm = RMSNorm(s.hd)
         with torch.no_grad():
-            self.convolution[..., -1] = 1  # the token itself
+            self.convolution[..., -1] = 1  # at first only the token itself counts
 
     def read(self, x: torch.Tensor) -> torch.Tensor:
-        """What the heads read from their states, normed and gated."""
+        """Returns what the heads read from their states, normed and gated."""
         s, (batch, length, _) = self.shape, x.shape
         mixed, gate, alpha, beta = (w(x).float() for w in (self.qkv, self.gate, self.alpha, self.beta))
         with torch.autocast("cpu", enabled=False):
@@ -178,7 +179,7 @@ class Layer(nn.Module):
 
 
 class Head(nn.Module):
-    """The layer of MTP. A pair j is the normed state behind token j and token j+1; of it comes a guess of the normed state behind that."""
+    """The layer of MTP. Pair j is the normed state after token j, and token j+1. From it the head guesses the normed state after token j+1."""
 
     def __init__(self, s: Shape):
         super().__init__()
@@ -188,11 +189,12 @@ class Head(nn.Module):
             self.join.weight += 0.5 * torch.eye(s.dim).repeat(1, 2)
 
     def beside(self, embedded: torch.Tensor, states: torch.Tensor) -> torch.Tensor:
-        """What join reads."""
+        """Returns the input of join: normed embedding and normed state side by side."""
         return torch.cat([self.enorm(embedded), self.hnorm(states)], -1)
 
     def pairs(self, embedded: torch.Tensor, states: torch.Tensor, keys: list[torch.Tensor], values: list[torch.Tensor]) -> torch.Tensor:
-        """The next states of pairs [batch, length, dim] each. Their keys and values are appended to those of the steps before."""
+        """Returns the next state of each pair; embedded and states are [batch, length, dim]. It appends the pairs' keys and values to those of
+        the earlier steps."""
         x = self.join(self.beside(embedded, states))
         mix = self.layer.mix
         q, k, v, gate = mix.qkvg(self.layer.attn_norm(x))
@@ -201,14 +203,15 @@ class Head(nn.Module):
         return self.norm(self.layer.rest(x, mix.out(attend(q, keys, values), gate)))
 
     def forward(self, embedded: torch.Tensor, states: torch.Tensor, steps: int = STEPS) -> list[torch.Tensor]:
-        """Guesses i of the states behind the tokens from i+1 on, each i steps of its own away from the target's last state."""
+        """Returns one tensor for each step i of a draft: the guesses of the states after the tokens from i+1 on. Before such a guess, the draft
+        has made i guesses since the model's last state."""
         keys: list[torch.Tensor] = []
         values: list[torch.Tensor] = []
         embedded, states, out = embedded[:, 1:], states[:, :-1], []
         for i in range(steps):
             states = self.pairs(embedded, states, keys, values)
             out.append(states[:, i:])
-            states = F.pad(states, (0, 0, 1, 0))[:, :-1]  # the state in front of pair j is what pair j−1 made
+            states = F.pad(states, (0, 0, 1, 0))[:, :-1]  # pair j reads the state that pair j−1 has made
         return out
 
 
@@ -222,7 +225,7 @@ class Hybrid(nn.Module):
         self.norm, self.head = RMSNorm(s.dim), Head(s)
 
     def hidden(self, ids: torch.Tensor) -> list[torch.Tensor]:
-        """The residual stream in front of each layer, and behind the last (not normed); each [batch, length, dim]."""
+        """The residual stream before each layer and after the last one, not normed; each [batch, length, dim]."""
         stream = [self.emb(ids)]
         for block in self.blocks:
             stream.append(block(stream[-1]))
@@ -233,7 +236,7 @@ class Hybrid(nn.Module):
         return F.linear(self.norm(self.hidden(ids)[-1]), self.emb.weight)
 
     def uneven(self) -> torch.Tensor:
-        """How unevenly the last tokens chose experts: 1 for each mixture if evenly."""
+        """Returns how unevenly the tokens of the last batch chose experts, summed over all mixtures. Each adds 1 if the choice is even."""
         return sum((m.uneven for m in self.modules() if isinstance(m, Mixture)), torch.zeros(()))
 
 

@@ -1,4 +1,4 @@
-"""Writes a hybrid or a mixture as a GGUF file of qwen35 or qwen35moe, its layer of MTP behind the others.
+"""Writes a hybrid or a mixture as a GGUF file of the architecture qwen35 or qwen35moe. The layer of MTP comes after the others.
 
 usage: python hybridfile.py --model MODEL.pt --vocabulary vocabulary.json --out FILE.gguf --type q8_0|f16|f32 --name NAME [--context 2048]
 """
@@ -16,7 +16,7 @@ from vocabulary import SPECIAL, Vocabulary
 
 TYPES = {"f32": GGMLQuantizationType.F32, "f16": GGMLQuantizationType.F16, "q8_0": GGMLQuantizationType.Q8_0}
 FILE_TYPE = {"f32": 0, "f16": 1, "q8_0": 7}
-EXACT = ("ffn_gate_inp", "ssm_conv1d", "ssm_alpha", "ssm_beta")  # small, and they decide much: never quantised
+EXACT = ("ffn_gate_inp", "ssm_conv1d", "ssm_alpha", "ssm_beta")  # never quantised: they are small, and errors in them matter much
 
 
 def metadata(out: GGUFWriter, model: Hybrid, v: Vocabulary, name: str, kind: str, context: int) -> None:
@@ -82,7 +82,7 @@ def fed(layer: Layer) -> dict[str, torch.Tensor]:
 
 
 def tensors(model: Hybrid) -> dict[str, torch.Tensor]:
-    """By their names in the file."""
+    """Returns the tensors by their names in the file."""
     h, layers = model.head, [*model.blocks, model.head.layer]
     out = {"token_embd.weight": model.emb.weight, "output_norm.weight": model.norm.weight}
     for n, layer in enumerate(layers):

@@ -1,8 +1,9 @@
-"""What a hybrid or a mixture says, and what its layer of MTP drafts, by a float32 forward: a reference for the program's tests.
+"""Computes the scores of a hybrid or a mixture and of a draft of its layer of MTP, in float32: a reference for the program's tests.
 
 usage: python hybridreference.py --model MODEL.pt --vocabulary vocabulary.json --out reference.json
 
-For each prompt: the scores behind every eighth token, and those of a draft behind the prompt, every token of it the head's best.
+For each prompt it writes the scores after every eighth token, and the scores of a draft after the prompt. Each token of the draft is the
+head's best token. Of all scores, every eighth is kept.
 """
 import argparse
 import json
@@ -15,11 +16,11 @@ from hybrid import STEPS, Hybrid, load
 from reference import PROMPTS
 from vocabulary import Vocabulary
 
-EVERY = 8  # rows and scores that are kept
+EVERY = 8  # one of so many rows, and one of so many scores, is kept
 
 
 def drafted(model: Hybrid, ids: list[int], states: torch.Tensor) -> tuple[list[int], list[list[float]]]:
-    """A draft behind ids: its tokens and their scores. states are those behind all of ids but the last, [1, length, dim]."""
+    """Returns the tokens of a draft after ids, and the scores of each. states are the states after all ids but the last, [1, length, dim]."""
     tokens, scores = [], []
     for n in range(STEPS):
         embedded = model.emb(torch.tensor([ids + tokens]))

@@ -1,9 +1,10 @@
-"""Trains a hybrid or a mixture of experts, with its layer of MTP, by what a model of the pair says.
+"""Trains a hybrid or a mixture of experts, with its layer of MTP. A model of the pair is the teacher.
 
 usage: python hybrids.py --kind hybrid|mixture --teacher TARGET.pt --data DATA --out MODEL.pt --steps N [--init MODEL.pt] [--fit N] [--apart N]
 
-It begins as the teacher (grow.py, fit.py). Its loss is the divergence from the teacher, the distance from the teacher's states behind each
-layer, and for the MTP layer the same from what the model itself says, in each step of a draft. The embedding stays the teacher's.
+The model begins as the teacher (grow.py, fit.py), and keeps the teacher's embedding. Its loss is the sum of three parts: the divergence of
+its scores from the teacher's, the distance of its states after each layer from the teacher's, and both of these for each draft step of the
+layer of MTP, which learns from the model itself.
 """
 import argparse
 import time
@@ -23,13 +24,13 @@ from train import Streams, divergence, optimizers, rate_at
 
 SHAPES = {"hybrid": HYBRID, "mixture": MIXTURE, "smoke-hybrid": SMOKE, "smoke-mixture": SMOKE_MIXTURE}
 STATES = 0.3  # weight of the distance from the teacher's states
-UNEVEN = 0.01  # weight of an uneven choice of experts
-SCORED = 0.25  # share of the places of an answer whose scores are compared
+UNEVEN = 0.01  # weight of the measure of how unevenly experts are chosen
+SCORED = 0.25  # share of the places of answers at which scores are compared
 SAVE_SECONDS = 60
 
 
 def some(mask: torch.Tensor) -> torch.Tensor:
-    """A part of the places in mask: scores are what costs most, and states are compared at all of them."""
+    """Chooses a random part of the places in mask. Scores are compared only there, because they cost the most time; states everywhere."""
     return mask & (torch.rand(mask.shape) < SCORED)
 
 
@@ -42,7 +43,7 @@ def distance(got: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
 
 
 def agreement(p: torch.Tensor, q: torch.Tensor) -> float:
-    """How often the best tokens are the same."""
+    """The share of places at which both best tokens are the same."""
     return (p.argmax(-1) == q.argmax(-1)).float().mean().item()
 
 
@@ -51,7 +52,7 @@ def shown(numbers: list[float]) -> str:
 
 
 def learned(model: Hybrid, teacher: LM, x: torch.Tensor, answer: torch.Tensor, weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, float]:
-    """The model's normed states, its loss, and how often its best token is the teacher's."""
+    """Returns the model's normed states, its loss, and the share of places at which its best token is the teacher's."""
     with torch.no_grad():
         wanted = teacher.hidden(x)
     stream, places = model.hidden(x), some(answer)
@@ -63,7 +64,7 @@ def learned(model: Hybrid, teacher: LM, x: torch.Tensor, answer: torch.Tensor, w
 
 
 def drafted(model: Hybrid, x: torch.Tensor, answer: torch.Tensor, states: torch.Tensor, steps: int) -> tuple[torch.Tensor, list[float]]:
-    """The loss of the head, and how often the best token of each step of a draft is the model's."""
+    """Returns the loss of the head and, for each step of a draft, the share of places at which its best token is the model's."""
     loss, agreed = torch.zeros(()), []
     for i, guessed in enumerate(model.head(model.emb(x), states, steps)):
         places = some(answer[:, i + 1 :] & answer[:, 1 : answer.shape[1] - i])
@@ -89,9 +90,9 @@ def agreements(model: Hybrid, teacher: LM, x: torch.Tensor, weight: torch.Tensor
 
 
 class Apart:
-    """Each part learns by itself to do what the teacher does in its place, from the teacher's states (new_parts), and the head to guess
-    the next state. Nothing is passed back through other layers, and the teacher reads a batch only once, so this is many times cheaper
-    than loss_of, and comes before it."""
+    """The loss of parts that learn apart from each other. Each new part reads the teacher's states and learns to add what the teacher adds in its
+    place (new_parts); the head learns to guess the next state. No gradient passes through another layer, and the teacher reads a batch only
+    once. So this is many times cheaper than loss_of, and comes before it."""
 
     def __init__(self, model: Hybrid, teacher: LM, streams: Streams, rows: int, count: int):
         self.model, self.teacher, self.streams, self.rows, self.count = model, teacher, streams, rows, count
@@ -99,13 +100,13 @@ class Apart:
 
     @torch.no_grad()
     def read(self) -> tuple[torch.Tensor, torch.Tensor, list[Part], torch.Tensor]:
-        """Tokens, the answers' places, the new parts with what they shall learn, and the normed states."""
+        """Returns a batch: its tokens, the places of answers, the new parts with their inputs and wanted outputs, and the teacher's normed states."""
         x, _, weight = self.streams.batch(self.rows)
         stream = self.teacher.hidden(x)
         return x, weight > 0, list(new_parts(self.model, self.teacher, stream)), self.teacher.norm(stream[-1])
 
     def loss(self, step: int, steps: int) -> tuple[torch.Tensor, list[float]]:
-        """The loss, and the parts' mean distance and the head's agreement with the teacher."""
+        """Returns the loss, and a list: the parts' mean distance from the teacher, then the head's agreement for each step of a draft."""
         with torch.autocast("cpu", dtype=torch.bfloat16):
             if len(self.kept) < self.count:
                 self.kept.append(self.read())
@@ -117,7 +118,7 @@ class Apart:
 
 
 def train(model: Hybrid, loss_at: Callable[[int], tuple[torch.Tensor, list[float]]], named: str, count: int, rate: float, out: Path) -> None:
-    """named is what the numbers are that loss_at returns beside the loss."""
+    """Trains for count steps. loss_at returns the loss and some numbers, which are printed after the name named."""
     changes, began = optimizers(model, rate), time.time()
     kept = began
     for step in range(count):

@@ -1,8 +1,9 @@
 """Reads our own questions and answers (text/program, text/general) and varies how they are asked.
 
 A block of lines is one lesson: `id:`, then either `q:` lines (ways to ask) and `a:` lines (answers), or a chat in `user:` and
-`assistant:` lines. A block with the id of another lesson adds to it. Blocks are separated by blank lines, `#` begins a comment. {key:…}, {flag:…} and so on stand for
-what text/placeholders.json says, which is generated from the program itself, so that no wrong key is taught. Backslashes begin escapes of newline, tab and themselves.
+`assistant:` lines. A block with the id of another lesson adds to it. Blocks are separated by blank lines,
+and `#` begins a comment. {key:…}, {flag:…} and so on stand for what text/placeholders.json says. That file is generated from the program
+itself, so that no wrong key is taught. The escapes are \\n, \\t and \\\\.
 """
 import json
 import random
@@ -72,7 +73,7 @@ def _unescaped(text: str) -> str:
 
 
 def normal(question: str) -> str:
-    """A question without case and punctuation: two that agree in it are the same question."""
+    """Returns a question without case and punctuation. Questions for which it returns the same text count as the same question."""
     return " ".join(re.sub(r"[^\w\s+↑↓←→.,/-]", " ", question.lower()).replace(".", " ").replace(",", " ").split())
 
 
@@ -103,11 +104,11 @@ SAME = [group.split(" | ") for group in (
 )]
 CHANGES = {words.lower(): [w for w in group if w != words] for group in SAME for words in group}
 _WORDS = "|".join(sorted(map(re.escape, CHANGES), key=len, reverse=True))
-CHANGED = re.compile(rf"(?<![\w/.-])({_WORDS})(?![\w-]|\.\w)", re.IGNORECASE)  # not in --stop, /stop and stop.count
+CHANGED = re.compile(rf"(?<![\w/.-])({_WORDS})(?![\w-]|\.\w)", re.IGNORECASE)  # does not match inside --stop, /stop and stop.count
 
 
 def reworded(question: str, rng: random.Random) -> str:
-    """The same question with half of the words that have a synonym in SAME replaced by it."""
+    """Replaces words of a question by synonyms of SAME: each word that has some, in half of the cases."""
 
     def other(match: re.Match) -> str:
         words = rng.choice(CHANGES[match[0].lower()]) if rng.random() < 0.5 else match[0]
@@ -117,7 +118,8 @@ def reworded(question: str, rng: random.Random) -> str:
 
 
 def varied(question: str, rng: random.Random) -> str:
-    """The same question as another hand may type it: words, case, punctuation, a word before or behind, a slip."""
+    """Returns the question as another person may type it: with other words, case and punctuation, a word added before or after it, or a
+    typing mistake."""
     text = reworded(question, rng) if rng.random() < 0.4 else question
     if rng.random() < 0.12:
         text = rng.choice(BEFORE) + text[:1].lower() + text[1:]

@@ -9,17 +9,18 @@ HEADS = 3
 
 
 class Medusa(nn.Module):
-    """Where the target's output matrix tells token t+1 from the state behind token t, head i tells token t+2+i.
+    """From the state after token t, the target's output matrix predicts token t+1, and head i predicts token t+2+i.
 
-    What is added to the state is hardly ever negative, so that a head could not say anything else than the target by the target's own
-    matrix: theirs is that matrix times a small one, which is what is trained. The file has the product."""
+    The heads share an output matrix of their own: the target's times a small square one, turn, which is trained. With the target's matrix
+    alone a head could hardly predict another token than the target, because what it adds to the state (SiLU) is hardly ever negative. The
+    file has the product of both matrices."""
 
     def __init__(self, target: LM):
         super().__init__()
-        self.target = [target]  # in a list it is no part of the heads
+        self.target = [target]  # in a list, so that torch does not count its weights as those of the heads
         self.turn = nn.Linear(target.shape.dim, target.shape.dim, bias=False)
         nn.init.eye_(self.turn.weight)
-        self.turn.weight.data *= 0.1  # faint scores are soon unlearned
+        self.turn.weight.data *= 0.1  # small, because scores near 0 are unlearned fast
         self.linear = nn.ModuleList([nn.Linear(target.shape.dim, target.shape.dim) for _ in range(HEADS)])
         for linear in self.linear:
             nn.init.zeros_(linear.weight)
@@ -29,19 +30,20 @@ class Medusa(nn.Module):
         return self.turn(state + F.silu(self.linear[head](state)))
 
     def forward(self, embedded: torch.Tensor, states: torch.Tensor) -> list[torch.Tensor]:
-        """Guesses i of the states behind the tokens from i+1 on, out of those behind all tokens [batch, length, dim]."""
+        """Returns one tensor for each head i: its guesses of the states after the tokens from i+1 on. states has the target's states after all
+        tokens, [batch, length, dim]."""
         return [self.guess(i, states[:, : -1 - i]) for i in range(HEADS)]
 
     def tensors(self) -> dict[str, torch.Tensor]:
-        """Under the authors' names, and vLLM's of an output matrix for all."""
+        """Returns the tensors by their names in the authors' files. The shared output matrix has the name that vLLM reads."""
         out = {"lm_head.weight": self.target[0].emb.weight @ self.turn.weight}
         for i, linear in enumerate(self.linear):
             out |= {f"{i}.0.linear.weight": linear.weight, f"{i}.0.linear.bias": linear.bias}
         return out
 
     def restore(self, tensors: dict[str, torch.Tensor]) -> None:
-        """Goes on from a file's tensors. What the target's matrix was multiplied by follows from the product, for it has far more rows than
-        columns."""
+        """Takes over the tensors of a file. turn is found from the product by least squares: the target's matrix has far more rows than columns,
+        so only one turn fits."""
         with torch.no_grad():
             self.turn.weight.copy_(torch.linalg.lstsq(self.target[0].emb.weight, tensors["lm_head.weight"].float()).solution)
             for i, linear in enumerate(self.linear):

@@ -23,7 +23,7 @@ class Shape:
 
 
 TARGET = Shape(dim=256, layers=8, heads=4, kv=2, hd=64, ffn=1024)
-DRAFT = Shape(dim=128, layers=2, heads=2, kv=1, hd=64, ffn=384)  # with its 4-byte keys and values it fits a level-2 cache of 1 MiB
+DRAFT = Shape(dim=128, layers=2, heads=2, kv=1, hd=64, ffn=384)  # fits into a level-2 cache of 1 MiB, with keys and values of 4 bytes
 SMOKE = Shape(dim=64, layers=2, heads=2, kv=1, hd=32, ffn=128)
 
 
@@ -50,7 +50,8 @@ def rotate(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tenso
 
 
 def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
-    """Causal attention; all [batch, heads, length, hd]. Written out for short windows, where that is faster backwards on a CPU."""
+    """Causal attention; all [batch, heads, length, hd]. For short windows it is written out, because its backward pass is then faster on a
+    CPU."""
     length = q.shape[-2]
     if length > 512 or q.is_cuda:
         return F.scaled_dot_product_attention(q, k, v, is_causal=True)
@@ -74,14 +75,14 @@ class Block(nn.Module):
         self.down = nn.Linear(s.ffn, s.dim, bias=False)
 
     def qkv(self, y: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Rotated queries and keys, and values, of normed rows y [batch, length, dim]; each [batch, heads, length, hd]."""
+        """Returns rotated queries, rotated keys, and values of the normed rows y [batch, length, dim]; each is [batch, heads, length, hd]."""
         s, (batch, length, _) = self.shape, y.shape
         q = rotate(self.qn(self.wq(y).view(batch, length, s.heads, s.hd)).transpose(1, 2), cos, sin)
         k = rotate(self.kn(self.wk(y).view(batch, length, s.kv, s.hd)).transpose(1, 2), cos, sin)
         return q, k, self.wv(y).view(batch, length, s.kv, s.hd).transpose(1, 2)
 
     def rest(self, x: torch.Tensor, attended: torch.Tensor) -> torch.Tensor:
-        """What stands behind attention: its projection and the feed-forward part, both added to x."""
+        """Computes the steps after attention: adds its projection to x, and then the output of the feed-forward part."""
         x = x + self.wo(attended.transpose(1, 2).flatten(2))
         y = self.ffn_norm(x)
         return x + self.down(F.silu(self.gate(y)) * self.up(y))
@@ -92,8 +93,8 @@ class Block(nn.Module):
         return self.rest(x, attention(q, k.repeat_interleave(group, 1), v.repeat_interleave(group, 1)))
 
     def cached(self, x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, kv: torch.Tensor, begin: int) -> torch.Tensor:
-        """The same for rows from position begin on, keys and values of all rows kept in kv [2, batch, heads, room, hd]. Behind a
-        beginning, one row at a time."""
+        """Does the same as forward for the rows from position begin on. kv [2, batch, heads, room, hd] holds the keys and values of all rows.
+        If begin is not 0, x must have one row."""
         q, k, v = self.qkv(self.attn_norm(x), cos, sin)
         end = begin + x.shape[1]
         kv[0, :, :, begin:end], kv[1, :, :, begin:end] = k, v
@@ -113,7 +114,7 @@ class LM(nn.Module):
                 nn.init.normal_(p, std=0.02 / (math.sqrt(2 * s.layers) if "wo" in name or "down" in name else 1))
 
     def hidden(self, ids: torch.Tensor) -> list[torch.Tensor]:
-        """The residual stream in front of each block, and behind the last (not normed); each [batch, length, dim]."""
+        """The residual stream before each block and after the last one, not normed; each [batch, length, dim]."""
         x = self.emb(ids)
         cos, sin = (t.to(x) for t in rotary(ids.shape[1], self.shape.hd))
         stream = [x]
@@ -140,9 +141,9 @@ def load(path: Path) -> LM:
 
 
 def grown(small: LM, s: Shape) -> LM:
-    """A deeper model with wider feed-forward parts that computes what small computes: what is new adds nothing at first.
+    """Returns a deeper model with wider feed-forward parts. At first it computes what small computes, because the new parts add nothing.
 
-    New blocks stand behind the old ones. Widths other than ffn must agree."""
+    New blocks come after the old ones. All widths other than ffn must agree."""
     large = LM(s)
     with torch.no_grad():
         large.emb.weight.copy_(small.emb.weight)
@@ -160,8 +161,8 @@ def grown(small: LM, s: Shape) -> LM:
 
 
 def shrunk(large: LM, s: Shape) -> LM:
-    """A shallower model with narrower feed-forward parts, to be trained on: blocks at even distances, the first and the last among them, and
-    the hidden units that write most. Widths other than ffn must agree."""
+    """Returns a shallower model with narrower feed-forward parts, which has to be trained further. It keeps blocks at even distances, with
+    the first and the last, and of each block the hidden units with the largest weights. All widths other than ffn must agree."""
     small = LM(s)
     with torch.no_grad():
         small.emb.weight.copy_(large.emb.weight)

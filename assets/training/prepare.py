@@ -1,4 +1,4 @@
-"""Builds the training data: token streams by source, and the dialogues left out for the evaluation.
+"""Makes the training data: a stream of tokens for each source, and the dialogues that are left out of it for the evaluation.
 
 usage: python prepare.py --public CLONES --out DATA [--vocabulary FILE] [--left-out HOLDOUT.jsonl] [--variants N] [--drills N]
 
@@ -24,7 +24,7 @@ HELD_OUT = 0.05
 
 
 def read_held(holdout: Path) -> dict[str, list[Chat]]:
-    """The dialogues of a holdout.jsonl by source."""
+    """Reads the dialogues of a file holdout.jsonl, by source."""
     held = collections.defaultdict(list)
     for line in holdout.read_text().splitlines():
         dialogue = json.loads(line)
@@ -33,7 +33,7 @@ def read_held(holdout: Path) -> dict[str, list[Chat]]:
 
 
 def questions(chats: list[Chat]) -> set[str]:
-    """What the chats begin with."""
+    """Returns the first message of each chat, in normal form."""
     return {lessons.normal(chat[0][1]) for chat in chats}
 
 
@@ -52,8 +52,8 @@ def split_public(folder: Path, most: int, rng: random.Random, before: dict[str, 
 
 
 def split_lessons(taught: list[lessons.Lesson], variants: int, rng: random.Random, before: list[Chat]) -> tuple[list[Chat], list[Chat]]:
-    """One in twenty ways to ask is left out, whatever its case and punctuation. One to three exchanges make a chat, so that questions
-    are answered in the middle of a chat, too."""
+    """Leaves out one in twenty of the questions, also with other case and punctuation. A chat has one to three questions, so that the model
+    learns to answer in the middle of a chat, too."""
     asked = {lessons.normal(q) for l in taught for q in l.questions}
     left_out = questions(before) or set(rng.sample(sorted(asked), int(len(asked) * HELD_OUT)))
     held = [[("user", q), ("assistant", l.answers[0])] for l in taught for q in l.questions if lessons.normal(q) in left_out]
@@ -75,7 +75,7 @@ def split_lessons(taught: list[lessons.Lesson], variants: int, rng: random.Rando
 
 
 def spoken(chats: dict[str, list[Chat]]) -> tuple[str, ...]:
-    """What people say to each other in the chats, by sentences of four to twelve words."""
+    """Returns the sentences of the chats that have four to twelve words."""
     found = {part for source in sorted(chats) for chat in chats[source] for _, text in chat for part in re.split(r"(?<=[.!?])\s", text)}
     return tuple(sorted(part for part in found if 4 <= len(part.split()) <= 12 and part.isascii() and part.isprintable() and not set(part) & set("\"\\`{}")))
 
@@ -91,22 +91,24 @@ def split_drills(count: int, seed: int, spoken: tuple[str, ...], before: list[Ch
     return train, held
 
 
-SHORT = 20  # letters: no shorter line of the exam is a question of it; they lead up to one, as anybody would ("Name three fruits.")
+# A user line of the exam with at most SHORT characters only leads up to a question, in words that anybody may use ("Name three fruits."). So
+# it may be trained on.
+SHORT = 20
 
 
 def examined(folder: Path) -> set[str]:
-    """The questions of the exam, which are not trained on."""
+    """Returns the user lines of the exam, in normal form."""
     lines = (line for path in folder.glob("*.txt") for line in path.read_text().splitlines())
     return {lessons.normal(line.partition(":")[2]) for line in lines if line.startswith("user:")}
 
 
 def unseen(file: Path) -> set[str]:
-    """What visitors say that is not trained on, however short it is."""
+    """Returns the lines of unseen visitors, in normal form. None of them is trained on, however short it is."""
     return {lessons.normal(line.partition(":")[2]) for line in file.read_text().splitlines() if line.startswith("user:")}
 
 
 def asks_one_of(chat: Chat, examined: set[str], unseen: set[str]) -> bool:
-    """Whether the user says what must not be trained on."""
+    """Reports whether the user says something in the chat that must not be trained on."""
     said = [(lessons.normal(text), len(text)) for role, text in chat if role == "user"]
     return any(text in unseen or text in examined and length > SHORT for text, length in said)
 
@@ -146,7 +148,8 @@ def main() -> None:
     train["drills"], held["drills"] = split_drills(chosen.drills, chosen.seed, said, before["drills"])
 
     copying = random.Random(chosen.seed + 2)
-    train["copying"] = [drills.copying(copying, said) for _ in range(chosen.drills // 4)]  # a stream of its own: it takes the most practice
+    # The drills have copying in them already. It takes the most practice, so there is a source more of it.
+    train["copying"] = [drills.copying(copying, said) for _ in range(chosen.drills // 4)]
     first = random.Random(chosen.seed + 3)
     train["visitors"] = [drills.visitors(first) for _ in range(chosen.drills // 4)]
 

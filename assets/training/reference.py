@@ -1,9 +1,9 @@
-"""What the pair says by an independent float32 forward over its weights: the reference of the program's tests.
+"""Computes what both models of the pair write, by a float32 forward pass of its own: the reference of the program's tests.
 
 usage: python reference.py --target target.gguf --draft draft.gguf --out reference.json
 
-The files are those in the program. gguf-py widens their Q8_0 weights, and they are rounded to F16, as the tests do that
-compare a forward pass in F16.
+The files are those in the program. gguf-py turns their Q8_0 weights into float32. Then they are rounded to F16, because the tests that
+use this reference compute with weights in F16.
 """
 import argparse
 import json
@@ -25,7 +25,7 @@ PROMPTS = [
 
 
 def rounded(model: LM) -> LM:
-    """Matrices as an F16 file holds them."""
+    """Rounds the matrices of a model to the values that a file in F16 can hold."""
     for p in model.parameters():
         if p.dim() == 2:
             p.data = p.data.half().float()
@@ -33,7 +33,8 @@ def rounded(model: LM) -> LM:
 
 
 def continuation(model: LM, ids: list[int], stop: int) -> dict:
-    """The greedy continuation, by how much each token was ahead of the second, and every 16th logit behind the prompt."""
+    """The greedy continuation of a prompt, how far the best logit of each token was above the second best, and every 16th logit after the
+    prompt."""
     greedy, gaps, first = [], [], None
     while len(greedy) < TOKENS and stop not in greedy:
         logits = model(torch.tensor([ids + greedy]))[0, -1]

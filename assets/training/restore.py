@@ -1,8 +1,8 @@
-"""Makes a checkpoint of a file of the pair, to go on training from or to compute its reference.
+"""Makes a checkpoint from a file of the pair, to train it further or to compute its reference.
 
 usage: python restore.py --file FILE.gguf --out MODEL.pt [--vocabulary vocabulary.json]
 
-A Q8_0 file gives what it holds: the training's own numbers were finer.
+From a Q8_0 file the checkpoint gets the rounded weights; those of the training were more exact.
 """
 import argparse
 from pathlib import Path
@@ -34,13 +34,13 @@ def vocabulary(path: Path) -> Vocabulary:
 
 
 def restored(path: Path) -> LM:
-    """The model with the file's weights, quantised ones widened."""
+    """Returns the model with the weights of the file in float32."""
     file = GGUFReader(path)
     model = LM(shape(file))
     found = {t.name: dequantize(t.data, t.tensor_type) for t in file.tensors}
     if (wanted := {name for name, _ in tensors(model)}) != found.keys():
         raise ValueError(f"{path}: has the tensors {sorted(found.keys() ^ wanted)} more or less than a model of this shape")
-    for name, place in tensors(model):  # which are the memory of the model's parameters
+    for name, place in tensors(model):  # the arrays share their memory with the model's parameters
         place[...] = found[name].reshape(place.shape)
     return model
 

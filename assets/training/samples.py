@@ -1,8 +1,9 @@
-"""Lets the target answer the questions of the training data, for the draft to learn from what it will see (on-policy distillation).
+"""Lets the target answer the questions of the training data. The draft then learns from texts of the kind that it will have to guess
+(on-policy distillation).
 
 usage: python samples.py --data DATA --model TARGET.pt --count N [--temperature 0.8] [--mix …]
 
-DATA gets samples.npz, a stream like the others. Prompts of the same length are answered together, so none needs padding.
+The result is DATA/samples.npz, a stream of tokens like those of prepare.py. Prompts of the same length are answered together, so none needs padding.
 """
 import argparse
 import collections
@@ -21,7 +22,7 @@ TOGETHER = 128
 
 
 def prompts(folder: Path, mix: dict[str, float], count: int, vocabulary: Vocabulary, rng: np.random.Generator) -> dict[int, list[list[int]]]:
-    """Beginnings of chats up to where an answer begins, by length."""
+    """Returns beginnings of chats that end where an answer begins, grouped by their length in tokens."""
     by_length = collections.defaultdict(list)
     total = sum(mix.values())
     for name, share in mix.items():
@@ -39,7 +40,7 @@ def prompts(folder: Path, mix: dict[str, float], count: int, vocabulary: Vocabul
 
 
 class Decoder:
-    """Decodes a batch of rows of equal length, keys and values kept."""
+    """Decodes a batch of rows of equal length, and keeps their keys and values."""
 
     def __init__(self, model: LM, rows: int, room: int):
         s = model.shape
@@ -48,7 +49,7 @@ class Decoder:
         self.cos, self.sin = (t.bfloat16() for t in rotary(room, s.hd))
 
     def read(self, ids: torch.Tensor) -> torch.Tensor:
-        """Logits [rows, vocab] behind ids [rows, n]."""
+        """Reads ids [rows, n] and returns the logits after the last of them, [rows, vocab]."""
         m, begin, end = self.model, self.length, self.length + ids.shape[1]
         x = m.emb(ids)
         for block, kv in zip(m.blocks, self.kv):

@@ -1,6 +1,6 @@
 """Reads the public dialogues named in NOTICE from clones of their publishers' repositories.
 
-A clone may be bare, and may lack large files; what it has is read through git.
+A clone may be bare, and may lack large files. The files that it has are read through git.
 """
 import csv
 import io
@@ -34,7 +34,7 @@ def _clean(text: str) -> str:
 
 
 def _joined(turns: Chat) -> Chat:
-    """Neighbouring turns of one speaker made one; begins with the user."""
+    """Joins successive turns of one speaker, and drops turns before the user's first one."""
     out: Chat = []
     for role, text in turns:
         if out and out[-1][0] == role:
@@ -76,7 +76,7 @@ def persona_chat(clone: Path) -> Iterator[Chat]:
 
 
 def public(folder: Path) -> Iterator[tuple[str, Chat]]:
-    """(source, chat) of every public dialogue with at least one answer; folder holds the clones under their names in PUBLIC."""
+    """Yields the source and the chat of each public dialogue with at least one answer. folder holds the clones under their names in PUBLIC."""
     readers = {"sgd": schema_guided, "tm4": taskmaster, "spc": persona_chat}
     for source, name in PUBLIC.items():
         for chat in readers[source](folder / name):

@@ -1,4 +1,4 @@
-"""python -m unittest test_hybrid: what the hybrid and the mixture promise. Needs requirements.txt."""
+"""Tests what the hybrid and the mixture promise: python -m unittest test_hybrid. Needs requirements.txt."""
 import copy
 import dataclasses
 import tempfile

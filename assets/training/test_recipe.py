@@ -1,4 +1,4 @@
-"""python -m unittest test_recipe: what the steps of the recipe promise each other. Needs requirements.txt."""
+"""Tests what the steps of the recipe rely on: python -m unittest test_recipe. Needs requirements.txt."""
 import random
 import tempfile
 import unittest
@@ -76,7 +76,7 @@ class Recipe(unittest.TestCase):
 
     def test_a_shrunk_model_keeps_the_first_and_the_last_block(self):
         large = LM(Shape(dim=64, layers=3, heads=2, kv=1, hd=32, ffn=96, vocab=300))
-        with torch.no_grad():  # what is dropped adds nothing: the middle block, and a third of the hidden units
+        with torch.no_grad():  # the parts that will be dropped add nothing: the middle block, and a third of the hidden units
             large.blocks[1].wo.weight.zero_()
             for n, block in enumerate(large.blocks):
                 block.down.weight[:, slice(None) if n == 1 else slice(10, 42)] = 0
@@ -105,7 +105,7 @@ class Recipe(unittest.TestCase):
     def test_a_chat_that_the_target_asks_has_one_question_and_one_answer(self):
         stop, chat = 9, Chat([1, 2], [3, 4], [5, 6], 9)
         for asked, answered in ((7, 8), (7, 8), (7, 8), (9, 8), (7, 8), (7, 8), (7, 8), (7, 9), (7, 8)):
-            chat.add(asked, answered)  # the target's own tokens count where none is given
+            chat.add(asked, answered)  # add takes these tokens of the target where no token is given
         self.assertTrue(chat.whole)
         self.assertEqual(chat.ids, [1, 2, 3, 4, 7, stop, 5, 6, 8, stop])
         self.assertEqual(chat.who, [TEMPLATE] * 2 + [USER] * 4 + [TEMPLATE] * 2 + [ASSISTANT] * 2)

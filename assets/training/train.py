@@ -3,8 +3,8 @@
 usage: python train.py --data DATA --model target|draft|smoke --out MODEL.pt --steps N
                        [--init MODEL.pt] [--teacher TARGET.pt] [--mix sgd=1,program=3,…] [--length 256] [--device cpu|cuda]
 
-Each window of a batch begins with a chat. Matrices are trained by Muon, the rest by AdamW, in bfloat16 with weights kept in float32.
-With a teacher the loss is the divergence of the draft from it; half of that is 1 − Σ min(p, q), the rejections themselves.
+Each window of a batch begins with a chat. Muon trains the matrices, AdamW the other weights, in bfloat16 with weights kept in float32.
+With a teacher the loss is the divergence of the draft from it. A part of it is 1 − Σ min(p, q), the probability of a rejection.
 """
 import argparse
 import time
@@ -18,23 +18,23 @@ from model import DRAFT, LM, SMOKE, TARGET, Shape, grown, load, save, shrunk
 from vocabulary import ASSISTANT, USER
 
 SHAPES = {"target": TARGET, "draft": DRAFT, "smoke": SMOKE}
-USER_WEIGHT = 0.15  # what is asked is context: it is learned a little, for a sense of the language
+USER_WEIGHT = 0.15  # weight of the user's tokens: predicting them teaches a little about the language
 
 
-FIRST, FIRST_WEIGHT = 6, 3.0  # so many tokens of an answer count so much: they decide which answer it is
+FIRST, FIRST_WEIGHT = 6, 3.0  # the first 6 tokens of an answer have the weight 3, because they decide which answer it becomes
 
 
 def weights(who: torch.Tensor) -> torch.Tensor:
-    """How much the prediction of each token but the first of who [rows, length + 1] counts; [rows, length]."""
+    """Returns the weight of the prediction of each token but the first, [rows, length]. who [rows, length + 1] says whose token it is."""
     said = who == ASSISTANT
-    old = torch.zeros_like(said)  # as many tokens of the answer stand in front
+    old = torch.zeros_like(said)  # True where FIRST tokens of the same answer come before the token
     old[:, FIRST:] = said.unfold(1, FIRST + 1, 1).all(-1)
     weight = said.float() * torch.where(old, 1.0, FIRST_WEIGHT) + USER_WEIGHT * (who == USER).float()
     return weight[:, 1:]
 
 
 class Streams:
-    """Windows of length + 1 tokens that begin with a chat, drawn from the sources by their shares."""
+    """Draws windows of length + 1 tokens, each from the beginning of a chat on. Sources are drawn in proportion to their shares."""
 
     def __init__(self, folder: Path, mix: dict[str, float], length: int, seed: int):
         self.rng, self.length = np.random.default_rng(seed), length
@@ -45,7 +45,7 @@ class Streams:
             s["starts"] = s["starts"][s["starts"] + length + 1 <= len(s["ids"])]
 
     def batch(self, rows: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """ids and next ids, both [rows, length], and the weight of each prediction."""
+        """Returns ids and the ids that follow them, both [rows, length], and the weight of each prediction."""
         ids, who = [], []
         for name in self.rng.choice(self.names, rows, p=self.shares):
             s = self.sources[name]
@@ -57,7 +57,8 @@ class Streams:
 
 
 def divergence(student: torch.Tensor, teacher: torch.Tensor) -> torch.Tensor:
-    """Kullback–Leibler plus total variation at two temperatures, per token; logits [n, vocab]."""
+    """Returns, for each token, half the sum of the Kullback–Leibler divergence and the total variation distances at temperatures 1 and 0.4.
+    Both logits are [n, vocab]."""
     log_q, log_p = F.log_softmax(student, -1), F.log_softmax(teacher, -1)
     p = log_p.exp()
     loss = 0.5 * (p * (log_p - log_q)).sum(-1) + 0.5 * 0.5 * (p - log_q.exp()).abs().sum(-1)
@@ -77,12 +78,12 @@ def optimizers(model: LM, rate: float) -> list[torch.optim.Optimizer]:
     ]
 
 
-PIECE = 512  # tokens whose logits are held at a time: 8 MiB, which a cache can hold
+PIECE = 512  # tokens whose logits are in memory at a time: 8 MiB, which fit into a processor's cache
 
 
 def learn(model: LM, teacher: LM | None, x: torch.Tensor, y: torch.Tensor, weight: torch.Tensor) -> float:
-    """Adds the gradient of the mean loss over the tokens with a weight, and returns that loss. Logits are made a piece at a time, for these
-    tokens only."""
+    """Adds the gradient of the weighted mean loss over the tokens with a weight above 0, and returns this loss. It computes logits for these
+    tokens only, PIECE tokens at a time."""
     kept = weight.reshape(-1) > 0
     weight = (weight.reshape(-1)[kept] / weight.sum()).split(PIECE)
     with torch.autocast(x.device.type, dtype=torch.bfloat16):
@@ -106,7 +107,7 @@ def learn(model: LM, teacher: LM | None, x: torch.Tensor, y: torch.Tensor, weigh
 
 
 def rate_at(fraction: float, step: int, warm: int) -> float:
-    """Warm-up, then constant, then linearly down over the last half."""
+    """Returns the factor of the learning rate: it rises over the first warm steps, is then constant, and falls linearly over the last half."""
     return min(1.0, (step + 1) / warm) * (1.0 if fraction < 0.5 else max(0.02, 2 * (1 - fraction)))
 
 
@@ -163,7 +164,7 @@ def main() -> None:
     torch.set_num_threads(chosen.threads)
     torch.manual_seed(chosen.seed)
     model = begin(SHAPES[chosen.model], chosen.init).to(chosen.device)
-    model.hidden = torch.compile(model.hidden, dynamic=False)  # fuses what is not a matrix product: a fifth of the time
+    model.hidden = torch.compile(model.hidden, dynamic=False)  # fuses the operations between matrix products, which takes a fifth of the time away
     print(model.shape, sum(p.numel() for p in model.parameters()), "parameters", flush=True)
     mix = {name: float(share) for name, share in (part.split("=") for part in chosen.mix.split(","))}
     streams = Streams(chosen.data, mix, chosen.length, chosen.seed)

@@ -1,6 +1,6 @@
 """The byte-level BPE of the pair: learning it, and turning chats into token ids with it.
 
-The split pattern is Qwen2's, so that the pair goes through the same pre-tokenizer as Qwen2 and Qwen3 files.
+The split pattern is Qwen2's, so that programs use the same pre-tokenizer for the pair as for files of Qwen2 and Qwen3.
 """
 import collections
 import json
@@ -15,7 +15,7 @@ SPLIT = regex.compile(
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
 
-TEMPLATE, USER, ASSISTANT = 0, 1, 2  # who a token belongs to
+TEMPLATE, USER, ASSISTANT = 0, 1, 2  # to whom a token belongs
 
 Chat = list[tuple[str, str]]  # (role, text), in order
 
@@ -74,7 +74,7 @@ class Vocabulary:
         return b"".join(t.encode() if t in SPECIAL else bytes(BYTE[c] for c in t) for t in tokens).decode("utf8", "replace")
 
     def chat(self, turns: Chat) -> tuple[list[int], list[int]]:
-        """Token ids of a chat through the ChatML template, and for each the one it belongs to."""
+        """Returns the token ids of a chat in the ChatML template, and for each whether it belongs to the template, the user or the assistant."""
         ids: list[int] = []
         who: list[int] = []
         newline = self.encode("\n")
@@ -85,12 +85,12 @@ class Vocabulary:
         return ids, who
 
     def prompt(self, turns: Chat) -> list[int]:
-        """Token ids of a chat and the beginning of the assistant's answer."""
+        """Returns the token ids of a chat, with the marks after which the assistant answers."""
         return self.chat(turns)[0] + [self.im_start] + self.encode("assistant\n")
 
 
 def learn(texts: Iterable[str]) -> Vocabulary:
-    """Byte-pair merges by frequency until the vocabulary has SIZE tokens."""
+    """Merges the most frequent pair of tokens again and again, until the vocabulary has SIZE tokens."""
     counts = collections.Counter(w for t in texts for w in SPLIT.findall(t))
     counts.update({w: 1000 for w in ("user", "assistant", "system", "\n")})
     words, weight = [[LETTER[b] for b in w.encode()] for w in counts], list(counts.values())

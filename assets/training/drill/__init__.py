@@ -1,1 +1,1 @@
-"""Procedural chats for the tiny model, one module per skill; see ../drills.py."""
+"""Chats for the tiny model that a program makes, one module per skill. ../drills.py puts them together."""

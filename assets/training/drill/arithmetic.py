@@ -1,4 +1,4 @@
-"""Small sums, differences and products, in digits and in words; larger ones are refused."""
+"""Small sums, differences and products, in digits and in words. The model refuses larger ones."""
 
 import random
 
@@ -92,7 +92,7 @@ def answer(a: int, operation: str, b: int, spoken: bool) -> str:
 
 
 def operands(rng: random.Random) -> tuple[int, str, int]:
-    """Sums and differences within 20 or of tens within 100, products to 10 times 10."""
+    """The numbers of a small task: a sum or difference up to 20, or of multiples of ten up to 100, or a product up to 10 times 10."""
     operation = rng.choice(("plus", "plus", "minus", "times"))
     if operation == "times":
         return rng.randint(0 if rng.random() < 0.1 else 1, 10), operation, rng.randint(1, 10)
@@ -109,7 +109,7 @@ def arithmetic(rng: random.Random) -> Chat:
 
 
 def _asked(rng: random.Random, a: object, operation: str, b: object, spoken: bool) -> str:
-    """The sum as a user may type it: as a formula or in a sentence of its own."""
+    """The task as a user may type it: as a formula or in a sentence."""
     if rng.random() < 0.4:
         return wording(rng, _BY_HAND[operation], a=a, b=b)
     sign = operation if spoken else rng.choice(_SIGNS[operation])
@@ -118,7 +118,7 @@ def _asked(rng: random.Random, a: object, operation: str, b: object, spoken: boo
 
 
 def _sum(rng: random.Random) -> Chat:
-    """One sum; at times the next one starts from its result."""
+    """One task. Sometimes the user goes on with its result: "add 3 to it"."""
     a, operation, b = operands(rng)
     spoken = rng.random() < 0.4
     chat = exchange(_asked(rng, shown(a, spoken), operation, shown(b, spoken), spoken), answer(a, operation, b, spoken))
@@ -131,7 +131,7 @@ def _sum(rng: random.Random) -> Chat:
 
 
 def small_sum(rng: random.Random) -> tuple[Chat, int]:
-    """One sum in digits, and its result."""
+    """A chat of one task in digits, and its result."""
     a, operation, b = operands(rng)
     return exchange(_asked(rng, a, operation, b, spoken=False), answer(a, operation, b, spoken=False)), result(a, operation, b)
 
@@ -175,7 +175,7 @@ def _compared(rng: random.Random) -> Chat:
 
 
 def _large(rng: random.Random, digits: int) -> str:
-    """A number that is too large for the model, at times in words."""
+    """A number that is too large for the model, sometimes in words."""
     number = rng.randint(12 * 10 ** (digits - 2), 10 ** digits - 1)
     kind = rng.random()
     if kind < 0.12:
@@ -186,12 +186,13 @@ def _large(rng: random.Random, digits: int) -> str:
 
 
 def _too_big(rng: random.Random) -> Chat:
-    """Sums that the model would get wrong, asked like the small ones: of large numbers, and of two digits beyond what is taught."""
+    """A task that the model would get wrong, worded like the small ones. Its numbers are large, or one has two digits and the task is none
+    of those that `operands` makes."""
     if rng.random() < 0.35:
         a, operation, b = rng.randint(21, 99), rng.choice(("plus", "minus")), rng.randint(2, 99)
         if operation == "plus" and rng.random() < 0.5:
             a, b = b, a
-        if a % 10 or b % 10:  # tens are taught
+        if a % 10 or b % 10:  # `operands` makes sums of multiples of ten: the model can answer them
             return exchange(_asked(rng, a, operation, b, spoken=False), TOO_BIG)
     operation = rng.choice(("plus", "minus", "times", "times", "divided"))
     fewest = 2 if operation == "times" else 3

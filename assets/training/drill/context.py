@@ -1,4 +1,4 @@
-"""Facts that the user tells and asks back some turns later."""
+"""The user tells facts and asks for them some turns later."""
 
 import random
 
@@ -24,7 +24,7 @@ SMALL_TALK: tuple[tuple[str, str], ...] = (
 
 
 def small_talk(rng: random.Random) -> Chat:
-    """One exchange that has nothing to do with the facts told."""
+    """One exchange that has nothing to do with the facts that the user told."""
     kind = rng.random()
     if kind < 0.4:
         question, answer = rng.choice(SMALL_TALK)
@@ -38,7 +38,7 @@ def tell(rng: random.Random, fact: Fact, value: str) -> Chat:
 
 
 def acknowledged(fact: Fact, value: str) -> str:
-    """The canonical answer to a fact told."""
+    """The one answer that the model gives to a fact that the user tells."""
     if fact is NAME:
         return f"Nice to meet you, {value}!"
     return "Good to know: " + fact.told.format(v=value)
@@ -50,7 +50,7 @@ def ask(rng: random.Random, fact: Fact) -> str:
 
 
 def asked_back(rng: random.Random, fact: Fact, value: str) -> Chat:
-    """The user asks for the fact; the answer is what was told last."""
+    """The user asks for the fact. The answer is the value, which the user told last."""
     return exchange(ask(rng, fact), first_upper(fact.told.format(v=value)))
 
 
@@ -63,7 +63,7 @@ _CORRECTED_SHORT = ("no, {v} | sorry, {v} | i meant {v} | i mean {v} | no, it is
 
 
 def corrected(rng: random.Random, fact: Fact, old: str, value: str, at_once: bool) -> Chat:
-    """The user corrects a fact; only right after telling it a short form is clear."""
+    """The user corrects a fact. A short form ("no, {v}") is clear only right after he told the fact (at_once)."""
     answer = "Sorry! " + acknowledged(fact, value) if fact is NAME else "I see: " + fact.told.format(v=value)
     if at_once and rng.random() < 0.4:
         return exchange(wording(rng, _CORRECTED_SHORT, end=".", v=value, old=old), answer)
@@ -71,7 +71,7 @@ def corrected(rng: random.Random, fact: Fact, old: str, value: str, at_once: boo
 
 
 def _another(rng: random.Random, fact: Fact, value: str) -> str:
-    """A value of the fact that is not this one."""
+    """Another value of the fact."""
     other = value
     while other == value:
         other = fact.value(rng)
@@ -79,7 +79,7 @@ def _another(rng: random.Random, fact: Fact, value: str) -> str:
 
 
 def remembered(rng: random.Random) -> Chat:
-    """One to three facts, zero to three turns of small talk, corrections, then one to three questions."""
+    """One to three facts, corrections and small talk. Then the user asks for one or more of the facts."""
     picked = rng.sample(FACTS, rng.choice((0, 1, 1, 2)))
     if rng.random() < 0.4 or not picked:
         picked.insert(rng.randint(0, len(picked)), NAME)
@@ -103,13 +103,13 @@ def remembered(rng: random.Random) -> Chat:
 
 
 def not_told(rng: random.Random, unknown: list[Fact]) -> Chat:
-    """A question for a fact that was never told: say so instead of inventing one."""
+    """A question for a fact that the user never told. The model says so and invents nothing."""
     fact = rng.choice(unknown)
     return exchange(ask(rng, fact), f"You have not told me {fact.missing} yet.")
 
 
 def first_not_told(rng: random.Random) -> Chat:
-    """Asked before it was told; at times it is told then and asked again."""
+    """The user asks for a fact that he has not told. Sometimes he then tells it and asks again."""
     fact = rng.choice((NAME, *rng.sample(FACTS, 4)))
     chat = small_talk(rng) if rng.random() < 0.25 else []
     chat += not_told(rng, [fact])
@@ -129,7 +129,7 @@ _TWO_NAMES = ("my name is {n} | i am {n} | i'm {n} | hi, i am {n} | people call 
 
 
 def two_at_once(rng: random.Random) -> Chat:
-    """Two facts in one message, then one question (or both)."""
+    """Two facts in one message, then a question for one of them or for both."""
     second = rng.choice(FACTS)
     values = {NAME: NAME.value(rng), second: second.value(rng)}
     chat = exchange(wording(rng, chosen(rng, _TWO, name=_TWO_NAMES, other=second.tell), end=".", n=values[NAME], v=values[second]),
@@ -164,7 +164,7 @@ AGAIN = ("can you say that again? | say that again | repeat that please | once m
 
 
 def what_was_said(rng: random.Random) -> Chat:
-    """Questions about the chat itself: the words of an earlier turn are copied."""
+    """Questions about the chat itself. The model answers with the words of an earlier turn."""
     chat: Chat = []
     for _ in range(rng.randint(1, 3)):
         chat += small_talk(rng)

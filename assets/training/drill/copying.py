@@ -78,7 +78,7 @@ def vocabulary() -> tuple[str, ...]:
 
 @functools.cache
 def sentences() -> tuple[str, ...]:
-    """Short questions and answers of our own text; asked to copy them, the model must not answer them."""
+    """Short questions and answers of our own text. The model is asked to copy them, and must not answer the questions."""
     found = {part for line in _lines() for part in re.split(r"(?<=[.!?])\s", line)
              if len(part.split()) <= 12 and len(part) > 1 and not set(part) & set("\"\\`{}")}
     return tuple(sorted(found))
@@ -133,8 +133,8 @@ def _random_words(rng: random.Random, spoken: tuple[str, ...]) -> str:
 
 
 def _disturbed(rng: random.Random, text: str, spoken: tuple[str, ...]) -> str:
-    """A sentence in which up to three words were exchanged: nobody can guess how it goes on. The first takes its turn most often, because
-    it is another token at the beginning of the answer than behind the colon of the request."""
+    """The sentence with up to three words exchanged for others, so that nobody can guess how it goes on. The first word is exchanged most
+    often: it is hard to copy, because its token differs at the start of the answer and after the colon of the request."""
     words = text.split()
     for _ in range(rng.randint(0, 3)):
         at = 0 if rng.random() < 0.3 else rng.randrange(len(words))
@@ -155,7 +155,7 @@ def text_to_copy(rng: random.Random, spoken: tuple[str, ...] = ()) -> str:
         text = _random_words(rng, spoken)
     else:
         text = _disturbed(rng, sentence(rng), spoken)
-    return " ".join(text.split()[:12])  # some cities have two words
+    return " ".join(text.split()[:12])  # names of cities can have two words, so a text can have more than twelve
 
 
 def _several_times(rng: random.Random) -> Chat:

@@ -127,7 +127,7 @@ def _as_words(rng: random.Random) -> Chat:
 
 
 def _range(rng: random.Random) -> Chat:
-    """A range upwards; at times the next one starts elsewhere."""
+    """Counting up from one number to another. Sometimes the user then asks for the same numbers backwards."""
     start = rng.randint(0, rng.choice((10, 40, 80)))
     stop = start + rng.randint(2, 12)
     if rng.random() < 0.25:
@@ -139,7 +139,7 @@ def _range(rng: random.Random) -> Chat:
 
 
 def _down(rng: random.Random) -> Chat:
-    """Backwards to one or to another number."""
+    """Counting down, to one or to another number."""
     start = rng.choice((3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 12, 15, 20, 20))
     kind = rng.random()
     if kind < 0.55:

@@ -9,7 +9,7 @@ from .speech import Chat, article, exchange, first_upper, joined, wording
 
 
 def capital_answer(country: str) -> str:
-    """The canonical sentence about a capital."""
+    """The one sentence in which the model names a capital."""
     return full_stop(f"The capital of {country} is {t.COUNTRIES[country][0]}")
 
 
@@ -147,7 +147,7 @@ def colour(rng: random.Random) -> Chat:
 
 
 def word_answer(relation: str, word: str) -> str:
-    """The canonical sentence for "opposite", "plural" or "past" of a word."""
+    """The one sentence in which the model names the "opposite", "plural" or "past" of a word."""
     if relation == "opposite":
         return f"The opposite of {word} is {t.OPPOSITES[word]}."
     if relation == "plural":
@@ -195,7 +195,7 @@ def rhyme(rng: random.Random) -> Chat:
 
 
 def neighbour(rng: random.Random) -> Chat:
-    """What comes before or after a day, a month, a number or a letter."""
+    """A question for what comes before or after a day, a month, a number or a letter."""
     row = rng.choice((t.DAYS, t.DAYS, t.MONTHS, [str(n) for n in range(1, 41)], list(string.ascii_uppercase)))
     wraps = row in (t.DAYS, t.MONTHS)
     after = rng.random() < 0.6
@@ -273,7 +273,7 @@ def author(rng: random.Random) -> Chat:
 
 
 def spelling_answer(word: str) -> str:
-    """"c, a, t"""
+    """"c, a, t." for "cat"."""
     return ", ".join(word.lower()) + "."
 
 

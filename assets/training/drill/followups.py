@@ -101,7 +101,7 @@ _COLOUR = "what colour is {x} | which colour is {x} | which colour has {x} | tel
 
 
 def words(rng: random.Random) -> Chat:
-    """Opposites, plurals, pasts or colours in a row, at times spelled."""
+    """Opposites, plurals, pasts or colours of several words, one after another. Sometimes the user then has the last answer spelled."""
     relation = rng.choice(("opposite", "opposite", "plural", "past", "colour"))
     table = t.COLOURS if relation == "colour" else WORD_TABLES[relation]
     ask = _COLOUR if relation == "colour" else WORD_QUESTIONS[relation]
@@ -115,7 +115,7 @@ def words(rng: random.Random) -> Chat:
 
 
 def one_word(rng: random.Random) -> Chat:
-    """A sentence as an answer, then only its word, or the letters of that word."""
+    """An answer in a sentence. Then the user asks for its one important word, for the letters of that word, or for both."""
     kind = rng.choice(("capital", "colour", "opposite", "opposite", "plural", "past"))
     if kind == "capital":
         country = rng.choice([c for c, row in t.COUNTRIES.items() if row[0].isalpha()])
@@ -164,7 +164,7 @@ _ANOTHER = ("another one | give me another one | one more | another | tell me an
 
 
 def another(rng: random.Random) -> Chat:
-    """"Give me another one": each list has one fixed order, so the last answer says which is next."""
+    """"Give me another one": each list has one fixed order, so the last answer determines the next."""
     row = rng.choice(ROWS)
     chat: Chat = []
     for item in row.items[:rng.randint(2, min(5, len(row.items)))]:
@@ -215,7 +215,7 @@ _REACTIONS = (
 
 
 def sure(rng: random.Random) -> Chat:
-    """Thanks, doubt and approval after any fact."""
+    """A question for a fact. Then the user thanks, doubts, objects or approves."""
     chat = facts(rng)
     ask, answer = rng.choice(_REACTIONS)
     return chat + exchange(wording(rng, ask, end="."), answer)
@@ -248,7 +248,7 @@ _THAT_IN_WORDS = ("only the number | just the number, please | which number is i
 
 
 def on_numbers(rng: random.Random) -> Chat:
-    """A sum, then something about its result."""
+    """A task of arithmetic, then a question about its result."""
     chat, total = small_sum(rng)
     kind = rng.randrange(4)
     if kind == 0 and total <= 20:
@@ -262,7 +262,7 @@ def on_numbers(rng: random.Random) -> Chat:
 
 
 def again(rng: random.Random) -> Chat:
-    """Any answer a second time."""
+    """The user asks to hear an answer a second time."""
     chat = rng.choice(KINDS[:-1])(rng)
     return chat + exchange(wording(rng, AGAIN), chat[-1][1])
 

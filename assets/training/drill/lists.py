@@ -81,7 +81,7 @@ def lists(rng: random.Random) -> Chat:
 
 
 def _told(rng: random.Random) -> tuple[Chat, list[str]]:
-    """The user's own list; at times with the first question in the same message."""
+    """The user tells a list, sometimes with the first question in the same message."""
     items = _items(rng)
     if rng.random() < 0.3:
         return _question(rng, items, after=_MINE), items
@@ -89,7 +89,7 @@ def _told(rng: random.Random) -> tuple[Chat, list[str]]:
 
 
 def _several(rng: random.Random) -> tuple[Chat, list[str]]:
-    """Some names of one kind, always the same first ones."""
+    """The model lists some names of one kind. It takes them from the start of a fixed row, so the answer is always the same."""
     row = rng.choice([row for row in ROWS if row.many])
     count = rng.randint(2, len(row.names))
     items = list(row.names[:count])
@@ -116,7 +116,7 @@ def _items(rng: random.Random) -> list[str]:
 
 
 def _question(rng: random.Random, items: list[str], after: str = "") -> Chat:
-    """One question about the items, at times behind the list itself."""
+    """One question about the items. `after` is a template of the list: the question then follows it in the same message."""
     templates, answer, fields = rng.choice((_nth, _nth, _nth, _end, _end, _end, _neighbour, _contains, _whole))(rng, items)
     if after:
         templates = chosen(rng, "<list>. <question>", list=after, question=templates).removesuffix("?") + "?"
@@ -152,7 +152,7 @@ def _contains(rng: random.Random, items: list[str]) -> Question:
 
 
 def _whole(rng: random.Random, items: list[str]) -> Question:
-    """How many there are, the list backwards, or without one item."""
+    """How many items there are, the list backwards, or the list without one item."""
     kind = rng.randrange(3)
     if kind == 0:
         return _HOW_MANY, f"There are {in_words(len(items))}.", {}

@@ -13,14 +13,14 @@ from .words import NOUNS
 
 @dataclass(frozen=True)
 class Fact:
-    """One thing a user tells: {v} is its value; all but told and missing are templates."""
+    """One thing that a user tells. {v} stands for its value. tell, direct, clause and noun are templates (speech.py)."""
 
     tell: str
     direct: str                              # "where do i live"
     clause: str                              # "where i live", after "do you remember"
     noun: str                                # "my city", after "tell me"
-    told: str                                # the sentence in the second person, without "Good to know: "
-    missing: str                             # what the model says that it was not told
+    told: str                                # the fact in the second person, as it follows "Good to know: "
+    missing: str                             # the thing, in the sentence in which the model says that it was not told it
     value: Callable[[random.Random], str]
 
 
@@ -72,7 +72,7 @@ def _favourite(kind: str, value: Callable[[random.Random], str]) -> Fact:
 
 
 def _named(kind: str, value: Callable[[random.Random], str]) -> Fact:
-    """A pet or a relative with a name."""
+    """The name of a pet or of a relative."""
     return Fact(
         tell=f"my {kind} is called {{v}} | i have a {kind} called {{v}} | the name of my {kind} is {{v}} | my {kind}'s name is {{v}} | "
              f"i have a {kind}, and the name is {{v}} | {{v}} is the name of my {kind} | {{v}} is my {kind} | my {kind} is named {{v}} | "

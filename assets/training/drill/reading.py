@@ -44,7 +44,7 @@ _BOTH = ("<s>. <q> | <s>, <q> | here is a fact: <s>. <q> | think of this: <s>. <
 
 
 def reading(rng: random.Random, between: Callable[[random.Random], Chat]) -> Chat:
-    """The statement and its question, in one message, or in two with at times something between."""
+    """A statement and a question about it: in one message, or in two, sometimes with another exchange (between) in the middle."""
     statements, questions, reply = rng.choice(_PUZZLES)
     fields = _fields(rng)
     if rng.random() < 0.5:

@@ -190,7 +190,7 @@ _DEEDS = (
     "take a photo of me | print this page | download the newest version of a game | write a message to {p} and send it | feed my cat | "
     "put {g} on my shopping account | start a timer for [five/ten/twenty] minutes | show me a picture of {c} | draw [a house/a cat/a tree]")
 def refused(subject: str) -> str:
-    """The canonical refusal, with the subject as the user wrote it."""
+    """The one sentence of refusal, with the subject as the user wrote it."""
     return f"I do not know about {subject}. I am a tiny model; ask me about speculative decoding or this program."
 
 
@@ -209,7 +209,7 @@ def subject(rng: random.Random) -> str:
 
 
 def unknown(rng: random.Random) -> Chat:
-    """One question about such a subject, at times a second."""
+    """A question about a subject that the model does not know. Sometimes a second one follows."""
     asked = subject(rng)
     chat = exchange(wording(rng, _ASK, x=asked), refused(asked))
     while rng.random() < 0.12 and len(chat) < 6:
@@ -219,14 +219,14 @@ def unknown(rng: random.Random) -> Chat:
 
 
 def book_part(rng: random.Random) -> Chat:
-    """What is in a book."""
+    """A question for what is in a part of a book."""
     part = rng.choice(_BOOK_PARTS).format(n=typed(rng, rng.randint(1, 20)), o=rng.choice(ORDINALS), p=rng.randint(2, 300),
                                           b=rng.choice(list(AUTHORS)))
     return exchange(wording(rng, _ASK_BOOK, x=part), refused(part))
 
 
 def not_known(rng: random.Random) -> Chat:
-    """What changes from day to day, what is private, what is to come, and what takes more than text."""
+    """A question for what changes from day to day, for what is private or for the future, or an order that takes more than text."""
     (city, other), (a, b) = rng.sample(CITIES, 2), rng.sample(_TEAMS, 2)
     kind = rng.random()
     templates, answer = ((rng.choice(_LIVE), NO_CLOCK) if kind < 0.58 else (_PRIVATE, PRIVATE) if kind < 0.78 else
@@ -236,7 +236,7 @@ def not_known(rng: random.Random) -> Chat:
 
 
 def medical(rng: random.Random) -> Chat:
-    """Medicine is for a doctor."""
+    """A question for a treatment. The model sends the user to a doctor."""
     return exchange(wording(rng, _TREATMENT, x=rng.choice(_AILMENTS)), NO_DOCTOR)
 
 

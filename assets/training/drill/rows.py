@@ -1,4 +1,4 @@
-"""Lists that are told one item at a time, or several at once, always in the same order."""
+"""Lists that the model tells always in the same order: one item at a time, or several at once."""
 
 from dataclasses import dataclass
 
@@ -7,12 +7,13 @@ from .speech import first_upper
 
 @dataclass(frozen=True)
 class Row:
-    """How the first item is asked for, all items, and what they are called together where a list can be asked for."""
+    """One list: how a user asks for the first item (ask), the items as answers, and their name in the plural (many). many is empty if
+    nobody asks for several items at once."""
 
     ask: str
     items: tuple[str, ...]
     many: str = ""
-    names: tuple[str, ...] = ()  # the items inside a sentence
+    names: tuple[str, ...] = ()  # the items as they stand inside a sentence
 
 
 def _named(one: str, many: str, items: str) -> Row:

@@ -7,7 +7,7 @@ from .speech import article, first_upper
 from .tables import CITIES, COLOUR_NAMES, DAYS, FOODS, JOBS, NAMES, OBJECTS, PLACES, THINGS
 from .words import ADJECTIVES, ADVERBS, NOUNS, PREPOSITIONS, VERBS
 
-# NOUN, ADJ and so on are filled with a new word each time they stand in a pattern.
+# Each NOUN, ADJ and so on in a pattern is replaced by a word of its own.
 _PATTERNS: tuple[str, ...] = tuple(line.strip() for line in """
 The COLOUR JOB has NUMBER THINGS in the PLACE.
 NAME and NAME live in CITY.

@@ -1,7 +1,7 @@
 """How a user may word a request, and the shape of a chat.
 
-Templates stand in one text, separated by "|", in lower case and mostly without a final mark. In a
-template [a/b] is a or b, <part> is one of the templates of that part, and {field} is filled in last.
+Templates are written in one text, separated by "|", in lower case and mostly without a final mark. In a
+template [a/b] is a or b, <part> is one of the templates of that part, and {field} is replaced last.
 """
 
 import functools
@@ -12,7 +12,7 @@ Chat = list[tuple[str, str]]  # (role, text) in order; roles are "user" and "ass
 
 _CHOICE = re.compile(r"\[([^\[\]]*)\]")
 _PART = re.compile(r"<(\w+)>")
-_COPIED = "{text}"  # what the user wants to have copied: nothing may follow it
+_COPIED = "{text}"  # the text that the user wants copied: nothing may follow it
 _UNTOUCHED = (_COPIED, "{word}", '"')  # no capital letter for what begins with one of these
 _ORDERS = frozenset("count tell give say write name list spell calculate compute solve show explain describe repeat add take "
                     "subtract multiply copy echo type reply answer work figure remind start begin go put teach help make "
@@ -48,7 +48,7 @@ def chosen(rng: random.Random, templates: str, **parts: str) -> str:
 
 
 def wording(rng: random.Random, templates: str, end: str = "?", **fields: object) -> str:
-    """Picks one of the templates, varies its manners and its style, and fills in the fields.
+    """Picks one of the templates, varies its politeness and its style, and puts the fields in.
 
     end is "." for what the user tells, and "?" for what he asks or orders. The style changes only
     the template, never a field: what the user wants to have copied stays as it is.
@@ -67,7 +67,7 @@ def _split(templates: str) -> tuple[str, ...]:
 
 
 def _with_manners(rng: random.Random, template: str, end: str) -> tuple[str, str]:
-    """The template, at times inside a longer sentence, and the mark that belongs behind it."""
+    """The template, sometimes inside a longer sentence, and the mark (".", "?") that belongs at its end."""
     first = template.split(" ", 1)[0].rstrip(",:?")
     if end == ".":
         return _inside(rng, template, 0.07, _REMARKS), end
@@ -83,7 +83,8 @@ def _with_manners(rng: random.Random, template: str, end: str) -> tuple[str, str
 
 
 def _inside(rng: random.Random, template: str, share: float, frames: tuple[str, ...]) -> str:
-    """The template in one of the frames, in a share of the cases; what must stand at its end stays there."""
+    """With probability share, the template inside one of the frames. A template that must end the text is put only in a frame that adds
+    nothing after it."""
     if rng.random() >= share:
         return template
     frame = chosen(rng, rng.choice(frames))
@@ -93,7 +94,7 @@ def _inside(rng: random.Random, template: str, share: float, frames: tuple[str, 
 
 
 def _indirect(rng: random.Random, template: str) -> str:
-    """"what is the capital of x" as "do you know what the capital of x is"; nothing where that is not English."""
+    """"what is the capital of x" as "do you know what the capital of x is"; empty where that would not be English."""
     match = _TURNED.fullmatch(template)
     if not match or match[2].endswith(_NOT_TURNED):
         return ""
@@ -104,7 +105,7 @@ def _indirect(rng: random.Random, template: str) -> str:
 
 
 def _styled(rng: random.Random, template: str, mark: str, fields: dict[str, object]) -> str:
-    """Six of ten in proper spelling; the others in small letters, without a mark, or both."""
+    """The text with its mark and its fields. Six of ten have proper capitals; the others have small letters, no mark, or neither."""
     style = rng.random()
     if style < 0.6:
         template = re.sub(r"\bi\b", "I", template)
@@ -116,7 +117,7 @@ def _styled(rng: random.Random, template: str, mark: str, fields: dict[str, obje
 
 
 def _misspelt(rng: random.Random, template: str) -> str:
-    """Drops or swaps a letter in one longer word outside the braces."""
+    """Drops a letter of one word, or swaps two. The word has four letters or more and is no field."""
     words = [m for m in re.finditer(r"(?<![{\w])[a-z]{4,}(?![}\w])", template)]
     if not words:
         return template
@@ -137,7 +138,7 @@ def article(noun: str) -> str:
 
 
 def joined(items: list[str]) -> str:
-    """"a, b, c." as lists are answered."""
+    """"a, b, c." as the model answers with a list."""
     return ", ".join(items) + "."
 
 

@@ -1,4 +1,4 @@
-"""Sums told as small stories: who has how many of what, and what is left."""
+"""Sums and differences as small stories: who has how many of what, and how many are left."""
 
 import random
 
@@ -43,7 +43,7 @@ _LOSES = ("lose", "give away", "sell", "drop"), ("loses", "gives away", "sells",
 
 
 def story(rng: random.Random) -> Chat:
-    """A story in one message, or one that is told and asked in turns."""
+    """A story in one message, or told sentence by sentence."""
     thing, kind = rng.choice(THINGS), rng.random()
     if kind < 0.15:
         a, b = rng.randint(2, 5), rng.randint(2, 6)

@@ -1,4 +1,4 @@
-"""What everybody says first: a greeting, "who are you", or both together, and a sum of one-digit numbers."""
+"""What most people type first: a greeting, "who are you", both in one message, or a sum of one-digit numbers."""
 
 import random
 
@@ -22,7 +22,7 @@ _OTHER = "No. I am the tiny demo model that is built into specula, much smaller 
 _CAN = "I can explain speculative decoding, this program and its keys. Ask me what the colours mean, what gamma is, or which key starts a race."
 _PROGRAM = "specula is a chat in the terminal that shows speculative decoding while it happens: drafts, verdicts and live graphs."
 
-# (ways to say it, answer); what is in front of another thing is not answered
+# (ways to say it, answer). If a greeting stands before a question, the answer is to the question alone.
 _ALONE = (
     ("hi | hello | hey | hi there | hello there | hey there | hi hi | hello hello | hello [docent/specula] | hi [docent/specula] | hi everyone | "
      "hello everybody | a warm hello | good day | good day to you | hello from me | hi, little one | oh, hello | so, hello", _HELLO),
@@ -60,7 +60,7 @@ _BETWEEN = ("! ", "! ", ", ", ", ", ". ", " ", " - ", "!! ")
 
 
 def greeting(rng: random.Random) -> Chat:
-    """A greeting, a first question, or a greeting with one behind it; the answer is to what stands last."""
+    """A greeting, a first question, or a greeting and then a question. The answer is to what comes last."""
     if rng.random() < 0.25:
         ways, answer = rng.choice(_ALONE)
         return exchange(_marked(rng, chosen(rng, ways), "!"), answer)
@@ -82,7 +82,7 @@ def _marked(rng: random.Random, text: str, mark: str) -> str:
 
 
 def visitors(rng: random.Random) -> Chat:
-    """One to three things that a visitor says, answered."""
+    """One to three messages of a visitor, each with its answer."""
     chat: Chat = []
     for _ in range(rng.choice((1, 1, 1, 2, 3))):
         chat += greeting(rng) if rng.random() < 0.4 else sum_asked(rng)
@@ -90,7 +90,7 @@ def visitors(rng: random.Random) -> Chat:
 
 
 def sum_asked(rng: random.Random) -> Chat:
-    """A sum, a difference or a product of one-digit numbers, at times with a greeting in front."""
+    """A sum, a difference or a product of one-digit numbers, sometimes with a greeting before it."""
     (_, question), answer = one_digit(rng)
     if rng.random() < 0.12:
         question = first_upper(chosen(rng, _FRONT)) + rng.choice(("! ", ", ")) + question
