@@ -114,7 +114,8 @@ func attentionBytes(shape compute.CacheShape, rows int) int64 {
 	return max(min(int64(rows)*row, most), row)
 }
 
-// ScratchBytes is the size of the scratch that a pass needs, over buffers of these rows and columns.
+// ScratchBytes is the size of the device memory that a pass needs besides its buffers of these rows
+// and columns: the scratch, and memory for choosing tokens and for distributions.
 func (b *Backend) ScratchBytes(buffers [][2]int, shape compute.CacheShape) int64 {
 	var rounded, after, choosing int64
 	most := 0

@@ -11,8 +11,8 @@ import (
 
 var _ compute.Mixer = (*Backend)(nil)
 
-// routing has the experts that the rows of a pass chose, in device memory. Slot row·Used + rank is the
-// choice of this rank of a row.
+// routing has the experts that the rows of a pass chose, in device memory. A row's choice of rank r
+// has slot row·Used + r.
 type routing struct {
 	compute.Router
 	owner  *Backend

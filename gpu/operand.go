@@ -110,8 +110,8 @@ type access struct {
 	bytes  int               // of what it writes
 }
 
-// accessing is an operation that says which memory it reads and writes. The operations of a layer
-// implement it, and no others.
+// accessing is an operation that says which memory it reads and writes. For any other operation,
+// readLater assumes that it reads the rows.
 type accessing interface{ access() access }
 
 const floatBytes = 4
@@ -142,7 +142,8 @@ func (o combine) access() access {
 }
 
 // readLater reports whether a later operation may read the float32 rows that c converted, before all
-// of them are written again. If none decides that, it returns true: another pass may read the rows.
+// of them are written again. If the later operations neither read them nor write all of them, it
+// returns true: another pass may read the rows.
 func readLater(later []operation, c convert) bool {
 	bytes := driver.Pointer(floatBytes * c.rows * c.cols)
 	for _, o := range later {

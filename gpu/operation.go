@@ -7,8 +7,8 @@ import (
 	"specula/kernels/ref"
 )
 
-// operation is one step of a pass as plain data: what is computed, and where in device memory. By
-// the fields, join finds the operations that one kernel can do together. Only launch knows the
+// operation is one step of a pass as plain data: what is computed, and where in device memory. join
+// compares the fields to find the operations that one kernel can do together. Only launch knows the
 // kernels, the order of their arguments and their grids.
 type operation interface {
 	launch() launch

@@ -2,13 +2,13 @@
 // defines what each operation computes. Each operation has its own files: op.go documents it,
 // op_generic.go computes it in portable Go, and op_amd64.go and op_arm64.go call the assembly in
 // op_amd64.s and op_arm64.s for the level of the processor (level.go). The commands asm and neon
-// generate the assembly, and dispatch the choice of a format's product. The build tag noasm leaves
-// them out.
+// generate the assembly; the command dispatch generates the code that chooses the product of a
+// format. The build tag noasm leaves the assembly out.
 //
 // Read it in this order. MatMulFloat and MatMulQuantized are the products, with Panels and
 // Quantized as the repacked weights and activations. Attention works on a KV, the cache of one
-// layer. Each of them is a Task: a plain struct that computes a range of independent items. A Pool
-// spreads this range over its threads.
+// layer. Products and attention are Tasks: plain structs that compute a range of independent items.
+// A Pool spreads this range over its threads.
 //
 // Two invariants. No item depends on another's result, so neither the number of threads nor the way
 // items are divided changes a bit. And the order of the additions in a sum is fixed, however many

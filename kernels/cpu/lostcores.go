@@ -2,10 +2,10 @@ package cpu
 
 import "time"
 
-// lostCores decides how many threads take part in programs. If another program computes on one of the
-// cores, the system lets it and a thread of the pool take turns. At the end of each phase the other
-// threads wait for the thread that has lost its core. Then one thread fewer is faster: each of the
-// rest has a core of its own.
+// lostCores decides how many threads take part in programs. If another program computes on one of
+// the cores, the system lets it and a thread of the pool take turns. At the end of each phase the
+// other threads wait for the thread that has lost its core. Then one thread fewer is faster: each
+// remaining thread has a core of its own.
 //
 // The time lost by waiting is measured in windows. After several windows in a row in which too much
 // time was lost, one more thread rests. After the rest all threads take part again, to see whether

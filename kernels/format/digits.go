@@ -2,9 +2,10 @@ package format
 
 import "encoding/binary"
 
-// unpackTQ10 reads digits of base three. A byte b has five: the first five of b/256 after the point.
-// The first 32 bytes hold weights 0 to 159: digit n of byte m is weight 32·n + m. In the same way the
-// next 16 bytes hold weights 160 to 239, and the last four, with four digits each, weights 240 to 255.
+// unpackTQ10 reads digits of base three. A byte b holds five: the first five ternary digits of the
+// fraction b/256. The first 32 bytes hold weights 0 to 159: digit n of byte m is weight 32·n + m.
+// In the same way the next 16 bytes hold weights 160 to 239, and the last four, with four digits
+// each, weights 240 to 255.
 func unpackTQ10(s *Share, block []byte, tile int) {
 	for k := range s.Quants {
 		weight := tile*Tile + k

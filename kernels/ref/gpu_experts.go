@@ -49,8 +49,8 @@ func RouteRow(scores, bias []float32, r Router) (chosen []int32, shares []float3
 	return chosen, shares
 }
 
-// ExpertGroup is up to 8 choices of one expert. Slot row · used + rank is a row's choice of that rank; −1
-// is no choice.
+// ExpertGroup is up to 8 choices of one expert. A row's choice of rank r has slot row · used + r;
+// −1 is no choice.
 type ExpertGroup struct {
 	Expert int32
 	Slots  [8]int32

@@ -10,8 +10,9 @@ type card struct {
 	half, int8     float64 // 10¹² operations a second of tensor cores, dense, sums in 32 bits
 }
 
-// Source: NVIDIA's data sheets and whitepapers of GA102, AD102, GB202, H100 (SXM) and H200. On GeForce
-// cards, products in half precision with sums in float32 have half the rate.
+// Source: NVIDIA's data sheets and whitepapers of GA102, AD102, GB202, H100 (SXM) and H200. On
+// GeForce cards, products in half precision have half the rate if their sums are float32 instead of
+// half precision.
 var cards = []card{
 	{"3090", 86, 82, 1.695, 936, 71, 284},
 	{"4090", 89, 128, 2.52, 1008, 165, 660},

@@ -21,7 +21,7 @@ const (
 )
 
 // ahead512 prefetches a later tile while one is computed, a piece at a time. The processor can have
-// only a certain number of requests under way; one more delays all later ones.
+// only a certain number of requests under way; a request beyond this number delays all later ones.
 type ahead512 interface {
 	head()               // called before each super-block, whose head belongs to no tile
 	before()             // called when the tile has been read

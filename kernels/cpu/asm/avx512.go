@@ -39,8 +39,8 @@ type part512 struct {
 	factors   [2]reg.VecVirtual // the halves' factors of the quants, which readWeights applies
 }
 
-// productAVX512 generates a kernel for several rows of activations. Those with few are for
-// leastFewRows to mostFewRows of kernels/cpu, the other for all other numbers of rows above one.
+// productAVX512 generates a kernel for several rows of activations. With few, the kernel is for
+// leastFewRows to mostFewRows of kernels/cpu, without it for all other numbers of rows above one.
 // second is the variant that prefetches weights into the second-level cache.
 func productAVX512(c *build.Context, f format, few, second bool) {
 	p := &product512{Context: c, format: f}

@@ -28,14 +28,15 @@ const (
 
 // matmulTiles generates the products on the tile registers of AMX.
 //
-// One tile instruction multiplies 32 columns at most: a block. So its sums are the exact integer dot
-// products of a block that the other levels compute, and are scaled and added as there. A tile of a
+// One tile instruction multiplies at most 32 columns: a block. So its sums are the exact integer
+// dot products of a block, as at the other levels, and are scaled and added as there. A tile of a
 // panel is first unpacked to signed bytes, whatever the format.
 //
 // The tile unit works on its own: while it multiplies 16 rows, the vector unit adds the results of
-// the 16 rows before. The processor does not look far enough ahead to overlap them by itself. So the
-// code multiplies one half of a panel, while it stores the sums of the half before and adds those of
-// the half before that. Single tile instructions stand between the rows that are added.
+// the previous 16 rows. The processor does not look far enough ahead to overlap the two by itself.
+// So the code multiplies one half of a panel, while it stores the sums of the previous half and
+// adds the sums of the half before that. Single tile instructions stand between the rows that are
+// added.
 func matmulTiles(c *build.Context) {
 	config := tileConfig(c)
 	for _, f := range formats {
@@ -71,12 +72,13 @@ func tileConfig(c *build.Context) Mem {
 	return m
 }
 
-// tilesProduct is the state of a kernel. In names, next belongs to the rows that are multiplied and
-// now to the rows whose sums are added.
+// tilesProduct is the state of a kernel. A name with next belongs to the rows that are being
+// multiplied, a name with now to the rows whose sums are being added.
 type tilesProduct struct {
 	*product512
 	rowsLeft reg.GPVirtual // activation rows that the step has not multiplied yet
-	// Unpacked weights, scales and minima: of the step that is multiplied, and of the step whose sums are added.
+	// Unpacked weights, scales and minima: stepNext of the step that is being multiplied, stepNow
+	// of the step whose sums are being added.
 	stepNext, stepNow reg.GPVirtual
 	sums              reg.GPVirtual // memory of integer sums
 	px, pa            reg.GPVirtual // records and sums of the rows being added
