@@ -2,6 +2,11 @@
 
 package cpu
 
+import "unsafe"
+
+// wideDelta reports whether states of n columns are computed with AVX-512.
+func wideDelta(n int) bool { return level >= AVX512 && n > 0 && n%16 == 0 }
+
 func deltaRecall(recalled, s, key []float32, decay float32) {
 	n := len(recalled)
 	if n == 0 || n%8 != 0 {
@@ -9,6 +14,10 @@ func deltaRecall(recalled, s, key []float32, decay float32) {
 		return
 	}
 	_ = s[:len(key)*n]
+	if wideDelta(n) {
+		deltaRecallAVX512(&recalled[0], &s[0], &key[0], len(key), n, decay)
+		return
+	}
 	deltaRecallAVX2(&recalled[0], &s[0], &key[0], len(key), n, decay)
 }
 
@@ -19,15 +28,56 @@ func deltaStep(dst, out, s, key, change, query []float32, decay float32) {
 		return
 	}
 	_, _ = s[:len(key)*n], query[:len(key)]
-	switch {
-	case dst == nil:
-		_ = out[:n]
-		deltaStepAnswerAVX2(nil, &out[0], &s[0], &key[0], &change[0], &query[0], len(key), n, decay)
-	case out == nil:
+	if dst != nil {
 		_ = dst[:len(key)*n]
-		deltaStepStoreAVX2(&dst[0], nil, &s[0], &key[0], &change[0], &query[0], len(key), n, decay)
-	default:
-		_, _ = out[:n], dst[:len(key)*n]
-		deltaStepAVX2(&dst[0], &out[0], &s[0], &key[0], &change[0], &query[0], len(key), n, decay)
 	}
+	if out != nil {
+		_ = out[:n]
+	}
+	to, answer := unsafe.SliceData(dst), unsafe.SliceData(out) // may be nil
+	switch wide := wideDelta(n); {
+	case dst == nil && wide:
+		deltaStepAnswerAVX512(nil, answer, &s[0], &key[0], &change[0], &query[0], len(key), n, decay)
+	case dst == nil:
+		deltaStepAnswerAVX2(nil, answer, &s[0], &key[0], &change[0], &query[0], len(key), n, decay)
+	case out == nil && wide:
+		deltaStepStoreAVX512(to, nil, &s[0], &key[0], &change[0], &query[0], len(key), n, decay)
+	case out == nil:
+		deltaStepStoreAVX2(to, nil, &s[0], &key[0], &change[0], &query[0], len(key), n, decay)
+	case wide:
+		deltaStepAVX512(to, answer, &s[0], &key[0], &change[0], &query[0], len(key), n, decay)
+	default:
+		deltaStepAVX2(to, answer, &s[0], &key[0], &change[0], &query[0], len(key), n, decay)
+	}
+}
+
+// deltaStepRecall is deltaStepRecallGeneric. With AVX-512 the state is read once for both.
+func deltaStepRecall(dst, out, recalled, s, key, change, query, nextKey []float32, decay, nextDecay float32) {
+	n := len(change)
+	if !wideDelta(n) {
+		deltaStep(dst, out, s, key, change, query, decay)
+		deltaRecall(recalled, dst, nextKey, nextDecay)
+		return
+	}
+	size := len(key) * n
+	_, _, _, _, _ = dst[:size], s[:size], recalled[:n], query[:len(key)], nextKey[:len(key)]
+	if out == nil {
+		deltaStepStoreRecallAVX512(&dst[0], nil, &recalled[0], &s[0], &key[0], &change[0], &query[0], &nextKey[0], len(key), n, decay, nextDecay)
+		return
+	}
+	_ = out[:n]
+	deltaStepRecallAVX512(&dst[0], &out[0], &recalled[0], &s[0], &key[0], &change[0], &query[0], &nextKey[0], len(key), n, decay, nextDecay)
+}
+
+func convolve(dst []float32, inputs [][]float32, w []float32, column, width int) {
+	n := whole(len(dst), 8)
+	if n > 0 && len(inputs) > 0 {
+		var at [MostKernel]*float32
+		for i, x := range inputs {
+			at[i] = &x[column:][:n][0]
+		}
+		_ = w[(len(inputs)-1)*width+column:][:n]
+		convolveAVX2(&dst[0], &at[0], &w[column], len(inputs), 4*width, n)
+	}
+	convolveGeneric(dst[n:], inputs, w, column+n, width)
 }

@@ -5,7 +5,7 @@
 #include "textflag.h"
 
 // func deltaRecallAVX2(recalled *float32, s *float32, key *float32, keyDim int, n int, decay float32)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·deltaRecallAVX2(SB), NOSPLIT, $0-44
 	MOVQ recalled+0(FP), AX
 	MOVQ s+8(FP), CX
@@ -22,28 +22,29 @@ columns32:
 	VXORPS       Y2, Y2, Y2
 	VXORPS       Y3, Y3, Y3
 	VBROADCASTSS decay+40(FP), Y4
-	MOVQ         keyDim+24(FP), DI
-	MOVQ         CX, R8
-	MOVQ         DX, R9
+	MOVQ         CX, DI
+	XORQ         R8, R8
 
 columns32Rows:
-	VBROADCASTSS (R9), Y5
-	ADDQ         $0x04, R9
-	VMULPS       (R8), Y4, Y6
+	PREFETCHT0   (DI)(SI*8)
+	PREFETCHT0   64(DI)(SI*8)
+	VBROADCASTSS (DX)(R8*4), Y5
+	VMULPS       (DI), Y4, Y6
 	VMULPS       Y5, Y6, Y6
 	VADDPS       Y6, Y0, Y0
-	VMULPS       32(R8), Y4, Y6
+	VMULPS       32(DI), Y4, Y6
 	VMULPS       Y5, Y6, Y6
 	VADDPS       Y6, Y1, Y1
-	VMULPS       64(R8), Y4, Y6
+	VMULPS       64(DI), Y4, Y6
 	VMULPS       Y5, Y6, Y6
 	VADDPS       Y6, Y2, Y2
-	VMULPS       96(R8), Y4, Y6
+	VMULPS       96(DI), Y4, Y6
 	VMULPS       Y5, Y6, Y6
 	VADDPS       Y6, Y3, Y3
-	ADDQ         SI, R8
-	DECQ         DI
-	JNZ          columns32Rows
+	ADDQ         SI, DI
+	INCQ         R8
+	CMPQ         R8, keyDim+24(FP)
+	JNE          columns32Rows
 	VMOVUPS      Y0, (AX)
 	VMOVUPS      Y1, 32(AX)
 	VMOVUPS      Y2, 64(AX)
@@ -61,19 +62,19 @@ columns32Done:
 columns8:
 	VXORPS       Y0, Y0, Y0
 	VBROADCASTSS decay+40(FP), Y1
-	MOVQ         keyDim+24(FP), DI
-	MOVQ         CX, R8
-	MOVQ         DX, R9
+	MOVQ         CX, DI
+	XORQ         R8, R8
 
 columns8Rows:
-	VBROADCASTSS (R9), Y2
-	ADDQ         $0x04, R9
-	VMULPS       (R8), Y1, Y3
+	PREFETCHT0   (DI)(SI*8)
+	VBROADCASTSS (DX)(R8*4), Y2
+	VMULPS       (DI), Y1, Y3
 	VMULPS       Y2, Y3, Y3
 	VADDPS       Y3, Y0, Y0
-	ADDQ         SI, R8
-	DECQ         DI
-	JNZ          columns8Rows
+	ADDQ         SI, DI
+	INCQ         R8
+	CMPQ         R8, keyDim+24(FP)
+	JNE          columns8Rows
 	VMOVUPS      Y0, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
@@ -106,49 +107,42 @@ columns32:
 	VXORPS       Y2, Y2, Y2
 	VXORPS       Y3, Y3, Y3
 	VBROADCASTSS decay+64(FP), Y4
-	VMOVUPS      (SI), Y5
-	VMOVUPS      32(SI), Y6
-	VMOVUPS      64(SI), Y7
-	VMOVUPS      96(SI), Y8
-	MOVQ         keyDim+48(FP), R10
-	MOVQ         DX, R11
-	MOVQ         AX, R12
-	MOVQ         BX, R13
-	MOVQ         DI, R14
+	MOVQ         DX, R10
+	MOVQ         AX, R11
+	XORQ         R12, R12
 
 columns32Rows:
-	VBROADCASTSS (R13), Y9
-	ADDQ         $0x04, R13
-	VBROADCASTSS (R14), Y10
-	ADDQ         $0x04, R14
-	VMULPS       (R11), Y4, Y11
-	VMULPS       Y9, Y5, Y12
-	VADDPS       Y12, Y11, Y11
-	VMOVUPS      Y11, (R12)
-	VMULPS       Y10, Y11, Y11
-	VADDPS       Y11, Y0, Y0
-	VMULPS       32(R11), Y4, Y11
-	VMULPS       Y9, Y6, Y12
-	VADDPS       Y12, Y11, Y11
-	VMOVUPS      Y11, 32(R12)
-	VMULPS       Y10, Y11, Y11
-	VADDPS       Y11, Y1, Y1
-	VMULPS       64(R11), Y4, Y11
-	VMULPS       Y9, Y7, Y12
-	VADDPS       Y12, Y11, Y11
-	VMOVUPS      Y11, 64(R12)
-	VMULPS       Y10, Y11, Y11
-	VADDPS       Y11, Y2, Y2
-	VMULPS       96(R11), Y4, Y11
-	VMULPS       Y9, Y8, Y9
-	VADDPS       Y9, Y11, Y11
-	VMOVUPS      Y11, 96(R12)
-	VMULPS       Y10, Y11, Y11
-	VADDPS       Y11, Y3, Y3
+	VBROADCASTSS (BX)(R12*4), Y5
+	VBROADCASTSS (DI)(R12*4), Y6
+	VMULPS       (R10), Y4, Y7
+	VMULPS       (SI), Y5, Y8
+	VADDPS       Y8, Y7, Y7
+	VMOVUPS      Y7, (R11)
+	VMULPS       Y6, Y7, Y8
+	VADDPS       Y8, Y0, Y0
+	VMULPS       32(R10), Y4, Y7
+	VMULPS       32(SI), Y5, Y8
+	VADDPS       Y8, Y7, Y7
+	VMOVUPS      Y7, 32(R11)
+	VMULPS       Y6, Y7, Y8
+	VADDPS       Y8, Y1, Y1
+	VMULPS       64(R10), Y4, Y7
+	VMULPS       64(SI), Y5, Y8
+	VADDPS       Y8, Y7, Y7
+	VMOVUPS      Y7, 64(R11)
+	VMULPS       Y6, Y7, Y8
+	VADDPS       Y8, Y2, Y2
+	VMULPS       96(R10), Y4, Y7
+	VMULPS       96(SI), Y5, Y5
+	VADDPS       Y5, Y7, Y7
+	VMOVUPS      Y7, 96(R11)
+	VMULPS       Y6, Y7, Y5
+	VADDPS       Y5, Y3, Y3
+	ADDQ         R9, R10
 	ADDQ         R9, R11
-	ADDQ         R9, R12
-	DECQ         R10
-	JNZ          columns32Rows
+	INCQ         R12
+	CMPQ         R12, keyDim+48(FP)
+	JNE          columns32Rows
 	VMOVUPS      Y0, (CX)
 	VMOVUPS      Y1, 32(CX)
 	VMOVUPS      Y2, 64(CX)
@@ -168,28 +162,24 @@ columns32Done:
 columns8:
 	VXORPS       Y0, Y0, Y0
 	VBROADCASTSS decay+64(FP), Y1
-	VMOVUPS      (SI), Y2
-	MOVQ         keyDim+48(FP), R10
-	MOVQ         DX, R11
-	MOVQ         AX, R12
-	MOVQ         BX, R13
-	MOVQ         DI, R14
+	MOVQ         DX, R10
+	MOVQ         AX, R11
+	XORQ         R12, R12
 
 columns8Rows:
-	VBROADCASTSS (R13), Y3
-	ADDQ         $0x04, R13
-	VBROADCASTSS (R14), Y4
-	ADDQ         $0x04, R14
-	VMULPS       (R11), Y1, Y5
-	VMULPS       Y3, Y2, Y3
-	VADDPS       Y3, Y5, Y5
-	VMOVUPS      Y5, (R12)
-	VMULPS       Y4, Y5, Y5
-	VADDPS       Y5, Y0, Y0
+	VBROADCASTSS (BX)(R12*4), Y2
+	VBROADCASTSS (DI)(R12*4), Y3
+	VMULPS       (R10), Y1, Y4
+	VMULPS       (SI), Y2, Y2
+	VADDPS       Y2, Y4, Y4
+	VMOVUPS      Y4, (R11)
+	VMULPS       Y3, Y4, Y2
+	VADDPS       Y2, Y0, Y0
+	ADDQ         R9, R10
 	ADDQ         R9, R11
-	ADDQ         R9, R12
-	DECQ         R10
-	JNZ          columns8Rows
+	INCQ         R12
+	CMPQ         R12, keyDim+48(FP)
+	JNE          columns8Rows
 	VMOVUPS      Y0, (CX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
@@ -204,7 +194,7 @@ columns8Done:
 	RET
 
 // func deltaStepStoreAVX2(dst *float32, out *float32, s *float32, key *float32, change *float32, query *float32, keyDim int, n int, decay float32)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·deltaStepStoreAVX2(SB), NOSPLIT, $0-68
 	MOVQ dst+0(FP), AX
 	MOVQ out+8(FP), CX
@@ -220,38 +210,35 @@ TEXT ·deltaStepStoreAVX2(SB), NOSPLIT, $0-68
 
 columns32:
 	VBROADCASTSS decay+64(FP), Y0
-	VMOVUPS      (SI), Y1
-	VMOVUPS      32(SI), Y2
-	VMOVUPS      64(SI), Y3
-	VMOVUPS      96(SI), Y4
-	MOVQ         keyDim+48(FP), R9
-	MOVQ         DX, R10
-	MOVQ         AX, R11
-	MOVQ         BX, R12
+	MOVQ         DX, R9
+	MOVQ         AX, R10
+	XORQ         R11, R11
 
 columns32Rows:
-	VBROADCASTSS (R12), Y5
-	ADDQ         $0x04, R12
-	VMULPS       (R10), Y0, Y6
-	VMULPS       Y5, Y1, Y7
-	VADDPS       Y7, Y6, Y6
-	VMOVUPS      Y6, (R11)
-	VMULPS       32(R10), Y0, Y6
-	VMULPS       Y5, Y2, Y7
-	VADDPS       Y7, Y6, Y6
-	VMOVUPS      Y6, 32(R11)
-	VMULPS       64(R10), Y0, Y6
-	VMULPS       Y5, Y3, Y7
-	VADDPS       Y7, Y6, Y6
-	VMOVUPS      Y6, 64(R11)
-	VMULPS       96(R10), Y0, Y6
-	VMULPS       Y5, Y4, Y5
-	VADDPS       Y5, Y6, Y6
-	VMOVUPS      Y6, 96(R11)
+	PREFETCHT0   (R9)(R8*8)
+	PREFETCHT0   64(R9)(R8*8)
+	VBROADCASTSS (BX)(R11*4), Y1
+	VMULPS       (R9), Y0, Y2
+	VMULPS       (SI), Y1, Y3
+	VADDPS       Y3, Y2, Y2
+	VMOVUPS      Y2, (R10)
+	VMULPS       32(R9), Y0, Y2
+	VMULPS       32(SI), Y1, Y3
+	VADDPS       Y3, Y2, Y2
+	VMOVUPS      Y2, 32(R10)
+	VMULPS       64(R9), Y0, Y2
+	VMULPS       64(SI), Y1, Y3
+	VADDPS       Y3, Y2, Y2
+	VMOVUPS      Y2, 64(R10)
+	VMULPS       96(R9), Y0, Y2
+	VMULPS       96(SI), Y1, Y1
+	VADDPS       Y1, Y2, Y2
+	VMOVUPS      Y2, 96(R10)
+	ADDQ         R8, R9
 	ADDQ         R8, R10
-	ADDQ         R8, R11
-	DECQ         R9
-	JNZ          columns32Rows
+	INCQ         R11
+	CMPQ         R11, keyDim+48(FP)
+	JNE          columns32Rows
 	ADDQ         $+128, AX
 	ADDQ         $+128, CX
 	ADDQ         $+128, DX
@@ -266,23 +253,22 @@ columns32Done:
 
 columns8:
 	VBROADCASTSS decay+64(FP), Y0
-	VMOVUPS      (SI), Y1
-	MOVQ         keyDim+48(FP), R9
-	MOVQ         DX, R10
-	MOVQ         AX, R11
-	MOVQ         BX, R12
+	MOVQ         DX, R9
+	MOVQ         AX, R10
+	XORQ         R11, R11
 
 columns8Rows:
-	VBROADCASTSS (R12), Y2
-	ADDQ         $0x04, R12
-	VMULPS       (R10), Y0, Y3
-	VMULPS       Y2, Y1, Y2
-	VADDPS       Y2, Y3, Y3
-	VMOVUPS      Y3, (R11)
+	PREFETCHT0   (R9)(R8*8)
+	VBROADCASTSS (BX)(R11*4), Y1
+	VMULPS       (R9), Y0, Y2
+	VMULPS       (SI), Y1, Y1
+	VADDPS       Y1, Y2, Y2
+	VMOVUPS      Y2, (R10)
+	ADDQ         R8, R9
 	ADDQ         R8, R10
-	ADDQ         R8, R11
-	DECQ         R9
-	JNZ          columns8Rows
+	INCQ         R11
+	CMPQ         R11, keyDim+48(FP)
+	JNE          columns8Rows
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	ADDQ         $+32, DX
@@ -316,43 +302,36 @@ columns32:
 	VXORPS       Y2, Y2, Y2
 	VXORPS       Y3, Y3, Y3
 	VBROADCASTSS decay+64(FP), Y4
-	VMOVUPS      (SI), Y5
-	VMOVUPS      32(SI), Y6
-	VMOVUPS      64(SI), Y7
-	VMOVUPS      96(SI), Y8
-	MOVQ         keyDim+48(FP), R10
-	MOVQ         DX, R11
-	MOVQ         BX, R12
-	MOVQ         DI, R13
+	MOVQ         DX, R10
+	XORQ         R11, R11
 
 columns32Rows:
-	VBROADCASTSS (R12), Y9
-	ADDQ         $0x04, R12
-	VBROADCASTSS (R13), Y10
-	ADDQ         $0x04, R13
-	VMULPS       (R11), Y4, Y11
-	VMULPS       Y9, Y5, Y12
-	VADDPS       Y12, Y11, Y11
-	VMULPS       Y10, Y11, Y11
-	VADDPS       Y11, Y0, Y0
-	VMULPS       32(R11), Y4, Y11
-	VMULPS       Y9, Y6, Y12
-	VADDPS       Y12, Y11, Y11
-	VMULPS       Y10, Y11, Y11
-	VADDPS       Y11, Y1, Y1
-	VMULPS       64(R11), Y4, Y11
-	VMULPS       Y9, Y7, Y12
-	VADDPS       Y12, Y11, Y11
-	VMULPS       Y10, Y11, Y11
-	VADDPS       Y11, Y2, Y2
-	VMULPS       96(R11), Y4, Y11
-	VMULPS       Y9, Y8, Y9
-	VADDPS       Y9, Y11, Y11
-	VMULPS       Y10, Y11, Y11
-	VADDPS       Y11, Y3, Y3
-	ADDQ         R9, R11
-	DECQ         R10
-	JNZ          columns32Rows
+	VBROADCASTSS (BX)(R11*4), Y5
+	VBROADCASTSS (DI)(R11*4), Y6
+	VMULPS       (R10), Y4, Y7
+	VMULPS       (SI), Y5, Y8
+	VADDPS       Y8, Y7, Y7
+	VMULPS       Y6, Y7, Y8
+	VADDPS       Y8, Y0, Y0
+	VMULPS       32(R10), Y4, Y7
+	VMULPS       32(SI), Y5, Y8
+	VADDPS       Y8, Y7, Y7
+	VMULPS       Y6, Y7, Y8
+	VADDPS       Y8, Y1, Y1
+	VMULPS       64(R10), Y4, Y7
+	VMULPS       64(SI), Y5, Y8
+	VADDPS       Y8, Y7, Y7
+	VMULPS       Y6, Y7, Y8
+	VADDPS       Y8, Y2, Y2
+	VMULPS       96(R10), Y4, Y7
+	VMULPS       96(SI), Y5, Y5
+	VADDPS       Y5, Y7, Y7
+	VMULPS       Y6, Y7, Y5
+	VADDPS       Y5, Y3, Y3
+	ADDQ         R9, R10
+	INCQ         R11
+	CMPQ         R11, keyDim+48(FP)
+	JNE          columns32Rows
 	VMOVUPS      Y0, (CX)
 	VMOVUPS      Y1, 32(CX)
 	VMOVUPS      Y2, 64(CX)
@@ -372,25 +351,21 @@ columns32Done:
 columns8:
 	VXORPS       Y0, Y0, Y0
 	VBROADCASTSS decay+64(FP), Y1
-	VMOVUPS      (SI), Y2
-	MOVQ         keyDim+48(FP), R10
-	MOVQ         DX, R11
-	MOVQ         BX, R12
-	MOVQ         DI, R13
+	MOVQ         DX, R10
+	XORQ         R11, R11
 
 columns8Rows:
-	VBROADCASTSS (R12), Y3
-	ADDQ         $0x04, R12
-	VBROADCASTSS (R13), Y4
-	ADDQ         $0x04, R13
-	VMULPS       (R11), Y1, Y5
-	VMULPS       Y3, Y2, Y3
-	VADDPS       Y3, Y5, Y5
-	VMULPS       Y4, Y5, Y5
-	VADDPS       Y5, Y0, Y0
-	ADDQ         R9, R11
-	DECQ         R10
-	JNZ          columns8Rows
+	VBROADCASTSS (BX)(R11*4), Y2
+	VBROADCASTSS (DI)(R11*4), Y3
+	VMULPS       (R10), Y1, Y4
+	VMULPS       (SI), Y2, Y2
+	VADDPS       Y2, Y4, Y4
+	VMULPS       Y3, Y4, Y2
+	VADDPS       Y2, Y0, Y0
+	ADDQ         R9, R10
+	INCQ         R11
+	CMPQ         R11, keyDim+48(FP)
+	JNE          columns8Rows
 	VMOVUPS      Y0, (CX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
@@ -399,6 +374,1274 @@ columns8Rows:
 	SUBQ         $0x00000008, R8
 	CMPQ         R8, $0x00000008
 	JGE          columns8
+
+columns8Done:
+	VZEROUPPER
+	RET
+
+// func deltaRecallAVX512(recalled *float32, s *float32, key *float32, keyDim int, n int, decay float32)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·deltaRecallAVX512(SB), NOSPLIT, $0-44
+	MOVQ recalled+0(FP), AX
+	MOVQ s+8(FP), CX
+	MOVQ key+16(FP), DX
+	MOVQ n+32(FP), BX
+	MOVQ BX, SI
+	SHLQ $0x02, SI
+	CMPQ BX, $0x00000080
+	JL   columns128Done
+
+columns128:
+	VPXORD       Z0, Z0, Z0
+	VPXORD       Z1, Z1, Z1
+	VPXORD       Z2, Z2, Z2
+	VPXORD       Z3, Z3, Z3
+	VPXORD       Z4, Z4, Z4
+	VPXORD       Z5, Z5, Z5
+	VPXORD       Z6, Z6, Z6
+	VPXORD       Z7, Z7, Z7
+	VBROADCASTSS decay+40(FP), Z8
+	MOVQ         CX, DI
+	XORQ         R8, R8
+
+columns128Rows:
+	PREFETCHT0   (DI)(SI*8)
+	PREFETCHT0   64(DI)(SI*8)
+	PREFETCHT0   128(DI)(SI*8)
+	PREFETCHT0   192(DI)(SI*8)
+	PREFETCHT0   256(DI)(SI*8)
+	PREFETCHT0   320(DI)(SI*8)
+	PREFETCHT0   384(DI)(SI*8)
+	PREFETCHT0   448(DI)(SI*8)
+	VBROADCASTSS (DX)(R8*4), Z9
+	VMULPS       (DI), Z8, Z10
+	VMULPS       Z9, Z10, Z10
+	VADDPS       Z10, Z0, Z0
+	VMULPS       64(DI), Z8, Z10
+	VMULPS       Z9, Z10, Z10
+	VADDPS       Z10, Z1, Z1
+	VMULPS       128(DI), Z8, Z10
+	VMULPS       Z9, Z10, Z10
+	VADDPS       Z10, Z2, Z2
+	VMULPS       192(DI), Z8, Z10
+	VMULPS       Z9, Z10, Z10
+	VADDPS       Z10, Z3, Z3
+	VMULPS       256(DI), Z8, Z10
+	VMULPS       Z9, Z10, Z10
+	VADDPS       Z10, Z4, Z4
+	VMULPS       320(DI), Z8, Z10
+	VMULPS       Z9, Z10, Z10
+	VADDPS       Z10, Z5, Z5
+	VMULPS       384(DI), Z8, Z10
+	VMULPS       Z9, Z10, Z10
+	VADDPS       Z10, Z6, Z6
+	VMULPS       448(DI), Z8, Z10
+	VMULPS       Z9, Z10, Z10
+	VADDPS       Z10, Z7, Z7
+	ADDQ         SI, DI
+	INCQ         R8
+	CMPQ         R8, keyDim+24(FP)
+	JNE          columns128Rows
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      Z1, 64(AX)
+	VMOVUPS      Z2, 128(AX)
+	VMOVUPS      Z3, 192(AX)
+	VMOVUPS      Z4, 256(AX)
+	VMOVUPS      Z5, 320(AX)
+	VMOVUPS      Z6, 384(AX)
+	VMOVUPS      Z7, 448(AX)
+	ADDQ         $+512, AX
+	ADDQ         $+512, CX
+	SUBQ         $0x00000080, BX
+	CMPQ         BX, $0x00000080
+	JGE          columns128
+
+columns128Done:
+	CMPQ BX, $0x00000040
+	JL   columns64Done
+
+columns64:
+	VPXORD       Z0, Z0, Z0
+	VPXORD       Z1, Z1, Z1
+	VPXORD       Z2, Z2, Z2
+	VPXORD       Z3, Z3, Z3
+	VBROADCASTSS decay+40(FP), Z4
+	MOVQ         CX, DI
+	XORQ         R8, R8
+
+columns64Rows:
+	PREFETCHT0   (DI)(SI*8)
+	PREFETCHT0   64(DI)(SI*8)
+	PREFETCHT0   128(DI)(SI*8)
+	PREFETCHT0   192(DI)(SI*8)
+	VBROADCASTSS (DX)(R8*4), Z5
+	VMULPS       (DI), Z4, Z6
+	VMULPS       Z5, Z6, Z6
+	VADDPS       Z6, Z0, Z0
+	VMULPS       64(DI), Z4, Z6
+	VMULPS       Z5, Z6, Z6
+	VADDPS       Z6, Z1, Z1
+	VMULPS       128(DI), Z4, Z6
+	VMULPS       Z5, Z6, Z6
+	VADDPS       Z6, Z2, Z2
+	VMULPS       192(DI), Z4, Z6
+	VMULPS       Z5, Z6, Z6
+	VADDPS       Z6, Z3, Z3
+	ADDQ         SI, DI
+	INCQ         R8
+	CMPQ         R8, keyDim+24(FP)
+	JNE          columns64Rows
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      Z1, 64(AX)
+	VMOVUPS      Z2, 128(AX)
+	VMOVUPS      Z3, 192(AX)
+	ADDQ         $+256, AX
+	ADDQ         $+256, CX
+	SUBQ         $0x00000040, BX
+	CMPQ         BX, $0x00000040
+	JGE          columns64
+
+columns64Done:
+	CMPQ BX, $0x00000010
+	JL   columns16Done
+
+columns16:
+	VPXORD       Z0, Z0, Z0
+	VBROADCASTSS decay+40(FP), Z1
+	MOVQ         CX, DI
+	XORQ         R8, R8
+
+columns16Rows:
+	PREFETCHT0   (DI)(SI*8)
+	VBROADCASTSS (DX)(R8*4), Z2
+	VMULPS       (DI), Z1, Z3
+	VMULPS       Z2, Z3, Z3
+	VADDPS       Z3, Z0, Z0
+	ADDQ         SI, DI
+	INCQ         R8
+	CMPQ         R8, keyDim+24(FP)
+	JNE          columns16Rows
+	VMOVUPS      Z0, (AX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	SUBQ         $0x00000010, BX
+	CMPQ         BX, $0x00000010
+	JGE          columns16
+
+columns16Done:
+	VZEROUPPER
+	RET
+
+// func deltaStepAVX512(dst *float32, out *float32, s *float32, key *float32, change *float32, query *float32, keyDim int, n int, decay float32)
+// Requires: AVX, AVX512F
+TEXT ·deltaStepAVX512(SB), NOSPLIT, $0-68
+	MOVQ dst+0(FP), AX
+	MOVQ out+8(FP), CX
+	MOVQ s+16(FP), DX
+	MOVQ key+24(FP), BX
+	MOVQ change+32(FP), SI
+	MOVQ query+40(FP), DI
+	MOVQ n+56(FP), R8
+	MOVQ R8, R9
+	SHLQ $0x02, R9
+	CMPQ R8, $0x00000080
+	JL   columns128Done
+
+columns128:
+	VPXORD       Z0, Z0, Z0
+	VPXORD       Z1, Z1, Z1
+	VPXORD       Z2, Z2, Z2
+	VPXORD       Z3, Z3, Z3
+	VPXORD       Z4, Z4, Z4
+	VPXORD       Z5, Z5, Z5
+	VPXORD       Z6, Z6, Z6
+	VPXORD       Z7, Z7, Z7
+	VBROADCASTSS decay+64(FP), Z8
+	MOVQ         DX, R10
+	MOVQ         AX, R11
+	XORQ         R12, R12
+
+columns128Rows:
+	VBROADCASTSS (BX)(R12*4), Z9
+	VBROADCASTSS (DI)(R12*4), Z10
+	VMULPS       (R10), Z8, Z11
+	VMULPS       (SI), Z9, Z12
+	VADDPS       Z12, Z11, Z11
+	VMOVUPS      Z11, (R11)
+	VMULPS       Z10, Z11, Z12
+	VADDPS       Z12, Z0, Z0
+	VMULPS       64(R10), Z8, Z11
+	VMULPS       64(SI), Z9, Z12
+	VADDPS       Z12, Z11, Z11
+	VMOVUPS      Z11, 64(R11)
+	VMULPS       Z10, Z11, Z12
+	VADDPS       Z12, Z1, Z1
+	VMULPS       128(R10), Z8, Z11
+	VMULPS       128(SI), Z9, Z12
+	VADDPS       Z12, Z11, Z11
+	VMOVUPS      Z11, 128(R11)
+	VMULPS       Z10, Z11, Z12
+	VADDPS       Z12, Z2, Z2
+	VMULPS       192(R10), Z8, Z11
+	VMULPS       192(SI), Z9, Z12
+	VADDPS       Z12, Z11, Z11
+	VMOVUPS      Z11, 192(R11)
+	VMULPS       Z10, Z11, Z12
+	VADDPS       Z12, Z3, Z3
+	VMULPS       256(R10), Z8, Z11
+	VMULPS       256(SI), Z9, Z12
+	VADDPS       Z12, Z11, Z11
+	VMOVUPS      Z11, 256(R11)
+	VMULPS       Z10, Z11, Z12
+	VADDPS       Z12, Z4, Z4
+	VMULPS       320(R10), Z8, Z11
+	VMULPS       320(SI), Z9, Z12
+	VADDPS       Z12, Z11, Z11
+	VMOVUPS      Z11, 320(R11)
+	VMULPS       Z10, Z11, Z12
+	VADDPS       Z12, Z5, Z5
+	VMULPS       384(R10), Z8, Z11
+	VMULPS       384(SI), Z9, Z12
+	VADDPS       Z12, Z11, Z11
+	VMOVUPS      Z11, 384(R11)
+	VMULPS       Z10, Z11, Z12
+	VADDPS       Z12, Z6, Z6
+	VMULPS       448(R10), Z8, Z11
+	VMULPS       448(SI), Z9, Z9
+	VADDPS       Z9, Z11, Z11
+	VMOVUPS      Z11, 448(R11)
+	VMULPS       Z10, Z11, Z9
+	VADDPS       Z9, Z7, Z7
+	ADDQ         R9, R10
+	ADDQ         R9, R11
+	INCQ         R12
+	CMPQ         R12, keyDim+48(FP)
+	JNE          columns128Rows
+	VMOVUPS      Z0, (CX)
+	VMOVUPS      Z1, 64(CX)
+	VMOVUPS      Z2, 128(CX)
+	VMOVUPS      Z3, 192(CX)
+	VMOVUPS      Z4, 256(CX)
+	VMOVUPS      Z5, 320(CX)
+	VMOVUPS      Z6, 384(CX)
+	VMOVUPS      Z7, 448(CX)
+	ADDQ         $+512, AX
+	ADDQ         $+512, CX
+	ADDQ         $+512, DX
+	ADDQ         $+512, SI
+	SUBQ         $0x00000080, R8
+	CMPQ         R8, $0x00000080
+	JGE          columns128
+
+columns128Done:
+	CMPQ R8, $0x00000040
+	JL   columns64Done
+
+columns64:
+	VPXORD       Z0, Z0, Z0
+	VPXORD       Z1, Z1, Z1
+	VPXORD       Z2, Z2, Z2
+	VPXORD       Z3, Z3, Z3
+	VBROADCASTSS decay+64(FP), Z4
+	MOVQ         DX, R10
+	MOVQ         AX, R11
+	XORQ         R12, R12
+
+columns64Rows:
+	VBROADCASTSS (BX)(R12*4), Z5
+	VBROADCASTSS (DI)(R12*4), Z6
+	VMULPS       (R10), Z4, Z7
+	VMULPS       (SI), Z5, Z8
+	VADDPS       Z8, Z7, Z7
+	VMOVUPS      Z7, (R11)
+	VMULPS       Z6, Z7, Z8
+	VADDPS       Z8, Z0, Z0
+	VMULPS       64(R10), Z4, Z7
+	VMULPS       64(SI), Z5, Z8
+	VADDPS       Z8, Z7, Z7
+	VMOVUPS      Z7, 64(R11)
+	VMULPS       Z6, Z7, Z8
+	VADDPS       Z8, Z1, Z1
+	VMULPS       128(R10), Z4, Z7
+	VMULPS       128(SI), Z5, Z8
+	VADDPS       Z8, Z7, Z7
+	VMOVUPS      Z7, 128(R11)
+	VMULPS       Z6, Z7, Z8
+	VADDPS       Z8, Z2, Z2
+	VMULPS       192(R10), Z4, Z7
+	VMULPS       192(SI), Z5, Z5
+	VADDPS       Z5, Z7, Z7
+	VMOVUPS      Z7, 192(R11)
+	VMULPS       Z6, Z7, Z5
+	VADDPS       Z5, Z3, Z3
+	ADDQ         R9, R10
+	ADDQ         R9, R11
+	INCQ         R12
+	CMPQ         R12, keyDim+48(FP)
+	JNE          columns64Rows
+	VMOVUPS      Z0, (CX)
+	VMOVUPS      Z1, 64(CX)
+	VMOVUPS      Z2, 128(CX)
+	VMOVUPS      Z3, 192(CX)
+	ADDQ         $+256, AX
+	ADDQ         $+256, CX
+	ADDQ         $+256, DX
+	ADDQ         $+256, SI
+	SUBQ         $0x00000040, R8
+	CMPQ         R8, $0x00000040
+	JGE          columns64
+
+columns64Done:
+	CMPQ R8, $0x00000010
+	JL   columns16Done
+
+columns16:
+	VPXORD       Z0, Z0, Z0
+	VBROADCASTSS decay+64(FP), Z1
+	MOVQ         DX, R10
+	MOVQ         AX, R11
+	XORQ         R12, R12
+
+columns16Rows:
+	VBROADCASTSS (BX)(R12*4), Z2
+	VBROADCASTSS (DI)(R12*4), Z3
+	VMULPS       (R10), Z1, Z4
+	VMULPS       (SI), Z2, Z2
+	VADDPS       Z2, Z4, Z4
+	VMOVUPS      Z4, (R11)
+	VMULPS       Z3, Z4, Z2
+	VADDPS       Z2, Z0, Z0
+	ADDQ         R9, R10
+	ADDQ         R9, R11
+	INCQ         R12
+	CMPQ         R12, keyDim+48(FP)
+	JNE          columns16Rows
+	VMOVUPS      Z0, (CX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	ADDQ         $+64, DX
+	ADDQ         $+64, SI
+	SUBQ         $0x00000010, R8
+	CMPQ         R8, $0x00000010
+	JGE          columns16
+
+columns16Done:
+	VZEROUPPER
+	RET
+
+// func deltaStepStoreAVX512(dst *float32, out *float32, s *float32, key *float32, change *float32, query *float32, keyDim int, n int, decay float32)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·deltaStepStoreAVX512(SB), NOSPLIT, $0-68
+	MOVQ dst+0(FP), AX
+	MOVQ out+8(FP), CX
+	MOVQ s+16(FP), DX
+	MOVQ key+24(FP), BX
+	MOVQ change+32(FP), SI
+	MOVQ query+40(FP), DI
+	MOVQ n+56(FP), DI
+	MOVQ DI, R8
+	SHLQ $0x02, R8
+	CMPQ DI, $0x00000080
+	JL   columns128Done
+
+columns128:
+	VBROADCASTSS decay+64(FP), Z0
+	MOVQ         DX, R9
+	MOVQ         AX, R10
+	XORQ         R11, R11
+
+columns128Rows:
+	PREFETCHT0   (R9)(R8*8)
+	PREFETCHT0   64(R9)(R8*8)
+	PREFETCHT0   128(R9)(R8*8)
+	PREFETCHT0   192(R9)(R8*8)
+	PREFETCHT0   256(R9)(R8*8)
+	PREFETCHT0   320(R9)(R8*8)
+	PREFETCHT0   384(R9)(R8*8)
+	PREFETCHT0   448(R9)(R8*8)
+	VBROADCASTSS (BX)(R11*4), Z1
+	VMULPS       (R9), Z0, Z2
+	VMULPS       (SI), Z1, Z3
+	VADDPS       Z3, Z2, Z2
+	VMOVUPS      Z2, (R10)
+	VMULPS       64(R9), Z0, Z2
+	VMULPS       64(SI), Z1, Z3
+	VADDPS       Z3, Z2, Z2
+	VMOVUPS      Z2, 64(R10)
+	VMULPS       128(R9), Z0, Z2
+	VMULPS       128(SI), Z1, Z3
+	VADDPS       Z3, Z2, Z2
+	VMOVUPS      Z2, 128(R10)
+	VMULPS       192(R9), Z0, Z2
+	VMULPS       192(SI), Z1, Z3
+	VADDPS       Z3, Z2, Z2
+	VMOVUPS      Z2, 192(R10)
+	VMULPS       256(R9), Z0, Z2
+	VMULPS       256(SI), Z1, Z3
+	VADDPS       Z3, Z2, Z2
+	VMOVUPS      Z2, 256(R10)
+	VMULPS       320(R9), Z0, Z2
+	VMULPS       320(SI), Z1, Z3
+	VADDPS       Z3, Z2, Z2
+	VMOVUPS      Z2, 320(R10)
+	VMULPS       384(R9), Z0, Z2
+	VMULPS       384(SI), Z1, Z3
+	VADDPS       Z3, Z2, Z2
+	VMOVUPS      Z2, 384(R10)
+	VMULPS       448(R9), Z0, Z2
+	VMULPS       448(SI), Z1, Z1
+	VADDPS       Z1, Z2, Z2
+	VMOVUPS      Z2, 448(R10)
+	ADDQ         R8, R9
+	ADDQ         R8, R10
+	INCQ         R11
+	CMPQ         R11, keyDim+48(FP)
+	JNE          columns128Rows
+	ADDQ         $+512, AX
+	ADDQ         $+512, CX
+	ADDQ         $+512, DX
+	ADDQ         $+512, SI
+	SUBQ         $0x00000080, DI
+	CMPQ         DI, $0x00000080
+	JGE          columns128
+
+columns128Done:
+	CMPQ DI, $0x00000040
+	JL   columns64Done
+
+columns64:
+	VBROADCASTSS decay+64(FP), Z0
+	MOVQ         DX, R9
+	MOVQ         AX, R10
+	XORQ         R11, R11
+
+columns64Rows:
+	PREFETCHT0   (R9)(R8*8)
+	PREFETCHT0   64(R9)(R8*8)
+	PREFETCHT0   128(R9)(R8*8)
+	PREFETCHT0   192(R9)(R8*8)
+	VBROADCASTSS (BX)(R11*4), Z1
+	VMULPS       (R9), Z0, Z2
+	VMULPS       (SI), Z1, Z3
+	VADDPS       Z3, Z2, Z2
+	VMOVUPS      Z2, (R10)
+	VMULPS       64(R9), Z0, Z2
+	VMULPS       64(SI), Z1, Z3
+	VADDPS       Z3, Z2, Z2
+	VMOVUPS      Z2, 64(R10)
+	VMULPS       128(R9), Z0, Z2
+	VMULPS       128(SI), Z1, Z3
+	VADDPS       Z3, Z2, Z2
+	VMOVUPS      Z2, 128(R10)
+	VMULPS       192(R9), Z0, Z2
+	VMULPS       192(SI), Z1, Z1
+	VADDPS       Z1, Z2, Z2
+	VMOVUPS      Z2, 192(R10)
+	ADDQ         R8, R9
+	ADDQ         R8, R10
+	INCQ         R11
+	CMPQ         R11, keyDim+48(FP)
+	JNE          columns64Rows
+	ADDQ         $+256, AX
+	ADDQ         $+256, CX
+	ADDQ         $+256, DX
+	ADDQ         $+256, SI
+	SUBQ         $0x00000040, DI
+	CMPQ         DI, $0x00000040
+	JGE          columns64
+
+columns64Done:
+	CMPQ DI, $0x00000010
+	JL   columns16Done
+
+columns16:
+	VBROADCASTSS decay+64(FP), Z0
+	MOVQ         DX, R9
+	MOVQ         AX, R10
+	XORQ         R11, R11
+
+columns16Rows:
+	PREFETCHT0   (R9)(R8*8)
+	VBROADCASTSS (BX)(R11*4), Z1
+	VMULPS       (R9), Z0, Z2
+	VMULPS       (SI), Z1, Z1
+	VADDPS       Z1, Z2, Z2
+	VMOVUPS      Z2, (R10)
+	ADDQ         R8, R9
+	ADDQ         R8, R10
+	INCQ         R11
+	CMPQ         R11, keyDim+48(FP)
+	JNE          columns16Rows
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	ADDQ         $+64, DX
+	ADDQ         $+64, SI
+	SUBQ         $0x00000010, DI
+	CMPQ         DI, $0x00000010
+	JGE          columns16
+
+columns16Done:
+	VZEROUPPER
+	RET
+
+// func deltaStepAnswerAVX512(dst *float32, out *float32, s *float32, key *float32, change *float32, query *float32, keyDim int, n int, decay float32)
+// Requires: AVX, AVX512F
+TEXT ·deltaStepAnswerAVX512(SB), NOSPLIT, $0-68
+	MOVQ dst+0(FP), AX
+	MOVQ out+8(FP), CX
+	MOVQ s+16(FP), DX
+	MOVQ key+24(FP), BX
+	MOVQ change+32(FP), SI
+	MOVQ query+40(FP), DI
+	MOVQ n+56(FP), R8
+	MOVQ R8, R9
+	SHLQ $0x02, R9
+	CMPQ R8, $0x00000080
+	JL   columns128Done
+
+columns128:
+	VPXORD       Z0, Z0, Z0
+	VPXORD       Z1, Z1, Z1
+	VPXORD       Z2, Z2, Z2
+	VPXORD       Z3, Z3, Z3
+	VPXORD       Z4, Z4, Z4
+	VPXORD       Z5, Z5, Z5
+	VPXORD       Z6, Z6, Z6
+	VPXORD       Z7, Z7, Z7
+	VBROADCASTSS decay+64(FP), Z8
+	MOVQ         DX, R10
+	XORQ         R11, R11
+
+columns128Rows:
+	VBROADCASTSS (BX)(R11*4), Z9
+	VBROADCASTSS (DI)(R11*4), Z10
+	VMULPS       (R10), Z8, Z11
+	VMULPS       (SI), Z9, Z12
+	VADDPS       Z12, Z11, Z11
+	VMULPS       Z10, Z11, Z12
+	VADDPS       Z12, Z0, Z0
+	VMULPS       64(R10), Z8, Z11
+	VMULPS       64(SI), Z9, Z12
+	VADDPS       Z12, Z11, Z11
+	VMULPS       Z10, Z11, Z12
+	VADDPS       Z12, Z1, Z1
+	VMULPS       128(R10), Z8, Z11
+	VMULPS       128(SI), Z9, Z12
+	VADDPS       Z12, Z11, Z11
+	VMULPS       Z10, Z11, Z12
+	VADDPS       Z12, Z2, Z2
+	VMULPS       192(R10), Z8, Z11
+	VMULPS       192(SI), Z9, Z12
+	VADDPS       Z12, Z11, Z11
+	VMULPS       Z10, Z11, Z12
+	VADDPS       Z12, Z3, Z3
+	VMULPS       256(R10), Z8, Z11
+	VMULPS       256(SI), Z9, Z12
+	VADDPS       Z12, Z11, Z11
+	VMULPS       Z10, Z11, Z12
+	VADDPS       Z12, Z4, Z4
+	VMULPS       320(R10), Z8, Z11
+	VMULPS       320(SI), Z9, Z12
+	VADDPS       Z12, Z11, Z11
+	VMULPS       Z10, Z11, Z12
+	VADDPS       Z12, Z5, Z5
+	VMULPS       384(R10), Z8, Z11
+	VMULPS       384(SI), Z9, Z12
+	VADDPS       Z12, Z11, Z11
+	VMULPS       Z10, Z11, Z12
+	VADDPS       Z12, Z6, Z6
+	VMULPS       448(R10), Z8, Z11
+	VMULPS       448(SI), Z9, Z9
+	VADDPS       Z9, Z11, Z11
+	VMULPS       Z10, Z11, Z9
+	VADDPS       Z9, Z7, Z7
+	ADDQ         R9, R10
+	INCQ         R11
+	CMPQ         R11, keyDim+48(FP)
+	JNE          columns128Rows
+	VMOVUPS      Z0, (CX)
+	VMOVUPS      Z1, 64(CX)
+	VMOVUPS      Z2, 128(CX)
+	VMOVUPS      Z3, 192(CX)
+	VMOVUPS      Z4, 256(CX)
+	VMOVUPS      Z5, 320(CX)
+	VMOVUPS      Z6, 384(CX)
+	VMOVUPS      Z7, 448(CX)
+	ADDQ         $+512, AX
+	ADDQ         $+512, CX
+	ADDQ         $+512, DX
+	ADDQ         $+512, SI
+	SUBQ         $0x00000080, R8
+	CMPQ         R8, $0x00000080
+	JGE          columns128
+
+columns128Done:
+	CMPQ R8, $0x00000040
+	JL   columns64Done
+
+columns64:
+	VPXORD       Z0, Z0, Z0
+	VPXORD       Z1, Z1, Z1
+	VPXORD       Z2, Z2, Z2
+	VPXORD       Z3, Z3, Z3
+	VBROADCASTSS decay+64(FP), Z4
+	MOVQ         DX, R10
+	XORQ         R11, R11
+
+columns64Rows:
+	VBROADCASTSS (BX)(R11*4), Z5
+	VBROADCASTSS (DI)(R11*4), Z6
+	VMULPS       (R10), Z4, Z7
+	VMULPS       (SI), Z5, Z8
+	VADDPS       Z8, Z7, Z7
+	VMULPS       Z6, Z7, Z8
+	VADDPS       Z8, Z0, Z0
+	VMULPS       64(R10), Z4, Z7
+	VMULPS       64(SI), Z5, Z8
+	VADDPS       Z8, Z7, Z7
+	VMULPS       Z6, Z7, Z8
+	VADDPS       Z8, Z1, Z1
+	VMULPS       128(R10), Z4, Z7
+	VMULPS       128(SI), Z5, Z8
+	VADDPS       Z8, Z7, Z7
+	VMULPS       Z6, Z7, Z8
+	VADDPS       Z8, Z2, Z2
+	VMULPS       192(R10), Z4, Z7
+	VMULPS       192(SI), Z5, Z5
+	VADDPS       Z5, Z7, Z7
+	VMULPS       Z6, Z7, Z5
+	VADDPS       Z5, Z3, Z3
+	ADDQ         R9, R10
+	INCQ         R11
+	CMPQ         R11, keyDim+48(FP)
+	JNE          columns64Rows
+	VMOVUPS      Z0, (CX)
+	VMOVUPS      Z1, 64(CX)
+	VMOVUPS      Z2, 128(CX)
+	VMOVUPS      Z3, 192(CX)
+	ADDQ         $+256, AX
+	ADDQ         $+256, CX
+	ADDQ         $+256, DX
+	ADDQ         $+256, SI
+	SUBQ         $0x00000040, R8
+	CMPQ         R8, $0x00000040
+	JGE          columns64
+
+columns64Done:
+	CMPQ R8, $0x00000010
+	JL   columns16Done
+
+columns16:
+	VPXORD       Z0, Z0, Z0
+	VBROADCASTSS decay+64(FP), Z1
+	MOVQ         DX, R10
+	XORQ         R11, R11
+
+columns16Rows:
+	VBROADCASTSS (BX)(R11*4), Z2
+	VBROADCASTSS (DI)(R11*4), Z3
+	VMULPS       (R10), Z1, Z4
+	VMULPS       (SI), Z2, Z2
+	VADDPS       Z2, Z4, Z4
+	VMULPS       Z3, Z4, Z2
+	VADDPS       Z2, Z0, Z0
+	ADDQ         R9, R10
+	INCQ         R11
+	CMPQ         R11, keyDim+48(FP)
+	JNE          columns16Rows
+	VMOVUPS      Z0, (CX)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	ADDQ         $+64, DX
+	ADDQ         $+64, SI
+	SUBQ         $0x00000010, R8
+	CMPQ         R8, $0x00000010
+	JGE          columns16
+
+columns16Done:
+	VZEROUPPER
+	RET
+
+// func deltaStepRecallAVX512(dst *float32, out *float32, recalled *float32, s *float32, key *float32, change *float32, query *float32, nextKey *float32, keyDim int, n int, decay float32, nextDecay float32)
+// Requires: AVX, AVX512F
+TEXT ·deltaStepRecallAVX512(SB), NOSPLIT, $0-88
+	MOVQ dst+0(FP), AX
+	MOVQ out+8(FP), CX
+	MOVQ s+24(FP), DX
+	MOVQ key+32(FP), BX
+	MOVQ change+40(FP), SI
+	MOVQ query+48(FP), DI
+	MOVQ recalled+16(FP), R8
+	MOVQ nextKey+56(FP), R9
+	MOVQ n+72(FP), R10
+	MOVQ R10, R11
+	SHLQ $0x02, R11
+	CMPQ R10, $0x00000080
+	JL   columns128Done
+
+columns128:
+	VPXORD       Z0, Z0, Z0
+	VPXORD       Z1, Z1, Z1
+	VPXORD       Z2, Z2, Z2
+	VPXORD       Z3, Z3, Z3
+	VPXORD       Z4, Z4, Z4
+	VPXORD       Z5, Z5, Z5
+	VPXORD       Z6, Z6, Z6
+	VPXORD       Z7, Z7, Z7
+	VPXORD       Z8, Z8, Z8
+	VPXORD       Z9, Z9, Z9
+	VPXORD       Z10, Z10, Z10
+	VPXORD       Z11, Z11, Z11
+	VPXORD       Z12, Z12, Z12
+	VPXORD       Z13, Z13, Z13
+	VPXORD       Z14, Z14, Z14
+	VPXORD       Z15, Z15, Z15
+	VBROADCASTSS nextDecay+84(FP), Z16
+	VBROADCASTSS decay+80(FP), Z17
+	MOVQ         DX, R12
+	MOVQ         AX, R13
+	XORQ         R14, R14
+
+columns128Rows:
+	VBROADCASTSS (BX)(R14*4), Z18
+	VBROADCASTSS (DI)(R14*4), Z19
+	VBROADCASTSS (R9)(R14*4), Z20
+	VMULPS       (R12), Z17, Z21
+	VMULPS       (SI), Z18, Z22
+	VADDPS       Z22, Z21, Z21
+	VMOVUPS      Z21, (R13)
+	VMULPS       Z19, Z21, Z22
+	VADDPS       Z22, Z0, Z0
+	VMULPS       Z16, Z21, Z21
+	VMULPS       Z20, Z21, Z21
+	VADDPS       Z21, Z8, Z8
+	VMULPS       64(R12), Z17, Z21
+	VMULPS       64(SI), Z18, Z22
+	VADDPS       Z22, Z21, Z21
+	VMOVUPS      Z21, 64(R13)
+	VMULPS       Z19, Z21, Z22
+	VADDPS       Z22, Z1, Z1
+	VMULPS       Z16, Z21, Z21
+	VMULPS       Z20, Z21, Z21
+	VADDPS       Z21, Z9, Z9
+	VMULPS       128(R12), Z17, Z21
+	VMULPS       128(SI), Z18, Z22
+	VADDPS       Z22, Z21, Z21
+	VMOVUPS      Z21, 128(R13)
+	VMULPS       Z19, Z21, Z22
+	VADDPS       Z22, Z2, Z2
+	VMULPS       Z16, Z21, Z21
+	VMULPS       Z20, Z21, Z21
+	VADDPS       Z21, Z10, Z10
+	VMULPS       192(R12), Z17, Z21
+	VMULPS       192(SI), Z18, Z22
+	VADDPS       Z22, Z21, Z21
+	VMOVUPS      Z21, 192(R13)
+	VMULPS       Z19, Z21, Z22
+	VADDPS       Z22, Z3, Z3
+	VMULPS       Z16, Z21, Z21
+	VMULPS       Z20, Z21, Z21
+	VADDPS       Z21, Z11, Z11
+	VMULPS       256(R12), Z17, Z21
+	VMULPS       256(SI), Z18, Z22
+	VADDPS       Z22, Z21, Z21
+	VMOVUPS      Z21, 256(R13)
+	VMULPS       Z19, Z21, Z22
+	VADDPS       Z22, Z4, Z4
+	VMULPS       Z16, Z21, Z21
+	VMULPS       Z20, Z21, Z21
+	VADDPS       Z21, Z12, Z12
+	VMULPS       320(R12), Z17, Z21
+	VMULPS       320(SI), Z18, Z22
+	VADDPS       Z22, Z21, Z21
+	VMOVUPS      Z21, 320(R13)
+	VMULPS       Z19, Z21, Z22
+	VADDPS       Z22, Z5, Z5
+	VMULPS       Z16, Z21, Z21
+	VMULPS       Z20, Z21, Z21
+	VADDPS       Z21, Z13, Z13
+	VMULPS       384(R12), Z17, Z21
+	VMULPS       384(SI), Z18, Z22
+	VADDPS       Z22, Z21, Z21
+	VMOVUPS      Z21, 384(R13)
+	VMULPS       Z19, Z21, Z22
+	VADDPS       Z22, Z6, Z6
+	VMULPS       Z16, Z21, Z21
+	VMULPS       Z20, Z21, Z21
+	VADDPS       Z21, Z14, Z14
+	VMULPS       448(R12), Z17, Z21
+	VMULPS       448(SI), Z18, Z18
+	VADDPS       Z18, Z21, Z21
+	VMOVUPS      Z21, 448(R13)
+	VMULPS       Z19, Z21, Z18
+	VADDPS       Z18, Z7, Z7
+	VMULPS       Z16, Z21, Z21
+	VMULPS       Z20, Z21, Z21
+	VADDPS       Z21, Z15, Z15
+	ADDQ         R11, R12
+	ADDQ         R11, R13
+	INCQ         R14
+	CMPQ         R14, keyDim+64(FP)
+	JNE          columns128Rows
+	VMOVUPS      Z0, (CX)
+	VMOVUPS      Z1, 64(CX)
+	VMOVUPS      Z2, 128(CX)
+	VMOVUPS      Z3, 192(CX)
+	VMOVUPS      Z4, 256(CX)
+	VMOVUPS      Z5, 320(CX)
+	VMOVUPS      Z6, 384(CX)
+	VMOVUPS      Z7, 448(CX)
+	VMOVUPS      Z8, (R8)
+	VMOVUPS      Z9, 64(R8)
+	VMOVUPS      Z10, 128(R8)
+	VMOVUPS      Z11, 192(R8)
+	VMOVUPS      Z12, 256(R8)
+	VMOVUPS      Z13, 320(R8)
+	VMOVUPS      Z14, 384(R8)
+	VMOVUPS      Z15, 448(R8)
+	ADDQ         $+512, AX
+	ADDQ         $+512, CX
+	ADDQ         $+512, DX
+	ADDQ         $+512, SI
+	ADDQ         $+512, R8
+	SUBQ         $0x00000080, R10
+	CMPQ         R10, $0x00000080
+	JGE          columns128
+
+columns128Done:
+	CMPQ R10, $0x00000040
+	JL   columns64Done
+
+columns64:
+	VPXORD       Z0, Z0, Z0
+	VPXORD       Z1, Z1, Z1
+	VPXORD       Z2, Z2, Z2
+	VPXORD       Z3, Z3, Z3
+	VPXORD       Z4, Z4, Z4
+	VPXORD       Z5, Z5, Z5
+	VPXORD       Z6, Z6, Z6
+	VPXORD       Z7, Z7, Z7
+	VBROADCASTSS nextDecay+84(FP), Z8
+	VBROADCASTSS decay+80(FP), Z9
+	MOVQ         DX, R12
+	MOVQ         AX, R13
+	XORQ         R14, R14
+
+columns64Rows:
+	VBROADCASTSS (BX)(R14*4), Z10
+	VBROADCASTSS (DI)(R14*4), Z11
+	VBROADCASTSS (R9)(R14*4), Z12
+	VMULPS       (R12), Z9, Z13
+	VMULPS       (SI), Z10, Z14
+	VADDPS       Z14, Z13, Z13
+	VMOVUPS      Z13, (R13)
+	VMULPS       Z11, Z13, Z14
+	VADDPS       Z14, Z0, Z0
+	VMULPS       Z8, Z13, Z13
+	VMULPS       Z12, Z13, Z13
+	VADDPS       Z13, Z4, Z4
+	VMULPS       64(R12), Z9, Z13
+	VMULPS       64(SI), Z10, Z14
+	VADDPS       Z14, Z13, Z13
+	VMOVUPS      Z13, 64(R13)
+	VMULPS       Z11, Z13, Z14
+	VADDPS       Z14, Z1, Z1
+	VMULPS       Z8, Z13, Z13
+	VMULPS       Z12, Z13, Z13
+	VADDPS       Z13, Z5, Z5
+	VMULPS       128(R12), Z9, Z13
+	VMULPS       128(SI), Z10, Z14
+	VADDPS       Z14, Z13, Z13
+	VMOVUPS      Z13, 128(R13)
+	VMULPS       Z11, Z13, Z14
+	VADDPS       Z14, Z2, Z2
+	VMULPS       Z8, Z13, Z13
+	VMULPS       Z12, Z13, Z13
+	VADDPS       Z13, Z6, Z6
+	VMULPS       192(R12), Z9, Z13
+	VMULPS       192(SI), Z10, Z10
+	VADDPS       Z10, Z13, Z13
+	VMOVUPS      Z13, 192(R13)
+	VMULPS       Z11, Z13, Z10
+	VADDPS       Z10, Z3, Z3
+	VMULPS       Z8, Z13, Z13
+	VMULPS       Z12, Z13, Z13
+	VADDPS       Z13, Z7, Z7
+	ADDQ         R11, R12
+	ADDQ         R11, R13
+	INCQ         R14
+	CMPQ         R14, keyDim+64(FP)
+	JNE          columns64Rows
+	VMOVUPS      Z0, (CX)
+	VMOVUPS      Z1, 64(CX)
+	VMOVUPS      Z2, 128(CX)
+	VMOVUPS      Z3, 192(CX)
+	VMOVUPS      Z4, (R8)
+	VMOVUPS      Z5, 64(R8)
+	VMOVUPS      Z6, 128(R8)
+	VMOVUPS      Z7, 192(R8)
+	ADDQ         $+256, AX
+	ADDQ         $+256, CX
+	ADDQ         $+256, DX
+	ADDQ         $+256, SI
+	ADDQ         $+256, R8
+	SUBQ         $0x00000040, R10
+	CMPQ         R10, $0x00000040
+	JGE          columns64
+
+columns64Done:
+	CMPQ R10, $0x00000010
+	JL   columns16Done
+
+columns16:
+	VPXORD       Z0, Z0, Z0
+	VPXORD       Z1, Z1, Z1
+	VBROADCASTSS nextDecay+84(FP), Z2
+	VBROADCASTSS decay+80(FP), Z3
+	MOVQ         DX, R12
+	MOVQ         AX, R13
+	XORQ         R14, R14
+
+columns16Rows:
+	VBROADCASTSS (BX)(R14*4), Z4
+	VBROADCASTSS (DI)(R14*4), Z5
+	VBROADCASTSS (R9)(R14*4), Z6
+	VMULPS       (R12), Z3, Z7
+	VMULPS       (SI), Z4, Z4
+	VADDPS       Z4, Z7, Z7
+	VMOVUPS      Z7, (R13)
+	VMULPS       Z5, Z7, Z4
+	VADDPS       Z4, Z0, Z0
+	VMULPS       Z2, Z7, Z7
+	VMULPS       Z6, Z7, Z7
+	VADDPS       Z7, Z1, Z1
+	ADDQ         R11, R12
+	ADDQ         R11, R13
+	INCQ         R14
+	CMPQ         R14, keyDim+64(FP)
+	JNE          columns16Rows
+	VMOVUPS      Z0, (CX)
+	VMOVUPS      Z1, (R8)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	ADDQ         $+64, DX
+	ADDQ         $+64, SI
+	ADDQ         $+64, R8
+	SUBQ         $0x00000010, R10
+	CMPQ         R10, $0x00000010
+	JGE          columns16
+
+columns16Done:
+	VZEROUPPER
+	RET
+
+// func deltaStepStoreRecallAVX512(dst *float32, out *float32, recalled *float32, s *float32, key *float32, change *float32, query *float32, nextKey *float32, keyDim int, n int, decay float32, nextDecay float32)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·deltaStepStoreRecallAVX512(SB), NOSPLIT, $0-88
+	MOVQ dst+0(FP), AX
+	MOVQ out+8(FP), CX
+	MOVQ s+24(FP), DX
+	MOVQ key+32(FP), BX
+	MOVQ change+40(FP), SI
+	MOVQ query+48(FP), DI
+	MOVQ recalled+16(FP), DI
+	MOVQ nextKey+56(FP), R8
+	MOVQ n+72(FP), R9
+	MOVQ R9, R10
+	SHLQ $0x02, R10
+	CMPQ R9, $0x00000080
+	JL   columns128Done
+
+columns128:
+	VPXORD       Z0, Z0, Z0
+	VPXORD       Z1, Z1, Z1
+	VPXORD       Z2, Z2, Z2
+	VPXORD       Z3, Z3, Z3
+	VPXORD       Z4, Z4, Z4
+	VPXORD       Z5, Z5, Z5
+	VPXORD       Z6, Z6, Z6
+	VPXORD       Z7, Z7, Z7
+	VBROADCASTSS nextDecay+84(FP), Z8
+	VBROADCASTSS decay+80(FP), Z9
+	MOVQ         DX, R11
+	MOVQ         AX, R12
+	XORQ         R13, R13
+
+columns128Rows:
+	PREFETCHT0   (R11)(R10*8)
+	PREFETCHT0   64(R11)(R10*8)
+	PREFETCHT0   128(R11)(R10*8)
+	PREFETCHT0   192(R11)(R10*8)
+	PREFETCHT0   256(R11)(R10*8)
+	PREFETCHT0   320(R11)(R10*8)
+	PREFETCHT0   384(R11)(R10*8)
+	PREFETCHT0   448(R11)(R10*8)
+	VBROADCASTSS (BX)(R13*4), Z10
+	VBROADCASTSS (R8)(R13*4), Z11
+	VMULPS       (R11), Z9, Z12
+	VMULPS       (SI), Z10, Z13
+	VADDPS       Z13, Z12, Z12
+	VMOVUPS      Z12, (R12)
+	VMULPS       Z8, Z12, Z12
+	VMULPS       Z11, Z12, Z12
+	VADDPS       Z12, Z0, Z0
+	VMULPS       64(R11), Z9, Z12
+	VMULPS       64(SI), Z10, Z13
+	VADDPS       Z13, Z12, Z12
+	VMOVUPS      Z12, 64(R12)
+	VMULPS       Z8, Z12, Z12
+	VMULPS       Z11, Z12, Z12
+	VADDPS       Z12, Z1, Z1
+	VMULPS       128(R11), Z9, Z12
+	VMULPS       128(SI), Z10, Z13
+	VADDPS       Z13, Z12, Z12
+	VMOVUPS      Z12, 128(R12)
+	VMULPS       Z8, Z12, Z12
+	VMULPS       Z11, Z12, Z12
+	VADDPS       Z12, Z2, Z2
+	VMULPS       192(R11), Z9, Z12
+	VMULPS       192(SI), Z10, Z13
+	VADDPS       Z13, Z12, Z12
+	VMOVUPS      Z12, 192(R12)
+	VMULPS       Z8, Z12, Z12
+	VMULPS       Z11, Z12, Z12
+	VADDPS       Z12, Z3, Z3
+	VMULPS       256(R11), Z9, Z12
+	VMULPS       256(SI), Z10, Z13
+	VADDPS       Z13, Z12, Z12
+	VMOVUPS      Z12, 256(R12)
+	VMULPS       Z8, Z12, Z12
+	VMULPS       Z11, Z12, Z12
+	VADDPS       Z12, Z4, Z4
+	VMULPS       320(R11), Z9, Z12
+	VMULPS       320(SI), Z10, Z13
+	VADDPS       Z13, Z12, Z12
+	VMOVUPS      Z12, 320(R12)
+	VMULPS       Z8, Z12, Z12
+	VMULPS       Z11, Z12, Z12
+	VADDPS       Z12, Z5, Z5
+	VMULPS       384(R11), Z9, Z12
+	VMULPS       384(SI), Z10, Z13
+	VADDPS       Z13, Z12, Z12
+	VMOVUPS      Z12, 384(R12)
+	VMULPS       Z8, Z12, Z12
+	VMULPS       Z11, Z12, Z12
+	VADDPS       Z12, Z6, Z6
+	VMULPS       448(R11), Z9, Z12
+	VMULPS       448(SI), Z10, Z10
+	VADDPS       Z10, Z12, Z12
+	VMOVUPS      Z12, 448(R12)
+	VMULPS       Z8, Z12, Z12
+	VMULPS       Z11, Z12, Z12
+	VADDPS       Z12, Z7, Z7
+	ADDQ         R10, R11
+	ADDQ         R10, R12
+	INCQ         R13
+	CMPQ         R13, keyDim+64(FP)
+	JNE          columns128Rows
+	VMOVUPS      Z0, (DI)
+	VMOVUPS      Z1, 64(DI)
+	VMOVUPS      Z2, 128(DI)
+	VMOVUPS      Z3, 192(DI)
+	VMOVUPS      Z4, 256(DI)
+	VMOVUPS      Z5, 320(DI)
+	VMOVUPS      Z6, 384(DI)
+	VMOVUPS      Z7, 448(DI)
+	ADDQ         $+512, AX
+	ADDQ         $+512, CX
+	ADDQ         $+512, DX
+	ADDQ         $+512, SI
+	ADDQ         $+512, DI
+	SUBQ         $0x00000080, R9
+	CMPQ         R9, $0x00000080
+	JGE          columns128
+
+columns128Done:
+	CMPQ R9, $0x00000040
+	JL   columns64Done
+
+columns64:
+	VPXORD       Z0, Z0, Z0
+	VPXORD       Z1, Z1, Z1
+	VPXORD       Z2, Z2, Z2
+	VPXORD       Z3, Z3, Z3
+	VBROADCASTSS nextDecay+84(FP), Z4
+	VBROADCASTSS decay+80(FP), Z5
+	MOVQ         DX, R11
+	MOVQ         AX, R12
+	XORQ         R13, R13
+
+columns64Rows:
+	PREFETCHT0   (R11)(R10*8)
+	PREFETCHT0   64(R11)(R10*8)
+	PREFETCHT0   128(R11)(R10*8)
+	PREFETCHT0   192(R11)(R10*8)
+	VBROADCASTSS (BX)(R13*4), Z6
+	VBROADCASTSS (R8)(R13*4), Z7
+	VMULPS       (R11), Z5, Z8
+	VMULPS       (SI), Z6, Z9
+	VADDPS       Z9, Z8, Z8
+	VMOVUPS      Z8, (R12)
+	VMULPS       Z4, Z8, Z8
+	VMULPS       Z7, Z8, Z8
+	VADDPS       Z8, Z0, Z0
+	VMULPS       64(R11), Z5, Z8
+	VMULPS       64(SI), Z6, Z9
+	VADDPS       Z9, Z8, Z8
+	VMOVUPS      Z8, 64(R12)
+	VMULPS       Z4, Z8, Z8
+	VMULPS       Z7, Z8, Z8
+	VADDPS       Z8, Z1, Z1
+	VMULPS       128(R11), Z5, Z8
+	VMULPS       128(SI), Z6, Z9
+	VADDPS       Z9, Z8, Z8
+	VMOVUPS      Z8, 128(R12)
+	VMULPS       Z4, Z8, Z8
+	VMULPS       Z7, Z8, Z8
+	VADDPS       Z8, Z2, Z2
+	VMULPS       192(R11), Z5, Z8
+	VMULPS       192(SI), Z6, Z6
+	VADDPS       Z6, Z8, Z8
+	VMOVUPS      Z8, 192(R12)
+	VMULPS       Z4, Z8, Z8
+	VMULPS       Z7, Z8, Z8
+	VADDPS       Z8, Z3, Z3
+	ADDQ         R10, R11
+	ADDQ         R10, R12
+	INCQ         R13
+	CMPQ         R13, keyDim+64(FP)
+	JNE          columns64Rows
+	VMOVUPS      Z0, (DI)
+	VMOVUPS      Z1, 64(DI)
+	VMOVUPS      Z2, 128(DI)
+	VMOVUPS      Z3, 192(DI)
+	ADDQ         $+256, AX
+	ADDQ         $+256, CX
+	ADDQ         $+256, DX
+	ADDQ         $+256, SI
+	ADDQ         $+256, DI
+	SUBQ         $0x00000040, R9
+	CMPQ         R9, $0x00000040
+	JGE          columns64
+
+columns64Done:
+	CMPQ R9, $0x00000010
+	JL   columns16Done
+
+columns16:
+	VPXORD       Z0, Z0, Z0
+	VBROADCASTSS nextDecay+84(FP), Z1
+	VBROADCASTSS decay+80(FP), Z2
+	MOVQ         DX, R11
+	MOVQ         AX, R12
+	XORQ         R13, R13
+
+columns16Rows:
+	PREFETCHT0   (R11)(R10*8)
+	VBROADCASTSS (BX)(R13*4), Z3
+	VBROADCASTSS (R8)(R13*4), Z4
+	VMULPS       (R11), Z2, Z5
+	VMULPS       (SI), Z3, Z3
+	VADDPS       Z3, Z5, Z5
+	VMOVUPS      Z5, (R12)
+	VMULPS       Z1, Z5, Z5
+	VMULPS       Z4, Z5, Z5
+	VADDPS       Z5, Z0, Z0
+	ADDQ         R10, R11
+	ADDQ         R10, R12
+	INCQ         R13
+	CMPQ         R13, keyDim+64(FP)
+	JNE          columns16Rows
+	VMOVUPS      Z0, (DI)
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	ADDQ         $+64, DX
+	ADDQ         $+64, SI
+	ADDQ         $+64, DI
+	SUBQ         $0x00000010, R9
+	CMPQ         R9, $0x00000010
+	JGE          columns16
+
+columns16Done:
+	VZEROUPPER
+	RET
+
+// func convolveAVX2(dst *float32, inputs **float32, w *float32, tokens int, stride int, n int)
+// Requires: AVX
+TEXT ·convolveAVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), AX
+	MOVQ inputs+8(FP), CX
+	MOVQ w+16(FP), DX
+	MOVQ n+40(FP), BX
+	MOVQ stride+32(FP), SI
+	XORQ DI, DI
+	CMPQ BX, $0x00000020
+	JL   columns32Done
+
+columns32:
+	VMOVUPS (AX), Y0
+	VMOVUPS 32(AX), Y1
+	VMOVUPS 64(AX), Y2
+	VMOVUPS 96(AX), Y3
+	MOVQ    tokens+24(FP), R10
+	MOVQ    CX, R8
+	MOVQ    DX, R9
+
+columns32Tokens:
+	MOVQ    (R8), R11
+	VMOVUPS (R11)(DI*1), Y4
+	VMULPS  (R9), Y4, Y4
+	VADDPS  Y4, Y0, Y0
+	VMOVUPS 32(R11)(DI*1), Y4
+	VMULPS  32(R9), Y4, Y4
+	VADDPS  Y4, Y1, Y1
+	VMOVUPS 64(R11)(DI*1), Y4
+	VMULPS  64(R9), Y4, Y4
+	VADDPS  Y4, Y2, Y2
+	VMOVUPS 96(R11)(DI*1), Y4
+	VMULPS  96(R9), Y4, Y4
+	VADDPS  Y4, Y3, Y3
+	ADDQ    $0x08, R8
+	ADDQ    SI, R9
+	DECQ    R10
+	JNZ     columns32Tokens
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS Y2, 64(AX)
+	VMOVUPS Y3, 96(AX)
+	ADDQ    $+128, AX
+	ADDQ    $+128, DX
+	ADDQ    $+128, DI
+	SUBQ    $0x00000020, BX
+	CMPQ    BX, $0x00000020
+	JGE     columns32
+
+columns32Done:
+	CMPQ BX, $0x00000008
+	JL   columns8Done
+
+columns8:
+	VMOVUPS (AX), Y0
+	MOVQ    tokens+24(FP), R10
+	MOVQ    CX, R8
+	MOVQ    DX, R9
+
+columns8Tokens:
+	MOVQ    (R8), R11
+	VMOVUPS (R11)(DI*1), Y1
+	VMULPS  (R9), Y1, Y1
+	VADDPS  Y1, Y0, Y0
+	ADDQ    $0x08, R8
+	ADDQ    SI, R9
+	DECQ    R10
+	JNZ     columns8Tokens
+	VMOVUPS Y0, (AX)
+	ADDQ    $+32, AX
+	ADDQ    $+32, DX
+	ADDQ    $+32, DI
+	SUBQ    $0x00000008, BX
+	CMPQ    BX, $0x00000008
+	JGE     columns8
 
 columns8Done:
 	VZEROUPPER

@@ -23,3 +23,38 @@ func deltaStepStoreAVX2(dst *float32, out *float32, s *float32, key *float32, ch
 //
 //go:noescape
 func deltaStepAnswerAVX2(dst *float32, out *float32, s *float32, key *float32, change *float32, query *float32, keyDim int, n int, decay float32)
+
+// deltaRecallAVX512 is deltaRecallGeneric for keyDim rows of n columns, n a multiple of 16.
+//
+//go:noescape
+func deltaRecallAVX512(recalled *float32, s *float32, key *float32, keyDim int, n int, decay float32)
+
+// deltaStepAVX512 is deltaStepGeneric for keyDim rows of n columns, n a multiple of 16.
+//
+//go:noescape
+func deltaStepAVX512(dst *float32, out *float32, s *float32, key *float32, change *float32, query *float32, keyDim int, n int, decay float32)
+
+// deltaStepStoreAVX512 is deltaStepGeneric for keyDim rows of n columns, n a multiple of 16.
+//
+//go:noescape
+func deltaStepStoreAVX512(dst *float32, out *float32, s *float32, key *float32, change *float32, query *float32, keyDim int, n int, decay float32)
+
+// deltaStepAnswerAVX512 is deltaStepGeneric for keyDim rows of n columns, n a multiple of 16.
+//
+//go:noescape
+func deltaStepAnswerAVX512(dst *float32, out *float32, s *float32, key *float32, change *float32, query *float32, keyDim int, n int, decay float32)
+
+// deltaStepRecallAVX512 is deltaStepGeneric and then deltaRecallGeneric of the new state, nextKey and nextDecay, for keyDim rows of n columns, n a multiple of 16.
+//
+//go:noescape
+func deltaStepRecallAVX512(dst *float32, out *float32, recalled *float32, s *float32, key *float32, change *float32, query *float32, nextKey *float32, keyDim int, n int, decay float32, nextDecay float32)
+
+// deltaStepStoreRecallAVX512 is deltaStepGeneric and then deltaRecallGeneric of the new state, nextKey and nextDecay, for keyDim rows of n columns, n a multiple of 16.
+//
+//go:noescape
+func deltaStepStoreRecallAVX512(dst *float32, out *float32, recalled *float32, s *float32, key *float32, change *float32, query *float32, nextKey *float32, keyDim int, n int, decay float32, nextDecay float32)
+
+// convolveAVX2 is convolveGeneric for n columns, n a multiple of 8, and at least one token.
+//
+//go:noescape
+func convolveAVX2(dst *float32, inputs **float32, w *float32, tokens int, stride int, n int)

@@ -36,38 +36,54 @@ func (t *Recurrence) Work() int {
 
 // Do computes the heads from … to−1.
 func (t *Recurrence) Do(from, to int) {
-	s := t.State.shape
-	var buffer [6 * MaxStateDim]float32
-	row := recurrentRow{buffer: buffer[:]}
-	size := s.KeyDim * s.ValueDim
-	final := t.State.after(t.Position, t.M)
+	var buffers [2][5 * MaxStateDim]float32
+	rows := [2]recurrentRow{{buffer: buffers[0][:]}, {buffer: buffers[1][:]}}
 	for head := from; head < to; head++ {
-		state, room := t.State.states[head*size:][:size], t.Room[head*size:][:size]
-		for token := t.From; token < t.Position+t.M; token++ {
-			t.prepare(&row, head, token)
-			t.change(&row, head, state)
-			var out []float32
-			if token >= t.Position {
-				out = t.Dst[((token-t.Position)*s.Heads+head)*s.ValueDim:][:s.ValueDim]
-			}
-			switch {
-			case token < final:
-				deltaStep(state, out, state, row.k, row.change, row.q, row.decay)
-			case token == t.Position+t.M-1:
-				deltaStep(nil, out, state, row.k, row.change, row.q, row.decay)
-			default:
-				deltaStep(room, out, state, row.k, row.change, row.q, row.decay)
-				state = room
-			}
-			if s.Kind == Mamba2State && out != nil {
-				mix(out, row.v, 1, t.Skip[head])
-			}
+		t.head(head, &rows[0], &rows[1])
+	}
+}
+
+// head computes all tokens of a head. Next to each token's row, the row after it is prepared: a delta net
+// recalls for it while the state passes by.
+func (t *Recurrence) head(head int, row, next *recurrentRow) {
+	s := t.State.shape
+	size := s.KeyDim * s.ValueDim
+	state, room := t.State.states[head*size:][:size], t.Room[head*size:][:size]
+	end, final := t.Position+t.M, t.State.after(t.Position, t.M)
+	t.prepare(row, head, t.From)
+	if s.Kind == DeltaNetState {
+		deltaRecall(row.recalled, state, row.k, row.decay)
+	}
+	for token := t.From; token < end; token++ {
+		t.change(row)
+		var out []float32
+		if token >= t.Position {
+			out = t.Dst[((token-t.Position)*s.Heads+head)*s.ValueDim:][:s.ValueDim]
 		}
+		to := room
+		switch {
+		case token < final:
+			to = state
+		case token == end-1:
+			to = nil
+		}
+		if token < end-1 {
+			t.prepare(next, head, token+1)
+		}
+		if token < end-1 && s.Kind == DeltaNetState {
+			deltaStepRecall(to, out, next.recalled, state, row.k, row.change, row.q, next.k, row.decay, next.decay)
+		} else {
+			deltaStep(to, out, state, row.k, row.change, row.q, row.decay)
+		}
+		if s.Kind == Mamba2State && out != nil {
+			mix(out, row.v, 1, t.Skip[head])
+		}
+		state, row, next = to, next, row
 	}
 }
 
 // recurrentRow is what a head needs of one token: the state shrinks by decay, and grows by k ⊗
-// change; q reads the state.
+// change; q reads the state. recalled is what the state before the token holds for k.
 type recurrentRow struct {
 	buffer           []float32
 	q, k             []float32
@@ -76,17 +92,16 @@ type recurrentRow struct {
 	decay, strength  float32
 }
 
-// prepare fills row for a token, except the field change.
+// prepare fills row for a token, except the fields recalled and change.
 func (t *Recurrence) prepare(row *recurrentRow, head, token int) {
 	s := t.State.shape
-	rest := row.buffer
+	all, rest := row.buffer[:2*s.KeyDim+s.ValueDim], row.buffer
 	take := func(n int) (x []float32) { x, rest = rest[:n], rest[n:]; return x }
 	row.q, row.k, row.v = take(s.KeyDim), take(s.KeyDim), take(s.ValueDim)
 	row.recalled, row.change = take(s.ValueDim), take(s.ValueDim)
 	query, key, value := s.columns(head)
-	t.convolve(row.q, rest, query, token)
-	t.convolve(row.k, rest, key, token)
-	t.convolve(row.v, rest, value, token)
+	t.convolve(row, token, query, key, value)
+	silu(all)
 	alpha, beta := t.gates(head, token)
 	if s.Kind == Mamba2State {
 		t.prepareMamba2(row, head, alpha)
@@ -96,14 +111,13 @@ func (t *Recurrence) prepare(row *recurrentRow, head, token int) {
 }
 
 // change computes what a token adds to the state along its key.
-func (t *Recurrence) change(row *recurrentRow, head int, state []float32) {
+func (t *Recurrence) change(row *recurrentRow) {
 	if t.State.shape.Kind == Mamba2State {
 		for i, v := range row.v {
 			row.change[i] = row.strength * v
 		}
 		return
 	}
-	deltaRecall(row.recalled, state, row.k, row.decay)
 	for i, v := range row.v {
 		row.change[i] = row.strength * (v - row.recalled[i])
 	}
@@ -124,19 +138,25 @@ func (t *Recurrence) gates(head, token int) (alpha, beta float32) {
 	return alpha, beta
 }
 
-// convolve writes the columns from column on after convolution and SiLU. room has len(dst) numbers.
-func (t *Recurrence) convolve(dst, room []float32, column, token int) {
+// convolve writes the query, key and value of a token, which begin at these columns, after convolution.
+func (t *Recurrence) convolve(row *recurrentRow, token, query, key, value int) {
 	width, kernel := t.State.shape.Width(), t.State.shape.Kernel
-	clear(dst)
-	if t.Bias != nil {
-		copy(dst, t.Bias[column:])
+	first := max(0, kernel-1-token)
+	var room [MostKernel][]float32
+	inputs := room[:kernel-first]
+	for i := range inputs {
+		inputs[i] = t.input(token - kernel + 1 + first + i)
 	}
-	room = room[:len(dst)]
-	for j := max(0, kernel-1-token); j < kernel; j++ {
-		scale(room, t.input(token - kernel + 1 + j)[column:][:len(dst)], t.Conv[j*width+column:][:len(dst)], 1)
-		add(dst, room)
+	for _, part := range []struct {
+		dst    []float32
+		column int
+	}{{row.q, query}, {row.k, key}, {row.v, value}} {
+		clear(part.dst)
+		if t.Bias != nil {
+			copy(part.dst, t.Bias[part.column:])
+		}
+		convolve(part.dst, inputs, t.Conv[first*width:], part.column, width)
 	}
-	silu(dst)
 }
 
 // input returns the input of a token, of this pass or an earlier one.

@@ -124,35 +124,6 @@ func TestRecurrenceGivesTheBitsOfSingleSteps(t *testing.T) {
 	}
 }
 
-func TestDeltaKernelsEqualPortable(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 4))
-	for range 300 {
-		keyDim, n := 1+r.IntN(40), 1+r.IntN(80)
-		if r.IntN(3) > 0 {
-			n = 8 * (1 + r.IntN(20))
-		}
-		s, key, change, query := rowOf(r, keyDim*n), rowOf(r, keyDim), rowOf(r, n), rowOf(r, keyDim)
-		decay := rowOf(r, 1)[0]
-		got, want := make([]float32, n), make([]float32, n)
-		deltaRecall(got, s, key, decay)
-		deltaRecallGeneric(want, s, key, decay)
-		equalBits(t, "deltaRecall", got, want)
-		for variant := range 3 {
-			var gotState, wantState, gotOut, wantOut []float32
-			if variant != 1 {
-				gotState, wantState = make([]float32, len(s)), make([]float32, len(s))
-			}
-			if variant != 2 {
-				gotOut, wantOut = rowOf(r, n), make([]float32, n)
-			}
-			deltaStep(gotState, gotOut, s, key, change, query, decay)
-			deltaStepGeneric(wantState, wantOut, s, key, change, query, decay)
-			equalBits(t, "deltaStep, state", gotState, wantState)
-			equalBits(t, "deltaStep, answers", gotOut, wantOut)
-		}
-	}
-}
-
 func TestSoftplus(t *testing.T) {
 	for x := float32(-90); x < 90; x += 0.037 {
 		got, want := float64(softplus(x)), math.Log1p(math.Exp(float64(x)))

@@ -31,21 +31,22 @@ func (t *ShortConvolution) Work() int {
 // the state keeps more inputs than a convolution reads.
 func (t *ShortConvolution) Do(from, to int) {
 	dim, kernel := t.State.shape.Width(), t.State.shape.Kernel
-	var room [convolvedColumns]float32
+	var room [MostKernel][]float32
 	for item := from; item < to; item++ {
 		first := item * convolvedColumns
 		n := min(convolvedColumns, dim-first)
-		product := room[:n]
 		for i := range t.M {
 			token := t.Position + i
 			inGate, outGate, in := t.X[i*3*dim+first:][:n], t.X[i*3*dim+dim+first:][:n], t.X[i*3*dim+2*dim+first:][:n]
 			scale(t.State.input(token)[first:][:n], in, inGate, 1)
 			out := t.Dst[i*dim+first:][:n]
 			clear(out)
-			for j := max(0, kernel-1-token); j < kernel; j++ {
-				scale(product, t.State.input(token - kernel + 1 + j)[first:][:n], t.Conv[j*dim+first:][:n], 1)
-				add(out, product)
+			oldest := max(0, kernel-1-token)
+			inputs := room[:kernel-oldest]
+			for j := range inputs {
+				inputs[j] = t.State.input(token - kernel + 1 + oldest + j)
 			}
+			convolve(out, inputs, t.Conv[oldest*dim:], first, dim)
 			scale(out, out, outGate, 1)
 		}
 	}

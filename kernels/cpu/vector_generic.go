@@ -114,32 +114,3 @@ func toHalf(v float32) uint16 {
 	rounded := magnitude + 0xfff + magnitude>>13&1
 	return sign | uint16((rounded-(127-15)<<23)>>13)
 }
-
-// deltaRecallGeneric is recalled[v] = Σ s[k][v]·decay·key[k], with k ascending.
-func deltaRecallGeneric(recalled, s, key []float32, decay float32) {
-	n := len(recalled)
-	clear(recalled)
-	for i, k := range key {
-		for v, x := range s[i*n:][:n] {
-			recalled[v] += float32(float32(x*decay) * k)
-		}
-	}
-}
-
-// deltaStepGeneric writes the new state s·decay + key ⊗ change to dst, and the sum of its rows weighted
-// by query to out. dst may be s. If dst is nil, only out is written; if out is nil, only dst.
-func deltaStepGeneric(dst, out, s, key, change, query []float32, decay float32) {
-	n := len(change)
-	clear(out)
-	for i, k := range key {
-		for v, x := range s[i*n:][:n] {
-			x = float32(x*decay) + float32(k*change[v])
-			if dst != nil {
-				dst[i*n+v] = x
-			}
-			if out != nil {
-				out[v] += float32(x * query[i])
-			}
-		}
-	}
-}

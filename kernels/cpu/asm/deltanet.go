@@ -8,141 +8,204 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// The state of a head of a gated delta net is (keyDim, n). A vector lane is a column of the state, and
-// adds up its rows in ascending order. Columns are taken 32 at a time, and the rest 8 at a time.
+// The state of a head is (keyDim, n). A vector lane is a column of the state, and adds up its rows in
+// ascending order. Columns are taken several registers at a time, and the rest one register at a time.
 
 func deltaNet(c *build.Context) {
 	v := &elements{Context: c, constants: map[string]Mem{}}
-	v.deltaRecall()
-	v.deltaStep("", true, true)
-	v.deltaStep("Store", true, false)
-	v.deltaStep("Answer", false, true)
+	for _, d := range []deltas{
+		{v, "AVX2", 8, v.YMM, []int{4, 1}},
+		{v, "AVX512", 16, v.ZMM, []int{8, 4, 1}},
+	} {
+		d.recall()
+		d.step("", stepParts{stores: true, answers: true})
+		d.step("Store", stepParts{stores: true})
+		d.step("Answer", stepParts{answers: true})
+	}
+	wide := deltas{v, "AVX512", 16, v.ZMM, []int{8, 4, 1}}
+	wide.step("Recall", stepParts{stores: true, answers: true, recalls: true})
+	wide.step("StoreRecall", stepParts{stores: true, recalls: true})
+	v.convolve()
 }
 
-// deltaRecall generates the function that computes what the decayed state S holds for a key: Sᵀ·key.
-func (v *elements) deltaRecall() {
-	p, n := v.function("deltaRecall", "is deltaRecallGeneric for keyDim rows of n columns, n a multiple of 8.",
+// deltas writes the functions of states for one level.
+type deltas struct {
+	*elements
+	level    string
+	lanes    int
+	register func() reg.VecVirtual
+	blocks   []int // registers of columns that are taken at a time
+}
+
+// stepParts says what a function does with the new state: it stores it, answers a query with it, and
+// recalls from it what it holds for the key of the next token.
+type stepParts struct{ stores, answers, recalls bool }
+
+// begin starts a function and returns its pointers and the number of columns.
+func (d *deltas) begin(name, doc, signature string, pointers ...string) ([]reg.Register, reg.Register) {
+	if d.level == "AVX512" {
+		name += d.level // elements.function adds AVX2
+	}
+	return d.function(name, fmt.Sprintf("%s for keyDim rows of n columns, n a multiple of %d.", doc, d.lanes), signature, pointers...)
+}
+
+// recall generates the function that computes what the decayed state S holds for a key: Sᵀ·key.
+func (d *deltas) recall() {
+	p, n := d.begin("deltaRecall", "is deltaRecallGeneric",
 		"func(recalled, s, key *float32, keyDim, n int, decay float32)", "recalled", "s", "key")
-	v.columns(n, p[:2], func(name string, registers int, stride reg.Register) {
-		sums := v.zeros(registers)
-		decay := v.YMM()
-		v.VBROADCASTSS(v.address("decay"), decay)
-		v.rows(name, p[1], nil, stride, []reg.Register{p[2]}, func(row, _ reg.Register, factors []reg.VecVirtual) {
+	d.columns(n, p[:2], func(name string, registers int, stride reg.Register) {
+		sums, decay := d.zeros(registers), d.broadcast(d.address("decay"))
+		rows := deltaRows{from: p[1], factors: []reg.Register{p[2]}, stride: stride, fetch: registers}
+		d.rows(name, rows, func(row, _ reg.Register, factors []reg.VecVirtual) {
 			for i, sum := range sums {
-				x := v.YMM()
-				v.VMULPS(Mem{Base: row, Disp: 32 * i}, decay, x)
-				v.VMULPS(factors[0], x, x)
-				v.VADDPS(x, sum, sum)
+				x := d.register()
+				d.VMULPS(d.at(row, i), decay, x)
+				d.VMULPS(factors[0], x, x)
+				d.VADDPS(x, sum, sum)
 			}
 		})
-		v.store(sums, p[0])
+		d.store(sums, p[0])
 	})
-	v.end()
+	d.end()
 }
 
-// deltaStep generates the function that updates a state for a token (stores) and computes the state's
-// answer to a query (answers). There are variants for only one of the two.
-func (v *elements) deltaStep(name string, stores, answers bool) {
-	p, n := v.function("deltaStep"+name, "is deltaStepGeneric for keyDim rows of n columns, n a multiple of 8.",
-		"func(dst, out, s, key, change, query *float32, keyDim, n int, decay float32)", "dst", "out", "s", "key", "change", "query")
-	v.columns(n, []reg.Register{p[0], p[1], p[2], p[4]}, func(name string, registers int, stride reg.Register) {
-		var sums []reg.VecVirtual
-		if answers {
-			sums = v.zeros(registers)
+// step generates the function that brings a state over a token.
+func (d *deltas) step(name string, parts stepParts) {
+	doc, signature := "is deltaStepGeneric", "func(dst, out, s, key, change, query *float32, keyDim, n int, decay float32)"
+	pointers := []string{"dst", "out", "s", "key", "change", "query"}
+	if parts.recalls {
+		doc = "is deltaStepGeneric and then deltaRecallGeneric of the new state, nextKey and nextDecay,"
+		signature = "func(dst, out, recalled, s, key, change, query, nextKey *float32, keyDim, n int, decay, nextDecay float32)"
+		pointers = append(pointers, "recalled", "nextKey")
+	}
+	p, n := d.begin("deltaStep"+name, doc, signature, pointers...)
+	moving := []reg.Register{p[0], p[1], p[2], p[4]}
+	if parts.recalls {
+		moving = append(moving, p[6])
+	}
+	d.columns(n, moving, func(name string, registers int, stride reg.Register) {
+		var sums, recalled []reg.VecVirtual
+		var nextDecay reg.VecVirtual
+		rows := deltaRows{from: p[2], stride: stride, factors: []reg.Register{p[3]}}
+		if parts.stores {
+			rows.to = p[0]
 		}
-		decay, change := v.YMM(), make([]reg.VecVirtual, registers)
-		v.VBROADCASTSS(v.address("decay"), decay)
-		for i := range change {
-			change[i] = v.YMM()
-			v.VMOVUPS(Mem{Base: p[4], Disp: 32 * i}, change[i])
+		if parts.answers {
+			sums, rows.factors = d.zeros(registers), append(rows.factors, p[5])
+		} else {
+			rows.fetch = registers // the first step of a pass: the state comes from memory
 		}
-		var dst reg.Register
-		if stores {
-			dst = p[0]
+		if parts.recalls {
+			recalled, nextDecay, rows.factors = d.zeros(registers), d.broadcast(d.address("nextDecay")), append(rows.factors, p[7])
 		}
-		factors := []reg.Register{p[3]}
-		if answers {
-			factors = append(factors, p[5])
-		}
-		v.rows(name, p[2], dst, stride, factors, func(row, dst reg.Register, factors []reg.VecVirtual) {
-			for i, c := range change {
-				x, added := v.YMM(), v.YMM()
-				v.VMULPS(Mem{Base: row, Disp: 32 * i}, decay, x)
-				v.VMULPS(factors[0], c, added)
-				v.VADDPS(added, x, x)
-				if stores {
-					v.VMOVUPS(x, Mem{Base: dst, Disp: 32 * i})
+		decay := d.broadcast(d.address("decay"))
+		d.rows(name, rows, func(row, dst reg.Register, factors []reg.VecVirtual) {
+			for i := range registers {
+				x, y := d.register(), d.register()
+				d.VMULPS(d.at(row, i), decay, x)
+				d.VMULPS(d.at(p[4], i), factors[0], y)
+				d.VADDPS(y, x, x)
+				if parts.stores {
+					d.VMOVUPS(x, d.at(dst, i))
 				}
-				if answers {
-					v.VMULPS(factors[1], x, x)
-					v.VADDPS(x, sums[i], sums[i])
+				if parts.answers {
+					d.VMULPS(factors[1], x, y)
+					d.VADDPS(y, sums[i], sums[i])
+				}
+				if parts.recalls {
+					d.VMULPS(nextDecay, x, x)
+					d.VMULPS(factors[len(factors)-1], x, x)
+					d.VADDPS(x, recalled[i], recalled[i])
 				}
 			}
 		})
-		v.store(sums, p[1])
+		d.store(sums, p[1])
+		if parts.recalls {
+			d.store(recalled, p[6])
+		}
 	})
-	v.end()
+	d.end()
 }
 
-// columns loops over n columns, first four registers at a time and then one. body generates the code of a
-// turn, after which the pointers are advanced. stride is the number of bytes of a row.
-func (v *elements) columns(n reg.Register, pointers []reg.Register, body func(name string, registers int, stride reg.Register)) {
-	stride := v.GP64()
-	v.MOVQ(n, stride)
-	v.SHLQ(Imm(2), stride)
-	for _, registers := range []int{4, 1} {
-		name := fmt.Sprintf("columns%d", 8*registers)
-		v.blocks(name, n, 8*registers, 32*registers, pointers, func() { body(name, registers, stride) })
+// columns loops over n columns, several registers at a time. body generates the code of a turn, after
+// which the pointers are advanced. stride is the number of bytes of a row.
+func (d *deltas) columns(n reg.Register, pointers []reg.Register, body func(name string, registers int, stride reg.Register)) {
+	stride := d.GP64()
+	d.MOVQ(n, stride)
+	d.SHLQ(Imm(2), stride)
+	for _, registers := range d.blocks {
+		columns := d.lanes * registers
+		name := fmt.Sprintf("columns%d", columns)
+		d.elements.blocks(name, n, columns, 4*columns, pointers, func() { body(name, registers, stride) })
 	}
 }
 
-// rows loops over the keyDim rows that begin at from, and those at to, if to is not nil. For each row
-// it broadcasts the next number at each of the pointers factors.
-func (v *elements) rows(name string, from, to, stride reg.Register, factors []reg.Register, body func(row, dst reg.Register, factors []reg.VecVirtual)) {
-	count := v.Load(v.Param("keyDim"), v.GP64())
+// deltaRows are the rows of a state that a function reads at from and writes at to, if that is not nil.
+type deltaRows struct {
+	from, to reg.Register
+	stride   reg.Register   // bytes of a row
+	factors  []reg.Register // for each row, the next number at each of these is broadcast
+	fetch    int            // registers of the row eight rows on that are prefetched
+}
+
+// rows loops over the keyDim rows of a state.
+func (d *deltas) rows(name string, r deltaRows, body func(row, dst reg.Register, factors []reg.VecVirtual)) {
 	copied := func(r reg.Register) reg.Register {
-		c := v.GP64()
-		v.MOVQ(r, c)
+		c := d.GP64()
+		d.MOVQ(r, c)
 		return c
 	}
-	row := copied(from)
+	row := copied(r.from)
 	var dst reg.Register
-	if to != nil {
-		dst = copied(to)
+	if r.to != nil {
+		dst = copied(r.to)
 	}
-	var at []reg.Register
-	for _, f := range factors {
-		at = append(at, copied(f))
+	at := d.GP64() // of the row's number of each factor
+	d.XORQ(at, at)
+	d.Label(name + "Rows")
+	for line := 0; line < 4*d.lanes*r.fetch; line += 64 {
+		d.PREFETCHT0(Mem{Base: row, Index: r.stride, Scale: 8, Disp: line})
 	}
-	v.Label(name + "Rows")
-	numbers := make([]reg.VecVirtual, len(at))
-	for i, f := range at {
-		numbers[i] = v.YMM()
-		v.VBROADCASTSS(Mem{Base: f}, numbers[i])
-		v.ADDQ(Imm(4), f)
+	numbers := make([]reg.VecVirtual, len(r.factors))
+	for i, f := range r.factors {
+		numbers[i] = d.broadcast(Mem{Base: f, Index: at, Scale: 4})
 	}
 	body(row, dst, numbers)
-	v.ADDQ(stride, row)
+	d.ADDQ(r.stride, row)
 	if dst != nil {
-		v.ADDQ(stride, dst)
+		d.ADDQ(r.stride, dst)
 	}
-	v.DECQ(count)
-	v.JNZ(LabelRef(name + "Rows"))
+	d.INCQ(at)
+	d.CMPQ(at, d.address("keyDim"))
+	d.JNE(LabelRef(name + "Rows"))
+}
+
+// at returns where register i of a row of columns lies.
+func (d *deltas) at(row reg.Register, i int) Mem { return Mem{Base: row, Disp: 4 * d.lanes * i} }
+
+func (d *deltas) broadcast(number Mem) reg.VecVirtual {
+	x := d.register()
+	d.VBROADCASTSS(number, x)
+	return x
 }
 
 // zeros returns n registers of zeros.
-func (v *elements) zeros(n int) []reg.VecVirtual {
+func (d *deltas) zeros(n int) []reg.VecVirtual {
 	all := make([]reg.VecVirtual, n)
 	for i := range all {
-		all[i] = v.YMM()
-		v.VXORPS(all[i], all[i], all[i])
+		all[i] = d.register()
+		if d.lanes == 16 {
+			zero(d.Context, all[i])
+		} else {
+			d.VXORPS(all[i], all[i], all[i])
+		}
 	}
 	return all
 }
 
 // store writes registers to memory, one after the other.
-func (v *elements) store(registers []reg.VecVirtual, to reg.Register) {
+func (d *deltas) store(registers []reg.VecVirtual, to reg.Register) {
 	for i, r := range registers {
-		v.VMOVUPS(r, Mem{Base: to, Disp: 32 * i})
+		d.VMOVUPS(r, d.at(to, i))
 	}
 }
