@@ -104,8 +104,17 @@ func (c *costs) reading(tokens int) float64 {
 // length. That is a lower bound, so gamma looks good, is tried and gets measured. But if gamma has more
 // than twice the rows of the measured length, trying it could cost too much, so pass returns infinity.
 // If a longer pass was cheaper than a shorter one, pass returns the cost of the longer one for both:
-// more rows never cost less, so the samples of the shorter pass were disturbed.
+// more rows never cost less, so the samples of the shorter pass were disturbed. Across a network a try
+// costs too much, so pass estimates a length that was not measured from two measured ones.
 func (c *costs) pass(gamma int) float64 {
+	if c.remote && !c.measured(gamma) {
+		if cost, ok := c.between(gamma); ok {
+			return cost
+		}
+		if cost, ok := c.beyond(gamma); ok {
+			return cost
+		}
+	}
 	least := math.Inf(1)
 	for i, p := range slices.Backward(c.passes) {
 		if p.samples > 0 {
@@ -138,6 +147,24 @@ func (c *costs) between(gamma int) (cost float64, ok bool) {
 	}
 	share := float64(gamma-below) / float64(above-below)
 	return c.pass(below) + share*(c.pass(above)-c.pass(below)), true
+}
+
+// beyond estimates the pass of a length that is longer than all measured ones, as if each further row cost the
+// same. ok is false if fewer than two lengths were measured.
+func (c *costs) beyond(gamma int) (cost float64, ok bool) {
+	last := min(gamma, len(c.passes)) - 1
+	for last > 0 && !c.measured(last) {
+		last--
+	}
+	before := last - 1
+	for before >= 0 && !c.measured(before) {
+		before--
+	}
+	if before < 0 {
+		return 0, false
+	}
+	row := (c.pass(last) - c.pass(before)) / float64(last-before)
+	return c.pass(last) + float64(gamma-last)*row, true
 }
 
 // measured reports whether passes with gamma draft tokens were measured. One sample is not enough,

@@ -210,7 +210,7 @@ func (c *Controller) Rehearse(o Observation) { c.clock.observe(o) }
 
 // Observe learns from a finished round.
 func (c *Controller) Observe(o Observation) {
-	c.clock.observe(o)
+	c.clock.observe(c.withoutCatchUp(o))
 	c.reply.add(o, 1)
 	switch {
 	case o.Drafted > 0:

@@ -49,3 +49,12 @@ func (c *Controller) catchUp(gamma int) (sum float64) {
 	}
 	return sum
 }
+
+// withoutCatchUp returns the observation of a round as if the server's sequences had missed nothing: later rounds of
+// this length do not pay for that.
+func (c *Controller) withoutCatchUp(o Observation) Observation {
+	if missed := c.catchUp(o.Drafted); missed > 0 {
+		o.VerifyMS = max(o.VerifyMS-missed, min(o.VerifyMS, c.costs.pass(0)))
+	}
+	return o
+}

@@ -160,3 +160,52 @@ func TestALookupAcrossANetworkLearnsFromTheStream(t *testing.T) {
 	}
 	t.Error("no draft in 40 rounds, though each of them would have held")
 }
+
+// A server's cost rises steeply with the draft length. Across a network a length between two measured ones, or beyond
+// them, is not taken for the cost of a shorter one: each such try of a lookup that holds would lose.
+func TestALengthAcrossANetworkIsNotAsCheapAsAShorterOne(t *testing.T) {
+	c := gamma.New(gamma.Options{Rule: gamma.CostAware, Max: 8, Lookup: true, Remote: true})
+	for drafted, ms := range map[int]float64{0: 10, 1: 20, 4: 250} {
+		c.Rehearse(gamma.Observation{Drafted: drafted, VerifyMS: ms})
+	}
+	found, outlook := []float64{1, 1, 1, 1, 1, 1, 1, 1}, gamma.Outlook{Left: 1000, Streams: true}
+	for range 400 {
+		c.Next(outlook)
+		if keep, _ := c.Trim(found); keep > 0 {
+			t.Fatalf("%d tokens are drafted, whose pass takes longer than the stream", keep)
+		}
+		c.Passed(1, true)
+		c.Observe(gamma.Observation{Asked: true, VerifyMS: 10})
+	}
+}
+
+// Before the first token of a reply no stream is open. A lookup then counts what the server's sequences have to read
+// before they can score it, and what they read is not taken for the cost of later rounds of that length.
+func TestALookupCountsWhatTheSequencesMissed(t *testing.T) {
+	c := gamma.New(gamma.Options{Rule: gamma.CostAware, Max: 4, Lookup: true, Remote: true})
+	for drafted, ms := range map[int]float64{0: 10, 1: 20, 4: 22} {
+		c.Rehearse(gamma.Observation{Drafted: drafted, VerifyMS: ms})
+	}
+	keep := func(o gamma.Outlook) int {
+		c.Next(o)
+		n, _ := c.Trim([]float64{1, 1, 1, 1})
+		return n
+	}
+	behind := gamma.Outlook{Left: 100, MissedMS: []float64{100, 100, 100, 100}}
+	for range 20 {
+		c.Passed(1, true)
+	}
+	if n := keep(behind); n != 0 {
+		t.Errorf("%d tokens are drafted, for which the server first reads for 100 ms each", n)
+	}
+	if n := keep(gamma.Outlook{Left: 100}); n != 4 {
+		t.Errorf("%d tokens are drafted of 4 that hold and cost little", n)
+	}
+	c.Next(behind)
+	for range 4 {
+		c.Observe(gamma.Observation{Asked: true, Drafted: 4, Tested: 4, Accepted: 4, VerifyMS: 422, Confidence: []float64{1, 1, 1, 1}})
+	}
+	if n := keep(gamma.Outlook{Left: 100}); n != 4 {
+		t.Errorf("%d tokens are drafted of 4, after a round of which the server read what it had missed", n)
+	}
+}
