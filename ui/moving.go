@@ -88,8 +88,11 @@ func elsewhere(c config.Config, arg string) (config.Config, error) {
 func (m *Model) open(ctx context.Context, c config.Config, before Engine) moved {
 	var other loaded
 	other.engine, other.err = m.options.Reopen(ctx, c, func(e event.Event) {
-		if ready, ok := e.(event.Ready); ok {
-			other.ready = &ready
+		switch e := e.(type) {
+		case event.Ready:
+			other.ready = &e
+		case event.Notice:
+			m.ring.Push(e)
 		}
 	})
 	if other.err == nil {

@@ -31,6 +31,7 @@ func screenToServers(t *testing.T, reopen func(context.Context, config.Config) e
 	var made []*scripted
 	s := open(t, func(o *Options) {
 		o.Reopen = func(ctx context.Context, c config.Config, emit func(event.Event)) (Engine, error) {
+			emit(event.Notice{Level: "info", Text: "the server loads its model"})
 			if err := reopen(ctx, c); err != nil {
 				return nil, err
 			}
@@ -54,6 +55,9 @@ func TestRemoteMovesTheTargetAndKeepsTheChat(t *testing.T) {
 	s.ask("/remote http://far:8080 big")
 	s.settle()
 	s.mustShow("the target is far-model on llama-server at http://far:8080; /remote off")
+	if n := s.m.state.Notices; len(n) == 0 || n[0].Text != "the server loads its model" {
+		t.Errorf("while the server is asked, it notes %v", n)
+	}
 	s.mustNotShow("cannot draft")                 // the proposer is that of the settings now, not of the start
 	s.mustShow("speed-up: after the first draft") // the speeds before were those of the target here
 	if !s.engine.closed || asked[0].Remote.URL != "http://far:8080" || asked[0].Remote.Model != "big" || asked[0].Sampling.Temperature != 0.3 {

@@ -58,7 +58,7 @@ func (o *Options) client() (*http.Client, error) {
 	transport := o.transport
 	if transport == nil {
 		transport = &http.Transport{
-			Proxy: http.ProxyFromEnvironment, TLSClientConfig: config, ForceAttemptHTTP2: true,
+			Proxy: proxy(http.ProxyFromEnvironment), TLSClientConfig: config, ForceAttemptHTTP2: true,
 			IdleConnTimeout: idleTime, MaxIdleConnsPerHost: 2, MaxResponseHeaderBytes: mostHeaders, DialContext: o.dial,
 		}
 	}
@@ -67,6 +67,17 @@ func (o *Options) client() (*http.Client, error) {
 		// Do not follow redirects: another address would get the conversation.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}, nil
+}
+
+// proxy leaves the text of a wrong address out of find's error: it may hold a password.
+func proxy(find func(*http.Request) (*url.URL, error)) func(*http.Request) (*url.URL, error) {
+	return func(r *http.Request) (*url.URL, error) {
+		to, err := find(r)
+		if err != nil {
+			return nil, errors.New("the address of the proxy in HTTPS_PROXY or HTTP_PROXY cannot be read")
+		}
+		return to, nil
+	}
 }
 
 // errTooSlow ends a request that took longer than Options.Limit.

@@ -8,12 +8,14 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"errors"
 	"io"
 	"log"
 	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -187,5 +189,13 @@ func writePEM(t *testing.T, file, kind string, der []byte) {
 	defer out.Close()
 	if err := pem.Encode(out, &pem.Block{Type: kind, Bytes: der}); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// The address of a proxy may hold a password, and the error of a wrong address repeats it.
+func TestAWrongProxyIsNotRepeated(t *testing.T) {
+	_, err := proxy(func(*http.Request) (*url.URL, error) { return nil, errors.New("http://me:secret@proxy is wrong") })(nil)
+	if err == nil || strings.Contains(err.Error(), "secret") {
+		t.Errorf("the error is %v", err)
 	}
 }

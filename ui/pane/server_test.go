@@ -16,8 +16,9 @@ func TestPanesSayWhatAServerDoesNotTell(t *testing.T) {
 	s := state.New()
 	s.Apply(event.Ready{Target: event.Model{Name: "far"}})
 	s.Apply(event.ReplyStarted{Reply: 1, Settings: event.Settings{Gamma: 4, GammaMax: 8, GammaRule: "server", Proposer: "server", Speculate: true, Watch: true}})
-	s.Apply(event.Round{Gamma: 4, GammaRule: "server", Proposer: "server", Path: "reported", VerifyMS: 10, BytesMoved: 1200, Tested: 3, Accepted: 2,
-		Server: &event.ServerRound{Drafted: 4, Kept: 2},
+	s.Apply(event.Round{GammaRule: "server", Proposer: "none", Path: "reported", VerifyMS: 500, Server: &event.ServerRound{}, Commit: &event.Token{ID: 4, Text: "d", Verdict: event.Plain}})
+	s.Apply(event.Round{Index: 1, Gamma: 4, GammaRule: "server", Proposer: "server", Path: "reported", VerifyMS: 10, BytesMoved: 1200, Tested: 3, Accepted: 2,
+		Server: &event.ServerRound{Round: 1, Drafted: 4, Kept: 2},
 		Draft:  []event.Token{{ID: 1, Text: "a", Verdict: event.Accepted}, {ID: 2, Text: "b", Verdict: event.Accepted}, {ID: -1, Verdict: event.Rejected}, {ID: -1, Verdict: event.Discarded}},
 		Commit: &event.Token{ID: 3, Text: "c", Verdict: event.Resampled}})
 	th, _ := theme.Named("mono", true)
@@ -30,7 +31,7 @@ func TestPanesSayWhatAServerDoesNotTell(t *testing.T) {
 			t.Errorf("%q is missing in %q", text, drawn)
 		}
 	}
-	for _, text := range []string{"not yet", "After some rounds", "draft 0.00 ms", "server reported server"} {
+	for _, text := range []string{"not yet", "After some rounds", "draft 0.00 ms", "server reported server", "check rest - no draft", "without draft 500"} {
 		if strings.Contains(drawn, text) {
 			t.Errorf("%q stands in %q", text, drawn)
 		}

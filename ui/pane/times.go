@@ -71,10 +71,12 @@ func (c *column) timesHeading() string {
 }
 
 // plainMS returns how long a round without a draft takes, from the rate in the head line, so that both
-// agree. If the head has no rate, it uses the newest plain rounds; without any, it returns 0.
+// agree. If the head has no rate, it uses the newest plain rounds; without any, it returns 0. A server that is
+// watched has none: its first round drafts nothing, but reads the prompt.
 func (c *column) plainMS() float64 {
-	plain := headOf(c.s, c.th).plain
-	if !(plain > 0) {
+	head := headOf(c.s, c.th)
+	plain := head.plain
+	if !(plain > 0) && head.noPlain == "" {
 		plain = c.s.Rate(false).PerSecond()
 	}
 	if !(plain > 0) {
