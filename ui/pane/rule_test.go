@@ -67,3 +67,26 @@ func TestScreenShowsTheRuleOfAcceptance(t *testing.T) {
 		}
 	}
 }
+
+// The sentence of a refusal shows two numbers that differ with digits that differ.
+func TestSentenceTellsCloseNumbersApart(t *testing.T) {
+	th, _ := theme.Named("dark", true)
+	for _, c := range []struct {
+		p, bound float64
+		want     string
+	}{
+		{0.12, 0.34, "p = .12 is below the bound .34"},
+		{0.1234, 0.1236, "p = .123 is below the bound .124"},
+		{0.87654321, 0.87654399, "p = 8.76543e-01 is below the bound 8.76544e-01"},
+		{0.00001, 0.00003, "p = 1.0e-05 is below the bound 3.0e-05"},
+	} {
+		s := judgedBy("typical-lossy", true)
+		ref := rejectedToken(s)
+		token, _ := s.Token(ref)
+		token.P, token.Bound = &c.p, &c.bound
+		lane := ansi.Strip(strings.Join(pane.Lane(s, th, 120, 7, pane.LaneOptions{At: s.RoundOf(ref), Cursor: ref}), "\n"))
+		if !strings.Contains(lane, c.want) {
+			t.Errorf("the lane does not say %q:\n%s", c.want, lane)
+		}
+	}
+}

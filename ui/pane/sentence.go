@@ -93,8 +93,8 @@ func decision(th *theme.Theme, t *state.Token, r *state.Round, drawn *state.Toke
 	return compared(x, y, format) + verdict
 }
 
-// compared fills format with a, the word above, below or equal to, and b. It uses as many digits as are
-// needed to show the difference.
+// compared fills format with a, the words above, below or not below, and b. If a and b differ, it uses
+// as many digits as are needed to show the difference.
 func compared(a, b float64, format string) string {
 	relation := "above"
 	switch {
@@ -107,8 +107,8 @@ func compared(a, b float64, format string) string {
 	for digits := 3; left == right && a != b && digits <= 4; digits++ {
 		left, right = digitsOf(a, digits), digitsOf(b, digits)
 	}
-	if left == right && a != b {
-		left, right = fmt.Sprintf("%.1e", a), fmt.Sprintf("%.1e", b)
+	for digits := 1; left == right && a != b && digits <= 16; digits++ { // 16 after the point tell any two apart
+		left, right = fmt.Sprintf("%.*e", digits, a), fmt.Sprintf("%.*e", digits, b)
 	}
 	return fmt.Sprintf(format, left, relation, right)
 }
