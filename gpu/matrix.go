@@ -129,7 +129,8 @@ func (b *Backend) sendRows(m *matrix, w compute.Weight, source []byte, to driver
 	bytes := m.format.Bytes(n, m.cols)
 	if bytes <= pieceBytes {
 		var packed error
-		return first(b.uploads.send(b, to, bytes, func(piece []byte) { packed = m.pack(piece, w, source, n) }), packed)
+		sent := b.uploads.send(b, to, bytes, func(piece []byte) { packed = m.pack(piece, w, source, n) })
+		return first(sent, packed) // on a line of its own: Go may read packed before it calls send
 	}
 	whole := make([]byte, bytes)
 	if err := m.pack(whole, w, source, n); err != nil {
