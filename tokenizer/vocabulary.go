@@ -118,9 +118,9 @@ func (v *vocabulary) unspelled() []byte {
 	return missing
 }
 
-// kinds returns the type of every token. Tokens that begin or end a text are control tokens
-// whatever the file says. Without types in the file, they are guessed from the ids that it names
-// and from the texts.
+// kinds returns the type of every token. Whatever the file says, BOS, EOS and EOT are control
+// tokens, and so is a user-defined token with a known name for an end (endNames). Without types in
+// the file, they are guessed from the ids that it names and from the texts.
 func kinds(spec Spec) []int32 {
 	types := slices.Clone(spec.Types)
 	if len(types) == 0 {

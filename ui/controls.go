@@ -154,7 +154,7 @@ func (m *Model) changed(s config.Setting, value string, err error) tea.Cmd {
 	return m.say(sanitize.Line(fmt.Sprintf("%s %s%s", s.Slash, m.valueOf(s), when)))
 }
 
-// refusalOf says why a setting was not changed, with the names of slash commands in place of settings.
+// refusalOf says why a setting was not changed. It calls settings by their slash commands.
 func refusalOf(err error) string {
 	var refused *config.ValueError
 	if !errors.As(err, &refused) || refused.Why != nil {

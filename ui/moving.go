@@ -84,7 +84,7 @@ func elsewhere(c config.Config, arg string) (config.Config, error) {
 	return c, err
 }
 
-// open opens the other engine and then closes the one before.
+// open opens the other engine and then, if that has not failed, closes the engine before it.
 func (m *Model) open(ctx context.Context, c config.Config, before Engine) moved {
 	var other loaded
 	other.engine, other.err = m.options.Reopen(ctx, c, func(e event.Event) {
@@ -106,7 +106,8 @@ func (m *Model) open(ctx context.Context, c config.Config, before Engine) moved 
 	return moved{other, c}
 }
 
-// targetMoved goes on with the other engine or, if there is none, with the one before.
+// targetMoved goes on with the other engine or, if it could not be opened, with the engine before
+// it.
 func (m *Model) targetMoved(e moved) tea.Cmd {
 	m.moving.cancel()
 	before := m.moving.from

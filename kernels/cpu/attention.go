@@ -36,7 +36,7 @@ type Attention struct {
 	Scale    float32
 	Window   int     // number of keys that a row sees, its own included; 0: all up to its own
 	SoftCap  float32 // a score s becomes SoftCap·tanh(s/SoftCap); 0: it stays s
-	// Sinks has a score for each head: that of one more key, whose value is 0. nil: no such key.
+	// Sinks has, for each head, the score of one more key, whose value is 0. nil: no such key.
 	Sinks   []float32
 	Threads int // that share the items; below 1 counts as 1
 }

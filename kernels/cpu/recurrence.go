@@ -19,7 +19,8 @@ type Recurrence struct {
 	Store       RecurrentStore // the task that must run after this one
 }
 
-// Begin sets From to the tokens that the states have seen now, and State.At to those after the task.
+// Begin sets From to the number of tokens that the states have seen now, and State.At to the number
+// that they have seen after the task.
 func (t *Recurrence) Begin() {
 	t.Store = RecurrentStore{t}
 	t.From = t.State.At

@@ -3,7 +3,7 @@ package cpu
 // MaxStateDim bounds the sides of a head's state, so that a row fits on the stack.
 const MaxStateDim = 256
 
-// StateKind says what a layer computes that has a state in place of keys and values.
+// StateKind says what a layer computes if it has a state in place of keys and values.
 type StateKind int
 
 // The kinds of layers with a state.

@@ -94,7 +94,7 @@ func exponentOf(scale uint16) byte {
 // putScales writes what the weights of a block of row r have besides their quants.
 func (f *Format) putScales(scales []byte, r, block int, s *format.Share) {
 	le := binary.LittleEndian
-	switch place := r%8*2 + r/8; { // of the row among those of a lane
+	switch place := r%8*2 + r/8; { // the row's place among the rows of a lane
 	case f.file.Factors == format.SixBits:
 		scales[r*16+block], scales[r*16+8+block] = s.Factors[0], s.Factors[1]
 		le.PutUint16(scales[256+4*place:], s.Scale)

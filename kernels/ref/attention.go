@@ -11,8 +11,8 @@ func Attention(dst []float64, q, keys, values []float32, m, position, heads, kvH
 	WindowAttention(dst, q, keys, values, m, position, heads, kvHeads, headDim, scale, 0, 0)
 }
 
-// WindowAttention is Attention in which a row sees only the last window keys, its own included,
-// unless window is 0, and a score s becomes limit·tanh(s/limit), unless limit is 0. Sources:
+// WindowAttention is Attention with two changes. Unless window is 0, a row sees only the last
+// window keys, its own included. Unless limit is 0, a score s becomes limit·tanh(s/limit). Sources:
 // Beltagy et al., Longformer, 2020; Gemma 2, 2024.
 func WindowAttention(dst []float64, q, keys, values []float32, m, position, heads, kvHeads, headDim int,
 	scale float64, window int, limit float64) {
@@ -30,7 +30,7 @@ type Attend struct {
 	Scale                    float64
 	Window                   int     // number of keys that a row sees, its own included; 0: all up to its own
 	Limit                    float64 // a score s becomes Limit·tanh(s/Limit); 0: it stays s
-	// Sinks has a score for each head: that of one more key, whose value is 0. nil: no such key.
+	// Sinks has, for each head, the score of one more key, whose value is 0. nil: no such key.
 	// Source: the model card of gpt-oss, 2025.
 	Sinks []float32
 }

@@ -25,8 +25,9 @@ type laneRow struct {
 	cell func(t *state.Token) []piece
 }
 
-// rows returns the rows of the columns, at most n: the tokens, q, p, the number or token that decides,
-// and the verdicts. If n is small, q and p share a row, or only tokens and verdicts are left.
+// rows returns the rows of the columns: the tokens, q, p, the number or token that decides, and the
+// verdicts. With n = 4, q and p share a row; with n = 3, the row that decides is left out, too;
+// with a smaller n, so are q and p. A server reports no numbers: only tokens and verdicts are left.
 func (l *lane) rows(th *theme.Theme, n int) []laneRow {
 	q := func(t *state.Token) *float64 { return t.Q }
 	p := func(t *state.Token) *float64 { return t.P }

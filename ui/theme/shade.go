@@ -57,8 +57,9 @@ func (t *Theme) fill(p palette) {
 // Shade returns the sign that fills a cell with a shade, and its style.
 func (t *Theme) Shade(s Shade) (sign string, in Style) { return t.fills[s].sign, t.fills[s].style }
 
-// Between returns the style of a cell with the shade lower below the shade upper, and whether the theme can
-// draw it. The sign has the colour of lower, the background that of upper.
+// Between returns the style of a cell whose lower half has the shade lower and whose upper half the
+// shade upper, and whether the theme can draw it. The sign has the colour of lower, the background
+// the colour of upper.
 func (t *Theme) Between(lower, upper Shade) (Style, bool) {
 	s := t.fills[lower].above[upper]
 	return s, s != ""

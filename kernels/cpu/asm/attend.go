@@ -10,7 +10,7 @@ import (
 
 const (
 	keysPerBlock = 16  // keys in a block of the cache; see kernels/cpu
-	keysPerSplit = 256 // how many numbers after a query's scores those of the next query begin
+	keysPerSplit = 256 // the distance, in numbers, between the scores of two queries
 	// keysAhead is how many tokens ahead values are prefetched. Keys are prefetched as many blocks
 	// ahead as are computed together. The processor's own prefetching stops at the end of a page,
 	// which holds just one block of 16 keys in F16 with a head size of 128.

@@ -35,7 +35,8 @@ func (d *dots) halved() (halves [][]reg.VecVirtual) {
 }
 
 // foldHalves adds the remaining lanes of halved sums by halves and stores the results. After the
-// first step the four sums of an activation row share a register, then those of four rows.
+// first step, the four sums of an activation row share a register; at the end, the sums of four
+// activation rows do.
 func (d *dots) foldHalves(halves [][]reg.VecVirtual, dst, stride reg.Register) {
 	var quarters []reg.VecVirtual // for row i: lanes 0 … 3 of weight row r are in quarter r
 	for _, half := range halves {

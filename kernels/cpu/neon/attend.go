@@ -4,7 +4,7 @@ import "fmt"
 
 const (
 	queryBytes    = 8       // of a pointer to a query
-	scoresBytes   = 4 * 256 // how many bytes after a query's scores those of the next query begin
+	scoresBytes   = 4 * 256 // the distance in bytes between the scores of two queries
 	blockElements = 32      // of Q8_0
 	blockBytes    = 2 + blockElements
 )

@@ -36,7 +36,7 @@ func (f Film) Last() Frame {
 	return last
 }
 
-// colours are those of a terminal.
+// colours are the colours of a terminal.
 type colours struct {
 	fore, back color.RGBA
 	ansi       [16]color.RGBA
