@@ -122,8 +122,8 @@ func (c *compiler) immediate(i int) uint64 {
 	return o.value
 }
 
-// permuteBytes picks four of eight bytes. With bit 3 of a selector, the result is eight copies of the
-// sign of the byte instead.
+// permuteBytes picks four of eight bytes. If bit 3 of a selector is set, the picked byte is replaced by
+// eight copies of its sign bit.
 func (c *compiler) permuteBytes() execute {
 	t := c.typ("b32")
 	return c.ternary(t, t, t, t, func(a, b, selectors uint64) uint64 {

@@ -177,7 +177,7 @@ func (w *warp) maskIs(s *step, lanes uint32) bool {
 }
 
 // meet joins lanes that arrive at a collective with lanes that already wait there. When all lanes of
-// their mask have arrived, it runs the collective.
+// their mask that are still alive have arrived, it runs the collective.
 func (w *warp) meet(s *step, at int, lanes uint32) error {
 	for lanes != 0 {
 		mask := everyLane
