@@ -29,6 +29,12 @@ SCORED = 0.25  # share of the places of answers at which scores are compared
 SAVE_SECONDS = 60
 
 
+def answers(weight: torch.Tensor) -> torch.Tensor:
+    """Returns the places whose next token belongs to an answer. Tokens of questions have a weight below 1 (train.weights). The head must not
+    learn them: they cannot be guessed, and no draft has to."""
+    return weight >= 1
+
+
 def some(mask: torch.Tensor) -> torch.Tensor:
     """Chooses a random part of the places in mask. Scores are compared only there, because they cost the most time; states everywhere."""
     return mask & (torch.rand(mask.shape) < SCORED)
@@ -51,16 +57,17 @@ def shown(numbers: list[float]) -> str:
     return " ".join(f"{a:.3f}" for a in numbers)
 
 
-def learned(model: Hybrid, teacher: LM, x: torch.Tensor, answer: torch.Tensor, weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, float]:
-    """Returns the model's normed states, its loss, and the share of places at which its best token is the teacher's."""
+def learned(model: Hybrid, teacher: LM, x: torch.Tensor, weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, float]:
+    """Returns the model's normed states, its loss, and the share of an answer's places at which its best token is the teacher's."""
     with torch.no_grad():
         wanted = teacher.hidden(x)
-    stream, places = model.hidden(x), some(answer)
+    stream, places = model.hidden(x), some(weight > 0)
     states = model.norm(stream[-1])
     p, q = scores_at(teacher, teacher.norm(wanted[-1]), places), scores_at(model, states, places)
     loss = (divergence(q, p) * weight[places]).sum() / weight[places].sum() + UNEVEN * model.uneven()
     far = sum(distance(a, b) for a, b in zip(stream[1:], wanted[1:])) / len(model.blocks)
-    return states.detach(), loss + STATES * far, agreement(p, q)
+    of_answers = answers(weight[places])
+    return states.detach(), loss + STATES * far, agreement(p[of_answers], q[of_answers])
 
 
 def drafted(model: Hybrid, x: torch.Tensor, answer: torch.Tensor, states: torch.Tensor, steps: int) -> tuple[torch.Tensor, list[float]]:
@@ -77,10 +84,9 @@ def drafted(model: Hybrid, x: torch.Tensor, answer: torch.Tensor, states: torch.
 
 
 def loss_of(model: Hybrid, teacher: LM, x: torch.Tensor, weight: torch.Tensor, steps: int) -> tuple[torch.Tensor, list[float]]:
-    answer = weight > 0
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        states, loss, agreed = learned(model, teacher, x, answer, weight)
-        of_head, more = drafted(model, x, answer, states, steps)
+        states, loss, agreed = learned(model, teacher, x, weight)
+        of_head, more = drafted(model, x, answers(weight), states, steps)
     return loss + of_head, [agreed, *more]
 
 
@@ -103,7 +109,7 @@ class Apart:
         """Returns a batch: its tokens, the places of answers, the new parts with their inputs and wanted outputs, and the teacher's normed states."""
         x, _, weight = self.streams.batch(self.rows)
         stream = self.teacher.hidden(x)
-        return x, weight > 0, list(new_parts(self.model, self.teacher, stream)), self.teacher.norm(stream[-1])
+        return x, answers(weight), list(new_parts(self.model, self.teacher, stream)), self.teacher.norm(stream[-1])
 
     def loss(self, step: int, steps: int) -> tuple[torch.Tensor, list[float]]:
         """Returns the loss, and a list: the parts' mean distance from the teacher, then the head's agreement for each step of a draft."""

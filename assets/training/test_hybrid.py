@@ -9,14 +9,20 @@ import numpy as np
 import torch
 from gguf import GGUFReader
 
+import headfile
 import hybridfile
+from eagle import Eagle
+from eaglehead import begin_as
 from fit import attended, fit
 from grow import grown, with_experts
-from hybrid import CHUNK, SMOKE, SMOKE_MIXTURE, Dense, Hybrid, Mixture, delta_rule, load, save
+from hybrid import CHUNK, HYBRID, MIXTURE, SMOKE, SMOKE_MIXTURE, Dense, Hybrid, Mixture, delta_rule, load, save
 from hybridreference import drafted
-from hybrids import Apart, distance, loss_of
+from hybrids import Apart, agreement, distance, loss_of, scores_at
+from mtp import HELD, Read, loss_at, train
 from model import LM
 from model import Shape as Pair
+from reference import PROMPTS
+from restore import restored, vocabulary
 from test_recipe import TEXTS
 from vocabulary import learn
 
@@ -136,6 +142,44 @@ class Hybrids(unittest.TestCase):
                 far = [[distance(m.blocks[0].mix(teacher.blocks[0].attn_norm(stream[0])), added), distance(m.head(m.emb(texts[0]), states, 1)[0], states[:, 1:])] for m in (before, after)]
             for old, new in zip(*far):
                 self.assertLess(new, 0.9 * old)
+
+    def test_a_layer_of_mtp_begins_as_the_eagle_head_of_its_teacher(self):
+        pair = Path(__file__).parent.parent / "pair"
+        target, words = restored(pair / "target.gguf").eval(), vocabulary(pair / "target.gguf")
+        eagle = Eagle(target)
+        eagle.restore(headfile.read(pair / "heads" / "eagle" / "model.safetensors"))
+        ids = torch.tensor([words.prompt([("user", prompt)]) for prompt in PROMPTS[:1]])
+        with torch.no_grad():
+            for _ in range(40):
+                ids = torch.cat([ids, target(ids)[:, -1:].argmax(-1)], -1)
+            embedded, states = target.emb(ids), target.norm(target.hidden(ids)[-1])
+            for shape in (HYBRID, MIXTURE):
+                model = grown(target, shape).eval()
+                begin_as(model.head, eagle, embedded, states)
+                for got, wanted in zip(model.head(embedded, states), eagle(embedded, states)):
+                    got, wanted = (scores_at(target, guess, slice(None))[0, -40:] for guess in (got, wanted))
+                    self.assertGreater(agreement(got, wanted), 0.75)
+
+    def test_only_the_layer_of_mtp_learns_and_only_from_answers(self):
+        class Texts:
+            def batch(self, rows):
+                weight = torch.zeros(rows, 64)
+                weight[:, 10:30], weight[:, 30:] = 0.15, 1
+                return torch.arange(64).expand(rows, 64) * 3, None, weight
+
+        for shape in (SMOKE, SMOKE_MIXTURE):
+            model = small(shape)
+            model.requires_grad_(False)
+            model.head.requires_grad_(True)
+            before, read = copy.deepcopy(model), Read(model, Texts(), 2, 3)
+            with tempfile.TemporaryDirectory() as folder:
+                train(model, read, Read(model, Texts(), 2, HELD), 2, 12, 3e-3, Path(folder) / "model.pt")
+                after = load(Path(folder) / "model.pt").state_dict()
+            self.assertEqual(len(read.kept), 3)
+            self.assertEqual(read.kept[0][1].sum(-1).tolist(), [34, 34])
+            changed = {name for name, p in before.state_dict().items() if not torch.equal(p, after[name])}
+            self.assertTrue(changed and all(name.startswith("head.") for name in changed), changed)
+            self.assertLess(*(loss_at(m, read.at(3), 2)[0].item() for m in (model, before)))
 
     def test_experts_of_a_hybrid_take_all_else_from_it(self):
         hybrid = small(SMOKE)
