@@ -131,6 +131,12 @@ func (t *Target) openStream(ctx context.Context, all []int32, w way, terms *spec
 	if terms.Inspected || terms.Logprobs > 0 { // a row costs the server time, even a short one
 		q.Row = min(w.row, shownRow+terms.Logprobs)
 	}
+	asked := q.Tokens
+	if terms.Params.Temperature > 0 {
+		// If the last token ends inside a character, the server tells it with the token that completes the
+		// character. At temperature 0 another request gives the same token.
+		q.Tokens = min(q.Tokens+mostMissing-1, t.Cap()-len(all))
+	}
 	body, err := json.Marshal(q)
 	if err != nil {
 		return err
@@ -145,7 +151,7 @@ func (t *Target) openStream(ctx context.Context, all []int32, w way, terms *spec
 	if t.stream != nil {
 		steady = t.stream.steady
 	}
-	t.stream = &stream{events: newEvents(answer.Body), ctx: ctx, cancel: cancel, answer: answer, at: slices.Clone(all), prompt: len(all), asked: q.Tokens, params: terms.Params, steady: steady}
+	t.stream = &stream{events: newEvents(answer.Body), ctx: ctx, cancel: cancel, answer: answer, at: slices.Clone(all), prompt: len(all), asked: asked, params: terms.Params, steady: steady}
 	return nil
 }
 
@@ -180,6 +186,9 @@ func (st *stream) next(s *Server) error {
 		st.ended = a.Stop
 		if len(a.Tokens) > 0 {
 			return st.take(&a, s)
+		}
+		if a.Stop && a.Timing.Written > st.seen {
+			return errUntold // the last token ends inside a character
 		}
 		if a.Stop {
 			return errors.New("the server ended the reply without a token: its context may be full")

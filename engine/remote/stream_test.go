@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	"specula/engine/sample"
@@ -119,5 +120,43 @@ func TestWhatSequencesHaveMissed(t *testing.T) {
 	l.sent([][]int32{long}, []place{read(100, -1e300)})
 	if l.tokenMS != 1 {
 		t.Errorf("a false time was believed: %g", l.tokenMS)
+	}
+}
+
+// A text that several sequences of tokens have is not guessed, and a long one is not searched.
+func TestTokensInsideCharactersAreNotGuessed(t *testing.T) {
+	spelt := func(id int32) []byte { return []byte(map[int32]string{7: "\x91", 8: "x"}[id]) }
+	two := spelling{bytes: spelt, parts: map[string][]int32{"\xE2": {5, 9}, "\x86": {6}}}
+	if ids, err := two.recover("↑", 7, 2); err == nil {
+		t.Errorf("two ways fit, and %v was guessed", ids)
+	}
+	one := spelling{bytes: spelt, parts: map[string][]int32{strings.Repeat("z", mostSpelt+1): {5}}}
+	if ids, err := one.recover(strings.Repeat("z", mostSpelt+1)+"x", 8, 1); err == nil {
+		t.Errorf("a text without bound was searched, and gave %v", ids)
+	}
+}
+
+// A reply may be cut inside a character. Then llama-server sends nothing for its last token.
+func TestTheLastTokenOfAReplyMayEndInsideACharacter(t *testing.T) {
+	imitated := small()
+	imitated.Bytes = func(id int32) []byte {
+		return []byte(map[int32]string{5: "\xE2", 6: "\x86", 7: "\x91"}[id] + map[bool]string{true: "x"}[id < 5 || id > 7])
+	}
+	for _, temperature := range []float64{0, 1e-4} { // both write the likeliest token
+		target := mustAsk(t, imitated)
+		target.server.spelling = spelling{bytes: imitated.Bytes, parts: map[string][]int32{"\xE2": {5}, "\x86": {6}, "\x91": {7}}}
+		terms := spec.Terms{Params: sample.Params{Temperature: temperature, TopP: 1}, Left: 1}
+		pass, err := target.Score(t.Context(), 4, &spec.Draft{}, &terms)
+		if err != nil {
+			t.Errorf("temperature %g: %v", temperature, err)
+			continue
+		}
+		best := make([]int32, 1)
+		if err := pass.Scores.Argmax(best); err != nil || best[0] != 5 && temperature == 0 {
+			t.Errorf("temperature %g: token %v, %v", temperature, best, err)
+		}
+		if drawer, drawn := pass.Scores.(spec.Drawer); temperature > 0 && (!drawn || drawer.Draws()[0] != 5) {
+			t.Errorf("temperature %g: not the token that the server drew", temperature)
+		}
 	}
 }

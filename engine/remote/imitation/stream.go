@@ -15,7 +15,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, q *question, pro
 	rounds := s.Speculates
 	drafted, accepted, left := 0, 0, 0
 	var pending []byte
-	read := len(prompt)
+	read, last := len(prompt), map[string]any{}
 	for written := 1; written <= q.Predict; written++ {
 		if written > 1 && left == 0 && len(rounds) > 0 { // the counters rise before the tokens of a round are sent
 			drafted, accepted, left = drafted+rounds[0][0], accepted+rounds[0][1], rounds[0][1]+1
@@ -32,12 +32,15 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, q *question, pro
 			t["draft_n"], t["draft_n_accepted"] = drafted, accepted
 		}
 		left = max(0, left-1)
-		a["timings"], a["tokens_evaluated"] = t, read
+		a["timings"], a["tokens_evaluated"], last = t, read, t
 		prompt = append(prompt[:len(prompt):len(prompt)], id)
 		if s.Bytes != nil {
 			pending = append(pending, s.Bytes(id)...)
 		}
-		if insideCharacter(pending) && !ends {
+		if insideCharacter(pending) {
+			if ends {
+				break
+			}
 			continue // llama-server sends nothing for a token that ends inside a character
 		}
 		a["content"], pending = strings.ToValidUTF8(string(pending), "\uFFFD"), nil
@@ -52,7 +55,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, q *question, pro
 		}
 	}
 	s.Unlock()
-	out.event(map[string]any{"index": 0, "tokens": []int32{}, "model": s.Model, "stop": true, "stop_type": "limit"})
+	out.event(map[string]any{"index": 0, "tokens": []int32{}, "model": s.Model, "stop": true, "stop_type": "limit", "timings": last})
 	s.Lock()
 }
 
