@@ -15,7 +15,7 @@ import (
 // earlier replies.
 type drafted struct {
 	done  []config.Draft
-	plan  []config.Draft // for the coming rounds; empty: the rule of γ chooses
+	plan  []config.Draft // drafts of the coming rounds; empty: the rule of γ chooses
 	given *config.Draft  // the draft of this round; nil: the rule of γ chose
 	at    int            // index of the round that gets given
 }

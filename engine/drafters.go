@@ -185,7 +185,8 @@ func (s *Session) renew(c config.Speculation) error {
 	return nil
 }
 
-// drop forgets a proposer and the cascades that it is part of, and the lessons of all of them.
+// drop forgets a proposer, the cascades that it is part of, and what rounds with them have taught
+// (lessons).
 func (s *Session) drop(name string) {
 	has := func(other string) bool { return other == name || slices.Contains(drafterNamed(other).parts, name) }
 	maps.DeleteFunc(s.proposers, func(other string, _ spec.Proposer) bool { return has(other) })
@@ -220,8 +221,9 @@ func buildNgram(s *Session, c config.Speculation) (spec.Proposer, error) {
 	return spec.NewNgram(c.NgramMax, c.NgramMin).Recalling(s.corpus), nil
 }
 
-// cascade is the drafter of a cascade: lookups, and the proposer that drafts where none of them is sure.
-// The session closes these parts, not the cascade.
+// cascade returns the drafter of a cascade. Its parts are lookups and, as the last one, the proposer
+// that drafts when no lookup is sure of its draft. The session closes the parts. Closing the cascade
+// closes none of them.
 func cascade(parts []string, traits spec.Traits) drafter {
 	build := func(s *Session, c config.Speculation) (spec.Proposer, error) {
 		list := make([]spec.Proposer, len(parts))

@@ -11,7 +11,7 @@ import (
 // follower is the proposer of a reply, and how much of the reply it has seen.
 type follower struct {
 	following string            // name of the proposer that has been told this context; "": none
-	proposer  spec.Proposer     // the proposer of that name, or the one to tell the context next
+	proposer  spec.Proposer     // the proposer named by following; if following is empty, the one that will be told the context
 	heads     spec.HiddenReader // proposer, if it reads hidden states; else nil
 	traits    spec.Traits
 	large     bool // a draft step reads so many weights that a softmax costs little beside it (isLarge)

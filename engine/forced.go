@@ -17,8 +17,9 @@ import (
 // server gets no forced draft, because that would end the stream in which the server writes plain text
 // fastest.
 //
-// Sometimes the target spells a forced text in other tokens. The next forced text is tried all the
-// same: to stop trying was measured and is worse, because the target soon spells as expected again.
+// Sometimes the target spells a forced text in other tokens than the draft. force drafts the next
+// forced text all the same. Measurements showed that it is worse to stop, because the target soon
+// spells as expected again.
 func (r *reply) force(c *choice) {
 	form, s := r.session.form.shaper, r.config.Speculation
 	if form == nil || r.session.engine.target == nil {

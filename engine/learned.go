@@ -9,7 +9,7 @@ import (
 // lessons hold what rounds of one kind have shown about gamma and speed. Each kind has its own lessons:
 // sampled rounds, for example, cost more time than greedy ones and accept fewer tokens.
 type lessons struct {
-	kind      kind // of the rounds that taught these lessons
+	kind      kind // the kind of the rounds that taught these lessons
 	gamma     *gamma.Controller
 	sharpness sharpness
 }
@@ -17,7 +17,7 @@ type lessons struct {
 // kind identifies rounds that cost about the same and accept about the same.
 type kind struct {
 	path     spec.Path
-	greedy   bool // temperature 0; on the path fallback it can be either
+	greedy   bool // temperature 0; on the path fallback, rounds of both values occur
 	guided   bool
 	proposer string
 }

@@ -30,7 +30,7 @@ const prefillRows = 128
 type Source struct {
 	Path     string
 	Embedded []byte
-	Name     string // of an embedded model
+	Name     string // name of an embedded model; not used with a Path
 }
 
 // name is the path of the file, or the name of the embedded bytes.
@@ -40,7 +40,7 @@ func (s Source) none() bool { return s.Path == "" && s.Embedded == nil }
 
 // HeadSource is a file of trained heads inside the program.
 type HeadSource struct {
-	Name    string // of the proposer that it is for: "eagle" or "medusa"
+	Name    string // name of the proposer that uses these heads: "eagle" or "medusa"
 	Weights []byte // the bytes of a safetensors file
 	Config  []byte // the config.json beside it; nil: none
 }
@@ -70,7 +70,7 @@ type Options struct {
 type Engine struct {
 	options   Options
 	target    *model.Model // nil: it is on a server
-	shape     model.Config // of the target; for a server, only what is known of it
+	shape     model.Config // shape of the target; if a server has it, only what is known of it
 	draft     *model.Model // nil: there is none, or it was refused
 	lexicon   *lexicon     // nil: target and draft model have the same vocabulary
 	translate string       // how a draft of another vocabulary is used: "tokens" or "text"
@@ -83,8 +83,8 @@ type Engine struct {
 
 	next fallback // the engine that continues the replies after this one's device has failed
 
-	heads        map[string]*model.Head // by the name of their proposer
-	headsRefused map[string]string      // by the name of their proposer: why heads that were asked for cannot be used
+	heads        map[string]*model.Head // key: the name of the proposer that uses the heads
+	headsRefused map[string]string      // key: the same name; value: why heads that were asked for cannot be used
 }
 
 // Load reads the models. It emits Loading events for the progress and one Ready event for the result. If

@@ -64,8 +64,8 @@ func changedSettings(c config.Config) []string {
 	return list
 }
 
-// prover writes replies with a session. It then computes the probabilities of their tokens anew, without
-// speculation.
+// prover writes replies with a session. Then it computes the probabilities of their tokens a second
+// time, without speculation.
 type prover struct {
 	session *Session
 	before  config.Config // the session's settings before the proof

@@ -19,7 +19,7 @@ type reply struct {
 	out       listener
 	config    config.Config
 	uniforms  sample.Uniforms
-	learned   *lessons // of rounds of the same kind as the coming one
+	learned   *lessons // what rounds of the same kind as the coming round have taught
 	text      *text
 	script    // the tokens of prompt and reply so far
 	follower  // the proposer of the reply
@@ -69,7 +69,8 @@ const (
 	endError      = "error"
 )
 
-// run writes the reply. It leaves the session consistent however the reply ends, also when yield panics.
+// run writes the reply. It leaves the session consistent after every end of the reply, even if yield
+// panics.
 func (r *reply) run(ctx context.Context) {
 	healthy := false
 	defer func() { r.settle(healthy) }()

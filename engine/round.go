@@ -25,7 +25,7 @@ func (r *reply) round(ctx context.Context) (reason string, err error) {
 		return r.watch(ctx)
 	}
 	r.closeWatch()
-	r.turnTo(r.config) // a shaper may have ended, which changes the kind of round
+	r.turnTo(r.config) // a shaper may have no effect from here on, and then the rounds are of another kind
 	var did round.Result
 	driver := r.driver()
 	driver.Watch.Skip()

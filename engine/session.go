@@ -26,10 +26,10 @@ type Session struct {
 	companion *round.Guided // target and companion under guidance; nil until guidance is first on
 	driver    round.Driver
 	isStop    func(id int32) bool          // whether a token ends a reply
-	proposers map[string]spec.Proposer     // by name, each made at first use
-	made      map[string]string            // by name: the settings that the proposer was built from, as text
-	failed    map[string]string            // by name: why the proposer could not be made
-	setbacks  map[string]setback           // proposers that auto has given up
+	proposers map[string]spec.Proposer     // key: the name; each proposer is made at its first use
+	made      map[string]string            // key: the name of a proposer; value: the settings that it was built from, as text
+	failed    map[string]string            // key: the name of a proposer; value: why it could not be made
+	setbacks  map[string]setback           // key: the name of a proposer; value: why auto has given it up
 	corpus    *spec.Corpus                 // finished replies for lookups
 	costs     map[bool][]gamma.Observation // measured before the first reply; key true: at temperature 0
 	rehearser string                       // the proposer whose drafts were measured for costs

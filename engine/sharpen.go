@@ -14,7 +14,7 @@ import (
 // with.
 type sharpness struct {
 	params  sample.Params
-	overlap []float64 // for each of sharpenings: moving average of the chance of acceptance
+	overlap []float64 // for each factor in sharpenings: moving average of the chance of acceptance
 	looked  int
 	rounds  int // drafts since the candidates were last compared
 }

@@ -70,7 +70,7 @@ type Report struct {
 // Part is the agreement on some of the dialogues, or on all.
 type Part struct {
 	Source    string      `json:"source,omitempty"`
-	Dialogues int         `json:"dialogues"` // with at least one judged token
+	Dialogues int         `json:"dialogues"` // number of dialogues with at least one judged token
 	Tokens    int         `json:"tokens"`    // judged tokens
 	At        []Agreement `json:"at"`
 }
@@ -106,7 +106,7 @@ type measurement struct {
 	Pair
 	target, draft *reader
 	temperatures  []float64
-	tallies       []tally // of dialogues with judged tokens
+	tallies       []tally // one for each dialogue with judged tokens
 	cut           int
 }
 
@@ -216,9 +216,9 @@ type reader struct {
 	cache   compute.Cache
 	sampler sample.Sampler
 	logits  compute.Logits
-	row     []float32 // as wide as the model's scores
+	row     []float32 // one row of the model's scores, padding included
 	vocab   int
-	probs   []float64 // (vocab)
+	probs   []float64 // probabilities of the first vocab tokens of row
 }
 
 func newReader(m Model, vocab int) (*reader, error) {

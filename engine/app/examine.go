@@ -18,7 +18,7 @@ import (
 type ProofOptions struct {
 	Config    config.Config
 	Prompt    string
-	Seconds   float64  // for all combinations together
+	Seconds   float64  // time for all combinations together
 	Trials    int      // most replies for one combination
 	Proposers []string // names; nil: all that are available
 	Rule      string   // "": every lossless rule
@@ -58,7 +58,7 @@ func (a *App) Doctor(ctx context.Context, o DoctorOptions, progress func(what st
 type PairOptions struct {
 	Config  config.Config
 	Holdout string             // path of a file of dialogues to measure α on; "": α is not measured
-	Goals   map[string]float64 // by name, see pair.Options; nil: no goals
+	Goals   map[string]float64 // by name of a figure, see pair.Options; nil: no goals
 }
 
 // EvalPair lets a pair of models sit the exam, and compares its agreement and cost with the goals.

@@ -25,7 +25,7 @@ type PassOptions struct {
 // Passes are the results of TimePasses.
 type Passes struct {
 	speed.Passes
-	ResidentBytes int64 `json:"residentBytes"` // of this process, after the passes
+	ResidentBytes int64 `json:"residentBytes"` // resident memory of this process after the passes
 	WeightBytes   int64 `json:"weightBytes"`
 	CacheBytes    int64 `json:"cacheBytes"`
 }

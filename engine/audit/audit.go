@@ -38,7 +38,7 @@ type Options struct {
 type reply struct {
 	tokens []event.Token // committed
 	end    event.ReplyEnded
-	ms     float64  // of all rounds but the first, which includes reading the prompt
+	ms     float64  // milliseconds of all rounds except the first, which includes reading the prompt
 	timed  int      // tokens in these rounds
 	own    Counters // what the server told about the rounds of this reply
 }

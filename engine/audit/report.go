@@ -16,12 +16,12 @@ type Report struct {
 	Prompts     int          `json:"prompts"`
 	Differ      int          `json:"differ"` // texts that differ with and without speculation
 	Divergences []Divergence `json:"divergences"`
-	Tokens      int          `json:"tokens"` // of the speculative side
+	Tokens      int          `json:"tokens"` // committed tokens of the speculative side
 	Rounds      int          `json:"rounds"`
 	Drafted     int          `json:"drafted"`
 	Tested      int          `json:"tested"` // accepted or refused
 	Accepted    int          `json:"accepted"`
-	Kept        int          `json:"kept"` // by the server's counts, which include merged rounds
+	Kept        int          `json:"kept"` // accepted tokens by the server's counts, which also cover merged rounds
 	// Tokens per second, without the first round of each reply; 0 if not measured.
 	Speculative float64 `json:"speculativeTokensPerSecond"`
 	PlainSpeed  float64 `json:"plainTokensPerSecond"`

@@ -112,8 +112,8 @@ var arms = [...]arm{{false, false}, {false, true}, {true, false}, {true, true}}
 type bench struct {
 	session Session
 	options Options
-	replies map[arm][][]reply // by prompt and repeat
-	differs []int             // by prompt: index of the first token that differed between greedy texts of a repeat, or -1
+	replies map[arm][][]reply // for each arm: the replies to each prompt in each repeat
+	differs []int             // for each prompt: index of the first token that differed between the greedy texts of a repeat; -1 if none did
 
 	// The number of positions at which scores of verification were compared with those of decoding,
 	// and how many of them differ.

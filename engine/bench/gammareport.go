@@ -22,7 +22,7 @@ type GammaCell struct {
 	Set         string    `json:"set"`
 	Temperature float64   `json:"temperature"`
 	PlainMS     float64   `json:"plainMS"` // milliseconds per token
-	Fixed       []float64 `json:"fixed"`   // (Gammas)
+	Fixed       []float64 `json:"fixed"`   // speeds, one for each of GammaReport.Gammas
 	BestGamma   int       `json:"bestGamma"`
 	BestFixed   float64   `json:"bestFixed"`
 	CostAware   float64   `json:"costAware"`
@@ -103,7 +103,7 @@ func (r *GammaReport) WriteTable(w io.Writer) error {
 // gammaRow is a line of a table: a cell of the report, or all cells together.
 type gammaRow struct {
 	set, temperature, plainMS, drafted string
-	fixed                              []float64 // (Gammas)
+	fixed                              []float64 // speeds of the fixed γ, one for each column
 	aware                              float64
 }
 

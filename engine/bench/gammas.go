@@ -57,15 +57,14 @@ type Opened interface {
 
 // CompareGammas answers each prompt of each set at each temperature with each fixed γ and with the
 // cost-aware rule, several times. The order changes, so that a machine of varying speed favours no way
-// of choosing γ. Each repeat has its own seed, so that no way is judged by a single text: even with the
-// same seed, the text depends on γ, and texts differ in speed.
+// of choosing γ. Each repeat has a seed of its own, so that no way is judged by a single text: even
+// with the same seed, the text depends on γ, and texts differ in speed.
 //
 // The time of a prompt is the mean of the middle half of its times. For each set and temperature, each
-// way of choosing γ gets a session of its own, and a new one after every sessionRepeats repeats. So the
-// cost-aware rule learns from the rounds of its own session only.
+// way of choosing γ gets its own session, and a new session after every sessionRepeats repeats. So the
+// cost-aware rule learns only from the rounds of that session.
 //
 // progress may be nil; it is called after each cell. No sets, no temperatures or no repeats are an
-// error.
 // error.
 func CompareGammas(ctx context.Context, open func(context.Context) (Opened, error), o GammaOptions, progress func(done, total int)) (*GammaReport, error) {
 	if len(o.Sets) == 0 || len(o.Temperatures) == 0 || o.Repeats < 1 {
@@ -94,8 +93,8 @@ func CompareGammas(ctx context.Context, open func(context.Context) (Opened, erro
 type chooser struct {
 	session         Opened
 	change          [][2]string
-	ids             [][]int32   // by prompt: the tokens of the latest repeat
-	times           [][]float64 // (prompts, repeats), milliseconds per token
+	ids             [][]int32   // by prompt: the tokens of its latest reply
+	times           [][]float64 // by prompt and repeat: milliseconds per token
 	drafted, rounds float64
 }
 

@@ -67,7 +67,7 @@ type Side struct {
 	Drafted    int     `json:"drafted"`
 	Tested     int     `json:"tested"`
 	Accepted   int     `json:"accepted"`
-	Positions  []Share `json:"positions"` // by position in the draft
+	Positions  []Share `json:"positions"` // one for each position in the draft
 	BytesMoved int64   `json:"bytesMoved"`
 }
 

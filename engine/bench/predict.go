@@ -9,7 +9,7 @@ type Prediction struct {
 	Alpha        float64 `json:"alpha"`        // accepted over tested draft tokens
 	DraftMS      float64 `json:"draftMS"`      // time of one draft token
 	PlainMS      float64 `json:"plainMS"`      // time of a target pass over one row and of choosing its token, v(1)
-	VerifyMS     float64 `json:"verifyMS"`     // the same in speculative rounds, v(γ+1) on average
+	VerifyMS     float64 `json:"verifyMS"`     // time of the pass and of choosing tokens in a speculative round, v(γ+1) on average
 	Gamma        float64 `json:"gamma"`        // draft tokens of a speculative round on average
 	TokensARound float64 `json:"tokensARound"` // expected tokens of a round
 }

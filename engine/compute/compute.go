@@ -39,7 +39,7 @@ const (
 type Weight struct {
 	Name string
 	Type DType
-	Rows int // of all experts together
+	Rows int // rows of the matrices of all experts together
 	Cols int
 	// Experts is the number of matrices in a mixture of experts, which follow each other in Data; else 0.
 	Experts int

@@ -1,13 +1,13 @@
 package compute
 
-// Mixer is an optional interface of a Backend: mixtures of experts. A model with experts is refused
-// on other backends.
+// Mixer is an optional interface of a Backend: mixtures of experts. A model with experts is refused on
+// other backends.
 //
 // A layer has a matrix for each expert, all of the same shape; Weight.Experts says that a tensor has
-// them one after the other. Route chooses experts for each row. A choice is a row with one of its
-// experts. Each choice has a slot: a row in buffers of m·Used rows. Which slot a choice has is the
-// backend's choice; it may not change a bit of the result. Operations on single rows, such as SwiGLU, also
-// work on slots.
+// them one after the other. Route chooses experts for each row. A row together with one of its experts
+// is called a choice. Each choice has a slot: one row in buffers of m·Used rows. The backend decides
+// which slot a choice gets; this must not change a bit of the result. Operations on single rows, such
+// as SwiGLU, also work on slots.
 type Mixer interface {
 	// Routing makes room for the choices of maxRows rows.
 	Routing(maxRows int, r Router) (Routing, error)

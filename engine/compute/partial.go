@@ -10,7 +10,8 @@ type Partial interface {
 	// Reach returns the greatest length, at most n, to which Truncate can cut back.
 	Reach(n int) int
 	// Checkpoint makes it possible to go back to the present length later. If there are already
-	// CacheShape.Checkpoints, it drops the oldest. A Truncate to a smaller length drops a checkpoint, too.
+	// CacheShape.Checkpoints, it drops the oldest. Truncate drops the checkpoints of lengths above the
+	// new one.
 	Checkpoint() error
 }
 

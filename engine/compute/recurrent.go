@@ -12,10 +12,10 @@ type Recurrent interface {
 	// projections give; dst is (·, Heads·ValueDim). See ref.DeltaNet in kernels/ref for what is
 	// computed.
 	DeltaNet(dst, x, alpha, beta Buffer, m int, c Cache, d Recurrence) error
-	// Mamba2 does the same for a Mamba-2 layer; steps is (·, Heads). See ref.Mamba2.
+	// Mamba2 computes m rows of a Mamba-2 layer in the same way; steps is (·, Heads). See ref.Mamba2.
 	Mamba2(dst, x, steps Buffer, m int, c Cache, d Recurrence) error
-	// ShortConvolution does the same for a gated short convolution: x is (·, 3·Width) and dst (·,
-	// Width). See ref.ShortConvolution.
+	// ShortConvolution computes m rows of a gated short convolution in the same way: x is (·, 3·Width)
+	// and dst (·, Width). See ref.ShortConvolution.
 	ShortConvolution(dst, x Buffer, m int, c Cache, d Recurrence) error
 	// NormGroups is RMSNorm of each group of consecutive columns; a group has as many columns as the
 	// parameter group says. w has a weight for each column of x.
@@ -26,10 +26,10 @@ type Recurrent interface {
 type Recurrence struct {
 	Layer       int
 	Convolution Vector  // (Kernel, Width): weights of each column, for the oldest token first
-	Bias        Vector  // of the convolution; nil: none
-	Rate, Shift Vector  // of each head's decay
-	Skip        Vector  // of Mamba-2: how much of a head's value is added to what is read from its state
-	Eps         float32 // of a delta net
+	Bias        Vector  // bias of the convolution; nil: none
+	Rate, Shift Vector  // parameters of the decay, one of each for every head
+	Skip        Vector  // only for Mamba-2: how much of a head's value is added to what is read from its state
+	Eps         float32 // for a delta net: added to the squared lengths of queries and keys when they are normalised
 	Row         int     // first row of the buffers that belongs to this cache's sequence
 	Position    int     // position of that row: the cache's Len
 }

@@ -17,7 +17,7 @@ const MaxBytes = 64 << 10
 // FileError is one mistake in a file.
 type FileError struct {
 	File string
-	Line int // from 1; 0 if the mistake concerns the whole file
+	Line int // number of the line, counted from 1; 0 if the mistake concerns the whole file
 	Err  error
 }
 

@@ -62,7 +62,8 @@ func orFile(v string, err error) error {
 	return fmt.Errorf("%w; to read it from a file, write @%.64s", err, v)
 }
 
-// check compiles the constraint that is set. It needs no context: compiling has a limit of its own.
+// check compiles the constraint that is set. It needs no context, because compiling is limited in
+// steps.
 func (c Constraint) check() error {
 	_, err := c.Compile(context.Background())
 	return err

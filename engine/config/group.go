@@ -3,7 +3,7 @@ package config
 // Group is a group of settings, under which help lists their flags.
 type Group struct {
 	Name     string
-	sections []string // of config.toml; each belongs to one group
+	sections []string // names of sections of config.toml; each section belongs to one group
 }
 
 // Groups returns the groups in the order in which help shows them.

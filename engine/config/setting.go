@@ -27,7 +27,7 @@ type Applies string
 
 // The moments at which a changed value takes effect.
 const (
-	NextRound Applies = "at the next round" // also during a reply
+	NextRound Applies = "at the next round" // such a setting may change during a reply
 	NextReply Applies = "at the next reply"
 	NextStart Applies = "at the next start"
 )
@@ -36,7 +36,7 @@ const (
 type Setting struct {
 	Name    string // section and key in config.toml: "sampling.temperature"
 	Flag    string // on the command line, without dashes: "temperature"
-	Slash   string // in the chat, without the slash: "temp"; empty if there is no such command
+	Slash   string // name of the command in the chat, without the slash: "temp"; empty if there is no such command
 	Doc     string // one line of help, without a full stop
 	Example string // a value for the short help, which shows only settings that have one
 	Kind    Kind
@@ -45,8 +45,8 @@ type Setting struct {
 	OpenMin bool     // Min itself is not allowed
 	OpenMax bool     // Max itself is not allowed
 	Choices []string // the values of a Choice
-	First   []string // of a Choice that takes a cascade: the values that may stand before another, with a comma
-	Default string   // as Set takes it
+	First   []string // only for a Choice that takes a cascade: the values that may stand before another value, with a comma between
+	Default string   // the default value as text, in the form that Set takes
 	Applies Applies
 
 	field    func(*Config) any // returns a pointer to the field

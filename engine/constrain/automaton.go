@@ -32,7 +32,7 @@ type stack struct {
 // state is a set of stacks. Each has a terminal on top, or is the empty stack.
 type state struct {
 	stacks []int32 // ascending
-	next   []int32 // by class of byte: the next state; unknown until asked for
+	next   []int32 // for each class of byte: the next state; unknown until asked for
 	bytes  int32   // length of the shortest text that completes the form; maxClosing if there is none
 	// closingByte is the first byte of the closing (see tokensToClose), and closingNext the state
 	// after it. closingCount is the number of tokens of the closing; unknown until asked for.
@@ -52,10 +52,10 @@ type automaton struct {
 	class     [256]uint8
 	first     []byte // a byte of each class
 
-	lengths  []int32 // by node: the bytes of the shortest text it matches
+	lengths  []int32 // for each node: the length in bytes of the shortest text that it matches
 	stacks   []stack
-	toEnd    []int32 // by stack: the bytes of the shortest text that completes it
-	labels   []int32 // by stack: the index of the name of the part that its top belongs to, or noLabel
+	toEnd    []int32 // for each stack: the length in bytes of the shortest text that completes it
+	labels   []int32 // for each stack: the index of the name of the part that its top belongs to, or noLabel
 	stackIDs map[stack]int32
 	states   []state
 	stateIDs map[string]int32
@@ -63,7 +63,7 @@ type automaton struct {
 
 	leading int32 // the state made by withLead; unknown if there is none
 
-	marks []uint32 // by stack: the value of mark in the last call of open that visited the stack
+	marks []uint32 // for each stack: the value of mark in the last call of open that visited the stack
 	mark  uint32
 }
 

@@ -51,9 +51,9 @@ type grammar struct {
 	known    map[node]expr
 	sets     []byteSet
 	setIDs   map[byteSet]int32
-	rules    []expr // by rule; never until the rule is defined
+	rules    []expr // the expression of each rule; never until the rule is defined
 	names    []string
-	ruleName []string // by rule, for errors
+	ruleName []string // the name of each rule, for errors
 	// patternBytes is the size of all regular expressions that were compiled for this grammar.
 	patternBytes int
 }

@@ -17,7 +17,7 @@ type mask struct {
 // masks caches the masks that were used last.
 type masks struct {
 	byState map[int32]*list.Element
-	used    *list.List // of *mask, the most recently used first
+	used    *list.List // its elements are *mask, the most recently used first
 	bytes   int        // the memory of all of them
 	walk    []int32    // scratch: the states along the path to a node
 }

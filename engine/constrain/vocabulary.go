@@ -13,13 +13,13 @@ type Vocabulary struct {
 	Stops []int32 // the tokens that end a reply
 	Lead  bool    // a space at the beginning of a reply is not shown
 
-	text    [][]byte   // by id; nil for tokens that are never written
+	text    [][]byte   // the text of each token, by id; nil for tokens that are never written
 	longest int        // length of the longest text, at least 1
-	depth   []uint16   // by node, from 0
-	last    []byte     // by node: the byte that leads to it
-	end     []int32    // by node: the first node after its descendants
-	from    []int32    // by node: its tokens are order[from[i]:from[i]+own[i]]
-	own     []int32    // by node: the number of its tokens
+	depth   []uint16   // for each node: the number of bytes before the node's own byte
+	last    []byte     // for each node: the byte that leads to it
+	end     []int32    // for each node: the first node after its descendants
+	from    []int32    // for each node: its tokens are order[from[i]:from[i]+own[i]]
+	own     []int32    // for each node: the number of its tokens
 	order   []int32    // ids in the order of their texts
 	roots   [256]int32 // the node of each first byte, or unknown
 }

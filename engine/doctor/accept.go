@@ -20,8 +20,8 @@ type Accepted struct {
 	Drafted  int     `json:"drafted"`
 	Tested   int     `json:"tested"`
 	Kept     int     `json:"kept"`
-	StepMS   float64 `json:"stepMS"` // of one draft token
-	RestMS   float64 `json:"restMS"` // of a round, without its draft and its pass
+	StepMS   float64 `json:"stepMS"` // time of drafting one token
+	RestMS   float64 `json:"restMS"` // time of a round without its draft and its pass
 	// ByPosition is the share of tested draft tokens that were accepted, by position in the draft. A
 	// position with few tests has the share of all positions together.
 	ByPosition []float64 `json:"byPosition"`

@@ -15,12 +15,12 @@ type Report struct {
 	GammaMax    int       `json:"gammaMax"`
 	Seconds     float64   `json:"seconds"`
 	Lines       []Line    `json:"lines"`
-	VerifyMS    []float64 `json:"verifyMS"` // of target passes of 1, 2, … rows
+	VerifyMS    []float64 `json:"verifyMS"` // times of target passes of 1, 2, … rows
 	// ExpertsRead is how many experts of a layer each of these passes reads, on average; empty if the
 	// model has none.
 	ExpertsRead []float64   `json:"expertsRead,omitempty"`
 	Cliffs      []int       `json:"cliffs"`  // numbers of rows at which the cost of a pass jumps
-	DraftMS     float64     `json:"draftMS"` // of a step of the draft model; 0: no draft model
+	DraftMS     float64     `json:"draftMS"` // time of a step of the draft model; 0: no draft model
 	Memory      Memory      `json:"memory"`
 	Accepted    []Accepted  `json:"accepted"`
 	Recommended Recommended `json:"recommended"`
@@ -29,7 +29,7 @@ type Report struct {
 // Memory is in bytes; 0 means unknown.
 type Memory struct {
 	WeightBytes    int64 `json:"weightBytes"`
-	CacheBytes     int64 `json:"cacheBytes"` // of one conversation
+	CacheBytes     int64 `json:"cacheBytes"` // size of the caches of one conversation
 	ResidentBytes  int64 `json:"residentBytes"`
 	AvailableBytes int64 `json:"availableBytes"`
 }
@@ -38,7 +38,7 @@ type Memory struct {
 type Recommended struct {
 	Proposer string  `json:"proposer"`
 	Gamma    int     `json:"gamma"`
-	Speedup  float64 `json:"speedup"` // over plain decoding, expected from the costs measured here
+	Speedup  float64 `json:"speedup"` // speed divided by that of plain decoding, expected from the costs measured here
 }
 
 // Matched reports whether no line failed.

@@ -118,7 +118,7 @@ type Token struct {
 type Drafted struct {
 	Round    int     `json:"round"`
 	Gamma    int     `json:"gamma"`           // the draft length asked for
-	Probe    bool    `json:"probe,omitempty"` // as in Round
+	Probe    bool    `json:"probe,omitempty"` // see Round.Probe
 	Proposer string  `json:"proposer"`
 	Tokens   []Token `json:"tokens"` // without verdicts
 	DraftMS  float64 `json:"draftMS"`
@@ -130,7 +130,7 @@ const FromForm = "form"
 
 // Round is one pass of the target and its result.
 type Round struct {
-	Index     int    `json:"index"` // from 0 within the reply
+	Index     int    `json:"index"` // number of the round in the reply, counted from 0
 	Path      string `json:"path"`  // "greedy", "stochastic" or "fallback"; with a server also "drawn" or "reported"
 	PathWhy   string `json:"pathWhy"`
 	Gamma     int    `json:"gamma"` // the draft length asked for; len(Draft) may be less

@@ -88,7 +88,7 @@ type Auto struct {
 
 // Proposer says whether a proposer can be chosen.
 type Proposer struct {
-	Name    string `json:"name"`              // as in the setting speculation.proposer
+	Name    string `json:"name"`              // a name that the setting speculation.proposer allows
 	Refused string `json:"refused,omitempty"` // why it cannot be chosen
 	Words   string `json:"words,omitempty"`   // where its tokens come from
 }

@@ -8,7 +8,7 @@ type RaceOutcome struct {
 	Why      string `json:"why"` // why the texts must be the same, or need not be
 	Same     bool   `json:"same"`
 	Free     bool   `json:"free,omitempty"` // the texts may differ, and it is no error
-	Position int    `json:"position"`       // of the first token that differs; -1 if none does
+	Position int    `json:"position"`       // index of the first token that differs; -1 if none does
 }
 
 // Table is a part of a description, for example of a model file.

@@ -8,7 +8,7 @@ type Totals struct {
 	Drafted        int     `json:"drafted"`
 	Tested         int     `json:"tested"`
 	Accepted       int     `json:"accepted"`
-	PositionTested []int   `json:"positionTested"` // by draft position
+	PositionTested []int   `json:"positionTested"` // tested draft tokens at each position in the draft; PositionKept has the accepted ones
 	PositionKept   []int   `json:"positionKept"`
 	PrefillMS      float64 `json:"prefillMS"` // how long the target read the prompt, and the negative prompt under guidance
 	// ReadMS is how long the proposer read: the prompt, and tokens that it had missed. It is part of

@@ -35,9 +35,9 @@ type acceptance []position
 type position struct {
 	rate      // acceptance over all replies
 	here rate // acceptance in the current reply alone
-	// variance is how much the acceptance differs between replies, beyond chance: in some replies nearly
-	// each draft is accepted, in others hardly any. The larger it is, the sooner a reply is judged by its
-	// own rounds. (Empirical Bayes estimate, Efron and Morris, 1973)
+	// variance is how much the acceptance differs between replies, beyond chance: in some replies
+	// nearly all drafts are accepted, in others nearly none. The larger it is, the sooner a reply is
+	// judged by its own rounds. (Empirical Bayes estimate, Efron and Morris, 1973)
 	variance rate // its weight is 0 during the first reply
 }
 

@@ -118,5 +118,4 @@ func (c *Controller) Passed(confidence float64, held bool) {
 
 // lookupFading is the fraction of its weight that a bin loses each time a token of its confidence is
 // left out. So a try, which costs about one row, comes once in about a hundred such rounds.
-// try, which costs about one row, comes once in about a hundred such rounds.
 const lookupFading = 0.002

@@ -125,7 +125,7 @@ type Controller struct {
 	clock       costs  // measured costs
 	costs       *costs // the costs in use: clock, or nominal costs
 	window      window
-	reply       tally // of the current reply
+	reply       tally // the rounds of the current reply
 	recent      tally // rounds that asked for a draft, newer ones with more weight
 	replyTokens rate  // mean length of a reply
 	// Numbers of rounds: with a draft in all replies, plain in all replies, and with a draft since the

@@ -7,7 +7,7 @@ import "math"
 // and old, and on a machine that others use, the result would depend most on the load during each
 // round.
 type tally struct {
-	rounds []float64 // by number of tokens drafted: the rounds, each with its weight
+	rounds []float64 // index: tokens drafted in a round; value: sum of the weights of such rounds
 	tokens float64   // tokens that these rounds committed, with the same weights
 	lostMS float64   // milliseconds spent on asking for drafts that turned out empty, with the same weights
 	forced float64   // draft tokens that took no draft step, with the same weights
@@ -64,7 +64,7 @@ func (c *Controller) Speedup() (times float64, estimated bool) {
 
 const (
 	hindsightRounds = 16 // a reply with fewer rounds has shown too little
-	hindsightTests  = 4  // for a position with fewer tests in the reply, the estimate over all replies is used
+	hindsightTests  = 4  // a position with fewer tests in the reply gets the estimate over all replies
 )
 
 // Hindsight returns the fixed γ that would have been fastest in this reply so far. regret is the

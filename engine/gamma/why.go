@@ -8,7 +8,7 @@ func (c *Controller) worth(gamma int) string {
 	return fmt.Sprintf("expect %.2f tokens, in the time of %.2f without a draft", l.Tokens, l.Cost/plain)
 }
 
-// lowAcceptance is the acceptance below which speculation hardly ever pays, whatever it costs.
+// lowAcceptance is an acceptance so low that speculation hardly ever pays, even with a cheap draft.
 const lowAcceptance = 0.3
 
 // whyOff says why a draft of one token does not pay: few draft tokens are accepted, extra rows of a

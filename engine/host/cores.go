@@ -11,7 +11,7 @@ import (
 
 // machine is what the operating system tells about its processors. Tests fill it by hand.
 type machine struct {
-	files   fs.FS // of the system, from the root: /sys and /proc of Linux
+	files   fs.FS // the file system from its root, for /sys and /proc of Linux
 	allowed []int // logical processors that the process may use; empty: unknown
 	atOnce  int   // most goroutines that Go runs at once
 	// fastCores is the number of fast cores, if the system tells only this (macOS); 0 on other systems.
@@ -53,7 +53,7 @@ func (m machine) cores() (fast, slow int) {
 	for _, cpu := range m.list("sys/devices/cpu_atom/cpus") { // Intel
 		isSlow[cpu] = true
 	}
-	capacities, largest := map[int]int{}, 0 // by one logical processor of each core: the core's cpu_capacity
+	capacities, largest := map[int]int{}, 0 // key: one logical processor of each core; value: the core's cpu_capacity
 	seen := map[string]bool{}
 	for _, cpu := range m.allowed {
 		folder := fmt.Sprintf("sys/devices/system/cpu/cpu%d", cpu)

@@ -31,7 +31,7 @@ type Backend struct {
 	inputs    cpu.ExpertMemory
 	stateRoom []float32 // memory for copies of a layer's states; a pass computes on copies so that its rows can be removed
 
-	weightBytes int64 // of all matrices that were loaded
+	weightBytes int64 // size of all matrices that were loaded
 	nearBytes   int64 // up to this many bytes of weights stay in the last-level cache
 }
 

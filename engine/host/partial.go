@@ -17,8 +17,8 @@ import (
 type partialCache struct {
 	*cache
 	owner       *Backend
-	lowest      []int        // for each ring, the first token whose rows it has
-	before      []earlier    // by layer: the state before the last long pass
+	lowest      []int        // for each ring: the first token whose rows it has
+	before      []earlier    // for each layer: the state before the last long pass
 	checkpoints []checkpoint // the oldest first
 	free        []checkpoint
 }
@@ -27,7 +27,7 @@ type partialCache struct {
 // go back to every length from At to the length at the start of the pass.
 type earlier struct {
 	cpu.Snapshot
-	length int // of the cache at the start of the pass; 0: no copy
+	length int // length of the cache at the start of the pass; 0: no copy
 }
 
 func (e *earlier) reaches(n int) bool { return e.At() <= n && n <= e.length }

@@ -156,7 +156,7 @@ func (b *Backend) flush() {
 type rowPhase struct {
 	operations [8]rowOperation
 	rowShape
-	parts int // of the columns; join sets it
+	parts int // number of parts of the columns; join sets it
 }
 
 type rowShape struct {

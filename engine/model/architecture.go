@@ -34,7 +34,7 @@ type architecture struct {
 	sharedKeys  bool   // the last layers may attend to the keys and values of earlier layers
 	rotateFirst bool   // RoPE comes before the norms of query and key
 
-	activation compute.Activation // of the feed-forward network
+	activation compute.Activation // activation of the feed-forward network
 	experts    experts            // mixtures of experts
 	states     states             // layers with a state of fixed size
 	// queryWithGate: the tensor of the query has, head after head, the head's rows of the query and then
@@ -87,7 +87,7 @@ type rotates int
 
 const (
 	everyLayer  rotates = iota
-	threeOfFour         // all but the layers 3, 7, 11, …
+	threeOfFour         // every layer except 3, 7, 11, …
 	windowOnly          // layers with a window, or every layer if the model has no window
 )
 
@@ -96,7 +96,7 @@ type windows struct {
 	some bool // the family has windows
 	// fullEvery: of each fullEvery layers, the last one sees all keys. 0: no layer does.
 	fullEvery int
-	size      int // in keys, if the file does not say it; 0: no windows
+	size      int // number of keys, if the file does not say it; 0: no windows
 	// base is the base of RoPE's frequencies in layers with a window, if the file does not say it;
 	// 0: the same base as in the other layers.
 	base float64

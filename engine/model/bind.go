@@ -142,7 +142,7 @@ func (b *binder) findFused(name string, shape []int) (*binding, error) {
 		}
 		total += b.sizes[size]
 	}
-	length := &weight.Rows // of a matrix its rows, of a vector its length
+	length := &weight.Rows // the parts share the rows of a matrix, or the numbers of a vector
 	if weight.Rows == 1 {
 		length = &weight.Cols
 	}

@@ -17,7 +17,7 @@ type Config struct {
 	FFN     int // width of the feed-forward layer
 	Heads   int // query heads
 	KVHeads int // divides Heads
-	HeadDim int // of queries and keys
+	HeadDim int // numbers of a query and of a key in one head
 	Vocab   int
 	// ContextLength is the most tokens that the file allows. If the file has a window but the
 	// architecture is computed without windows, it is at most the window: in a longer text a pass
@@ -36,7 +36,7 @@ type Config struct {
 	Beside      bool           // layers with experts have a dense network, too
 	PerLayer    int            // width of the embedding of a token that each layer has for itself; 0: none
 
-	State     compute.CacheState // of layers with a state in place of keys and values; Heads is 0 if no layer has one
+	State     compute.CacheState // size of the state in layers that have one in place of keys and values; Heads is 0 if no layer has one
 	Unrotated bool               // queries and keys have no rotary positions
 	mixers    []mixers           // layer by layer; nil: all have attention and a feed-forward network
 
@@ -63,9 +63,9 @@ type Config struct {
 
 	Parameters  int64
 	LookedUp    int64         // parameters of PerLayerTable, of which a pass reads only the rows of its tokens
-	WeightBytes int64         // as the file stores them
+	WeightBytes int64         // size of the parameters in the file
 	WeightType  string        // the type of most of these bytes, such as "Q8_0"
-	CacheBytes  int64         // of one cache
+	CacheBytes  int64         // size of one cache
 	CacheType   compute.DType // type of keys and values
 }
 

@@ -15,7 +15,7 @@ const maxPadding = 1024
 type Head struct {
 	Layer      *LayerHead
 	Medusa     *Medusa
-	Name       string // as in the setting "proposer": "eagle", "medusa" or "mtp"
+	Name       string // name of the proposer that uses it: "eagle", "medusa" or "mtp"
 	Kind       string // "EAGLE", "EAGLE-3", "MTP" or "Medusa", with details
 	Parameters int64
 	Bytes      int64

@@ -33,8 +33,8 @@ type LayerHead struct {
 	embedding  compute.Matrix
 	fc         compute.Matrix // (dim, 2·dim); for EAGLE-3 (dim, len(taps)·target's Dim)
 	fcBias     compute.Vector
-	inputNorm  compute.Vector // of the embedding; nil for EAGLE, like the next two
-	hiddenNorm compute.Vector // of the state
+	inputNorm  compute.Vector // norm of the embedding; nil for EAGLE, like the next two norms
+	hiddenNorm compute.Vector // norm of the state
 	outputNorm compute.Vector
 	normed     bool // EAGLE-3: the residual connection starts from the normed state
 	output     compute.Matrix

@@ -39,7 +39,7 @@ type Model struct {
 	ones        compute.Vector // weights of the norm of embeddings; nil: no such norm
 	activations activations
 	pass        pass
-	ids         []int32 // of all parts of a pass, one after the other
+	ids         []int32 // tokens of all parts of a pass, one part after the other
 	perLayerIDs []int32 // rows of PerLayerTable
 	matrices    []Matrix
 	tap         *compute.Tap    // where passes leave hidden states; nil: nowhere
@@ -51,8 +51,8 @@ type Model struct {
 // Matrix is a weight matrix of a model, as the backend holds it.
 type Matrix struct {
 	Taken compute.Matrix
-	Type  string // in the file, such as "Q8_0"
-	Bytes int64  // in the file
+	Type  string // type in the file, such as "Q8_0"
+	Bytes int64  // size in the file
 }
 
 // activations are the buffers of a pass, (PrefillRows, cols). Only scores has fewer rows: MaxRows.
@@ -81,7 +81,7 @@ type activations struct {
 	queryTurned  compute.Buffer // heads·Turned
 	keyTurned    compute.Buffer // Turned
 	headProducts compute.Buffer // (rows·heads, Dim of Latent)
-	headQueries  compute.Buffer // the same numbers in the order of the rows
+	headQueries  compute.Buffer // the numbers of headProducts in the order of the rows
 	headValues   compute.Buffer // (rows·heads, Value)
 	mixed        compute.Buffer // heads·Value
 	chosenHeads  compute.Buffer // (rows·heads, heads)

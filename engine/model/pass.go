@@ -12,9 +12,9 @@ import (
 type pass struct {
 	compute.Backend
 	model *Model
-	ctx   context.Context // of the call that this pass serves
+	ctx   context.Context // context of the call that this pass serves
 	parts []Part
-	rows  int // of all parts together
+	rows  int // number of rows of all parts together
 	err   error
 }
 

@@ -8,7 +8,7 @@ import (
 // ropeTables hold cosine and sine for every position, computed in float64 and rounded once.
 type ropeTables struct {
 	cos, sin           []float32 // (MaxTokens, ropeDim/2)
-	queryCos, querySin []float32 // for queries; the same as cos and sin unless queries grow with their position
+	queryCos, querySin []float32 // tables for queries; the same as cos and sin unless queries grow with their position
 }
 
 // Scaling stretches the positions of a model to longer texts than it was trained on at first.
@@ -220,7 +220,7 @@ func (m *metadata) yarnMagnitude(factor float64) float64 {
 
 // layerWindows says which layers of a model have a window, and its size.
 type layerWindows struct {
-	size   int // in keys; 0: no layer has a window
+	size   int // size of the window in keys; 0: no layer has a window
 	base   float64
 	layers []bool
 }

@@ -15,7 +15,7 @@ type layerShape struct {
 	ropeDim          int                // numbers of a head that are rotated
 	ffn              int                // 0: the layer has experts, or no feed-forward network
 	borrows          bool               // keys and values are those of an earlier layer
-	state            compute.CacheState // of a layer with a state
+	state            compute.CacheState // size of the state, in a layer that has one
 	attentionScale   float64
 }
 

@@ -58,7 +58,8 @@ func (m *metadata) readHeads(s compute.CacheState) compute.CacheState {
 	return s
 }
 
-// placeStatesBetween reads which layers have a state: all but every n-th layer, which has attention.
+// placeStatesBetween reads which layers have a state: every n-th layer has attention, and all others
+// have a state.
 func (m *metadata) placeStatesBetween(c *Config) {
 	every := m.count("full_attention_interval", 4, mostLayers)
 	recurrent, found, err := m.file.Bools(m.key("attention.recurrent_layers"))

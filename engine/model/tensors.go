@@ -60,7 +60,7 @@ type layer struct {
 	number    int // the layer's number in the file
 	shape     layerShape
 	keysOf    int            // the layer whose keys and values it attends to, usually itself
-	valueNorm compute.Vector // of each head of the values; nil: values are not normalised
+	valueNorm compute.Vector // norm of each head of the values; nil: values are not normalised
 	window    int            // number of keys that a row sees, its own included; 0: all
 	rope      *ropeTables    // nil: positions are not rotated
 	buffers   *layerBuffers  // shared by all layers of this size
@@ -85,7 +85,7 @@ type mixture struct {
 	ExpertsNorm     compute.Vector `gguf:"blk.%d.pre_ffw_norm_2.weight" shape:"dim" in:"beside"`
 	ExpertsPostNorm compute.Vector `gguf:"blk.%d.post_ffw_norm_2.weight" shape:"dim" in:"beside"`
 	DownEachScale   compute.Vector `gguf:"blk.%d.ffn_down_exps.scale" shape:"experts" need:"optional" in:"beside"`
-	routerNorm      compute.Vector // of the router's input: RouterScale/√Dim
+	routerNorm      compute.Vector // norm of the router's input: RouterScale/√Dim
 
 	SharedGate   compute.Matrix `gguf:"blk.%d.ffn_gate_shexp.weight" shape:"shared_ffn,dim" in:"shared"`
 	SharedUp     compute.Matrix `gguf:"blk.%d.ffn_up_shexp.weight" shape:"shared_ffn,dim" in:"shared"`

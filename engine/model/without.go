@@ -62,7 +62,7 @@ func (c Config) ParametersWithout(layers int) int64 {
 		return c.Parameters - int64(layers)*(c.Parameters-tables*int64(c.Vocab)*int64(c.Dim))/int64(c.Layers)
 	}
 	queries, keys := int64(c.Heads*c.HeadDim), int64(c.KVHeads*c.HeadDim)
-	width := int64(c.FFN) // of all networks of a layer together
+	width := int64(c.FFN) // width of all feed-forward networks of a layer together
 	if n := int64(c.Experts.Experts); n > 0 {
 		mixed := n*int64(c.ExpertFFN) + int64(c.SharedFFN)
 		if c.Beside {

@@ -113,7 +113,7 @@ func (s *Sampling) banned(reply []int32) func(id int32) bool {
 	written := s.text(reply)
 	return func(id int32) bool {
 		stop := slices.Contains(s.Stops, id)
-		bad := func(word string) bool { // only a bad word that this token completes; a change of settings can make earlier text bad
+		bad := func(word string) bool { // true if this token completes a bad word; an older bad word does not count, because settings may have changed since
 			return strings.Contains((written + s.text([]int32{id}))[max(0, len(written)-len(word)+1):], word)
 		}
 		return slices.Contains(banned, id) || len(allowed) > 0 && !slices.Contains(allowed, id) && !stop ||

@@ -14,8 +14,8 @@ type Judge struct {
 	decode func(ids []int32) string
 	rng    *rand.Rand
 
-	singles map[string]*[orders][]float64 // by name of a test: the values that must be uniform
-	pairs   map[string]*[orders][]pair    // by name of a test
+	singles map[string]*[orders][]float64 // key: the name of a test; value: the values that must be uniform, in each order
+	pairs   map[string]*[orders][]pair    // key: the name of a test; value: the pairs that must be independent, in each order
 	lengths []float64                     // the value of each reply's length
 	drafts  [orders][]float64             // values of the draft tokens that were tested, accepted or not
 	names   []string                      // keys of singles and pairs, in the order of their first use

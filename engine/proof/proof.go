@@ -48,7 +48,7 @@ type Subject struct {
 
 // Options bound a run.
 type Options struct {
-	Seconds float64 // for the whole run
+	Seconds float64 // time for the whole run
 	Replies int     // most replies of one contestant
 	Seed    uint64
 	Now     func() time.Time

@@ -17,7 +17,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 	told := map[string]bool{}
 	for _, c := range r.Cases {
 		if c.Replies == 0 {
-			if !told[c.Proposer] { // the same with every rule
+			if !told[c.Proposer] { // one line is enough: the reason is the same with every rule
 				fmt.Fprintf(t, "%s\t–\t%s\n", c.Proposer, c.Verdict)
 			}
 			told[c.Proposer] = true

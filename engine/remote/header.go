@@ -61,7 +61,7 @@ func (s *Server) hidden(text string) string {
 	}
 	for _, values := range s.headers {
 		for _, v := range values {
-			for _, part := range strings.FieldsFunc(v, endsSecret) { // of «Bearer KEY», a server may repeat only KEY
+			for _, part := range strings.FieldsFunc(v, endsSecret) { // a server that got «Bearer KEY» may repeat only KEY
 				if len(part) >= shortSecret {
 					text = strings.ReplaceAll(text, part, "[header]")
 				}

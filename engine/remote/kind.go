@@ -126,7 +126,7 @@ func listed(names []string) string {
 type Description struct {
 	Kind              Kind
 	Address, Model    string
-	Host              string // of the address, with its port
+	Host              string // host of the address, with its port
 	Context, Vocab    int    // tokens
 	Slots             int    // sequences at the same time; 0: unknown
 	Parameters, Bytes int64

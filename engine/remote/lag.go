@@ -4,7 +4,7 @@ package remote
 // needs γ+1 sequences, and each has a cache of its own. One of them writes the stream; each of the
 // others has read only the prompts that earlier drafts sent to it.
 type lag struct {
-	held    [][]int32 // by row of a draft: the prompt that its sequence has read
+	held    [][]int32 // for each row of a draft: the prompt that the row's sequence has read
 	tokenMS float64   // milliseconds for reading a token of a prompt; 0: not known
 }
 

@@ -28,7 +28,7 @@ const (
 	// mostRepeats is how often a request is repeated while the server is too busy, or does not answer its
 	// gateway. Requests here change nothing on the server, so repeating them is safe.
 	mostRepeats = 5
-	mostPause   = 30 * time.Second // limit of the wait before a repetition, whatever Retry-After says
+	mostPause   = 30 * time.Second // limit of the wait before a repetition, even if Retry-After asks for more
 	loadPause   = 500 * time.Millisecond
 	// gatewayPause is short: a gateway fails at once if it uses a connection that the server has
 	// closed, and it does not use this connection a second time.

@@ -96,8 +96,8 @@ func (r *row) fill(dst []float32) {
 	}
 }
 
-// decides reports whether the filters p give the same distribution however the tokens outside the row
-// share their probability.
+// decides reports whether the filters p give the same distribution for every way in which the tokens
+// outside the row can share their probability.
 func (r *row) decides(p sample.Params) bool {
 	switch {
 	case r.whole():
@@ -118,8 +118,9 @@ func (r *row) decides(p sample.Params) bool {
 	return false
 }
 
-// apart reports whether it is certain which are the n likeliest tokens. They must be likelier than the
-// last token of the row, because a token outside the row may be as likely as that one, and have a lower id.
+// apart reports whether the row shows which n tokens are the likeliest. These must be likelier than the
+// last token of the row: a token outside the row may be as likely as that last one, and have a lower
+// id.
 func (r *row) apart(n int) bool { return n < len(r.top) && r.top[n-1].logProb > r.last() }
 
 // relative is the relative error of a row's sums: the server rounds its numbers.

@@ -21,7 +21,7 @@ var errFalse = errors.New("the server's answer is wrong")
 type place struct {
 	top   []entry
 	drawn int32  // the token that the server drew; -1 if it does not say
-	own   *entry // as in row
+	own   *entry // the drawn token, if it is not among the likeliest; see row.own
 	// Tokens of the prefix that llama-server had to compute, and the milliseconds that it took; 0 for other servers.
 	read   int
 	readMS float64

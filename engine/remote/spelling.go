@@ -20,7 +20,7 @@ const mostSpelt = 512
 type spelling struct {
 	bytes   func(id int32) []byte
 	control func(id int32) bool
-	parts   map[string][]int32 // by text: the tokens whose text is not whole characters
+	parts   map[string][]int32 // key: a text that is not whole characters; value: the tokens with this text
 	same    bool               // the server spells its tokens as this vocabulary does
 }
 
@@ -51,7 +51,7 @@ func (s *spelling) check(id int32, theirs []int) error {
 	return nil
 }
 
-// checkText does the same for a piece of a stream that has one whole token.
+// checkText compares the text of a token that came alone in a piece of a stream with its text here.
 func (s *spelling) checkText(id int32, text string) error {
 	if s.same && text != "" && !s.control(id) && utf8.Valid(s.bytes(id)) && string(s.bytes(id)) != text {
 		return errSpelling(id)

@@ -60,7 +60,7 @@ func (e events) next() ([]byte, error) {
 // take their tokens from it, so they need not wait for a request each.
 type stream struct {
 	events
-	ctx    context.Context // of the request, which lasts as long as the stream
+	ctx    context.Context // context of the request, which lasts as long as the stream
 	cancel context.CancelCauseFunc
 	answer *http.Response
 	at     []int32       // the prompt, and the tokens taken from the stream so far

@@ -17,7 +17,7 @@ type Target struct {
 	server *Server
 	held   []int32 // the tokens of the conversation, sent again with each request
 	vocab  int
-	scores scores // of the last pass
+	scores scores // rows of the last pass
 	stream *stream
 	lag    lag
 	advice advice
@@ -113,7 +113,7 @@ func (t *Target) Score(ctx context.Context, last int32, draft *spec.Draft, terms
 // scores are the rows of one pass. They have the methods of round.Scores.
 type scores struct {
 	target   *Target
-	ctx      context.Context // of the pass; also for later requests, if a row is too short to decide
+	ctx      context.Context // context of the pass; also used by later requests, if a row is too short to decide
 	way      way
 	params   sample.Params
 	shaped   bool

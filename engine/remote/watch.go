@@ -50,7 +50,7 @@ type Step struct {
 type Watch struct {
 	events
 	server *Server
-	ctx    context.Context // of the request
+	ctx    context.Context // context of the request
 	cancel context.CancelCauseFunc
 	answer *http.Response
 

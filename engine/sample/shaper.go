@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// Shaper edits the logits of a row, given the tokens before it: a penalty, a bias, a ban, a
-// grammar. With a Shaper a row depends on earlier tokens of its own round, so such rounds are
-// verified position by position.
+// Shaper edits the logits of a row, given the tokens before it: a penalty, a bias, a ban, a grammar.
+// With a Shaper a row depends on earlier tokens of the same round, so such rounds are verified position
+// by position.
 //
-// A Shaper keeps the context as a stack. Before a row is shaped, every token before the row has
-// been pushed. Tokens that turn out not to be committed are popped again. The same Shaper shapes
-// the draft's rows and the target's rows of a round, one after the other.
+// A Shaper keeps the context as a stack. Before a row is shaped, every token before the row has been
+// pushed. Tokens that do not become part of the reply are popped again. The same Shaper shapes the
+// draft's rows and the target's rows of a round, one after the other.
 type Shaper interface {
 	// Name says in one or two words what the Shaper is, for the screen: "penalties", "JSON schema".
 	Name() string

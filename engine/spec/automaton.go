@@ -28,7 +28,7 @@ type automaton struct {
 	lookup map[uint64]int32 // index of an edge by leaving(state, token)
 	tokens int              // tokens added; a shared beginning counts once
 
-	horizon int32 // at least 2
+	horizon int32 // length in tokens of the longest substrings that are counted; at least 2
 
 	last int32   // the state of the whole sequence that is being added
 	tail stretch // the end of that sequence: its last horizon tokens

@@ -183,7 +183,7 @@ func weightedResidual(dst []float64, w float64, p, q sample.Dist) float64 {
 	return sums[0] + sums[1] + (sums[2] + sums[3]) + weightedResidualOf(dst, w, p, q, n)
 }
 
-// weightedResidualOf does the same for the ids from first on, and for every kind of q.
+// weightedResidualOf is weightedResidual for the ids from first on, and for every kind of q.
 func weightedResidualOf(dst []float64, w float64, p, q sample.Dist, first int) float64 {
 	mass := 0.0
 	for id := first; id < len(p.P); id++ {

@@ -39,7 +39,7 @@ func (v *Verifier) Inspect(n int, target Rows, draft Draft, terms Terms) (Inspec
 	if drawn { // the target drew from a distribution that is not known: show the plain softmax
 		terms.Params, terms.Shapers = sample.Params{Temperature: 1, TopP: 1}, nil
 	}
-	p, err := v.predict(Fallback, target, draft.Tokens, terms) // path Fallback, because this needs whole rows whichever path the round took
+	p, err := v.predict(Fallback, target, draft.Tokens, terms) // path Fallback, because all rules together need whole rows, which the round may not have needed
 	if err != nil {
 		return in, err
 	}

@@ -9,7 +9,7 @@ import (
 // LogProbs are natural logarithms of the target's probabilities at the place of one committed
 // token. They come from the raw scores, before penalties, bans and filters.
 type LogProbs struct {
-	Own float64            // of the committed token
+	Own float64            // log-probability of the committed token
 	Top []sample.Candidate // the likeliest tokens, best first; P is the logarithm
 }
 

@@ -29,7 +29,7 @@ type Ngram struct {
 	// token; 0 if there is none. A search follows these links back from the last token. So it touches
 	// little memory, which matters because a pass over the weights has filled the processor's caches.
 	earlier []int32
-	latest  []int32 // by token: the position after its last occurrence, 0 if it has none
+	latest  []int32 // for each token: the position after its last occurrence; 0 if it has none
 
 	draft Draft // the last draft; the next one uses its memory again
 }

@@ -70,8 +70,8 @@ func (r *Retold) Propose(ctx context.Context, ask Ask) (Draft, error) {
 	return draft, nil
 }
 
-// Committed keeps the draft model's own tokens as far as they have the text of the committed tokens, and
-// spells the remaining text anew.
+// Committed keeps the draft model's own tokens up to the first that differs from the committed text,
+// and spells the text after them in new tokens.
 func (r *Retold) Committed(tokens []int32) error {
 	var text []byte
 	n := 0

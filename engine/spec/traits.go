@@ -3,7 +3,7 @@ package spec
 // Traits describe a kind of proposer. They are known before a proposer is made, so that no code needs
 // to look at its type.
 type Traits struct {
-	Name string // as in the setting speculation.proposer
+	Name string // a name that the setting speculation.proposer allows
 	From Source // what the draft tokens come from
 	// FindsChats: the proposer keeps text of earlier chats. For a reply that must not depend on these
 	// chats, it is reset.

@@ -14,8 +14,8 @@ type Assembly struct {
 	Name   string // path of the folder or file that the user gave
 	Format string // such as "safetensors"
 	Files  int    // files with weights
-	Size   int64  // of these files, bytes
-	Header []byte // of the GGUF file, from gguf.Builder
+	Size   int64  // size of these files in bytes
+	Header []byte // header of the GGUF file, from gguf.Builder
 	Bytes  int64  // size of the GGUF file
 
 	// Fill writes the data of a tensor; nil: only the header is wanted.

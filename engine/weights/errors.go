@@ -22,7 +22,7 @@ var ErrChanged = errors.New("the file changed while it was read; try again when 
 type MalformedError struct {
 	File    string // path or name, as given to Open or Parse
 	Field   string // such as "tensors[3] \"blk.0.attn_q.weight\" dims[1]"; quoted text is cut
-	Offset  int64  // of the field's first byte in the file
+	Offset  int64  // position of the field's first byte in the file
 	Got     string
 	Allowed string
 }

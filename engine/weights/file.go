@@ -38,7 +38,7 @@ import (
 // ReleasePart change it.
 type File struct {
 	name   string
-	size   int64 // of the whole file, bytes
+	size   int64 // size of the whole file in bytes
 	header header
 	data   []byte // header and tensors, or the header alone
 
@@ -50,7 +50,7 @@ type File struct {
 	from *Assembly // the files of another format that the model was read from; nil for a GGUF file
 
 	owned    bool          // data is memory of the File, not borrowed
-	released []atomic.Bool // by index of header.tensors: the tensor's data were given back
+	released []atomic.Bool // for each index of header.tensors: whether the tensor's memory was given back
 }
 
 // Name returns the path or name under which the file was opened.

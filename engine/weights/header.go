@@ -14,7 +14,7 @@ import (
 const (
 	maxKeys     = 4096
 	maxTensors  = 8192
-	maxElements = 4 << 20 // of a metadata array
+	maxElements = 4 << 20 // most elements of a metadata array
 	maxKeyBytes = 1<<16 - 1
 	// The specification says 64, but diffusion models in use have longer names.
 	maxNameBytes  = 256

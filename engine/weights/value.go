@@ -14,7 +14,7 @@ type value struct {
 	elem gguf.ValueType // type of an array's elements
 	// Scalars: the bytes as stored, zero-extended. Strings: length. Arrays: count.
 	bits   uint64
-	offset int64 // of the scalar, the string's first byte, or the array's first element
+	offset int64 // position of the scalar, of the string's first byte, or of the array's first element
 	end    int64
 }
 

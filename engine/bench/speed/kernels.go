@@ -10,7 +10,7 @@ import (
 	"specula/engine/model"
 )
 
-// raise replaces each ceiling of c by that of to, if the latter is higher.
+// raise replaces each ceiling of c by the same ceiling of to, if that is higher.
 func raise(c *compute.Ceilings, to compute.Ceilings) {
 	c.ReadBytesPerS = max(c.ReadBytesPerS, to.ReadBytesPerS)
 	c.FloatMulPerS = max(c.FloatMulPerS, to.FloatMulPerS)
@@ -33,14 +33,14 @@ type Product struct {
 	// as fast a second later.
 	OfReading float64 `json:"ofReading"`
 
-	ofReading []float64 // by turn
+	ofReading []float64 // the values whose median is OfReading, one for each turn
 }
 
 // Verification is the cost of a pass of m rows after contextTokens tokens.
 type Verification struct {
 	M         int     `json:"m"`
 	MS        float64 `json:"ms"`
-	Ratio     float64 `json:"ratio"`     // of this time to the time of a pass of one row
+	Ratio     float64 `json:"ratio"`     // this time divided by the time of a pass of one row
 	WaitingMS float64 `json:"waitingMS"` // time that a thread waited for the other threads
 	// Experts is how many experts of a layer the pass reads, on average; 0 if the model has none.
 	Experts float64 `json:"experts,omitempty"`
@@ -65,8 +65,9 @@ type Kernels struct {
 
 const (
 	contextTokens = 64
-	// runs is how often each measurement is repeated; short passes up to mostRuns times within passTime.
-	// The result is the least time of a product, and the median time of a pass.
+	// runs is how often each measurement is repeated. Short passes are repeated more often: until
+	// passTime is over, but at most mostRuns times. The result is the least time of a product, and the
+	// median time of a pass.
 	runs, mostRuns = 7, 200
 	passTime       = time.Second
 	// productTime limits the runs of one product in a turn. There are several turns, because a machine

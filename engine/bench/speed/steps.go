@@ -16,7 +16,7 @@ import (
 type Steps struct {
 	TargetMS float64 `json:"targetMS"` // medians
 	DraftMS  float64 `json:"draftMS"`
-	Ratio    float64 `json:"ratio"` // of the draft's step to the target's
+	Ratio    float64 `json:"ratio"` // time of the draft's step divided by that of the target's step
 	// LeastRatio is the ratio of the shortest steps, which a busy machine disturbs less.
 	LeastRatio float64 `json:"leastRatio"`
 }

@@ -40,7 +40,7 @@ type Server struct {
 	Speculates [][2]int
 	// Piece is how many bytes of a stream are sent at a time; 0: one event at a time.
 	Piece int
-	Rand  *rand.Rand // for the server's draws; nil at temperature 0
+	Rand  *rand.Rand // source of the server's draws; nil at temperature 0
 
 	// Bugs that tests plant.
 	OneSeed  bool // all prompts of a request use the same random number

@@ -43,8 +43,8 @@ type World struct {
 	Depth  int // positions that have scores
 	Params sample.Params
 	target [][]float32 // (Depth·Vocab, Vocab) raw scores, by position and token before
-	draft  [][]float32 // the same for the draft
-	exact  [][]float64 // by position and token before: the target's distribution under Params, from package oracle
+	draft  [][]float32 // raw scores of the draft, arranged like target
+	exact  [][]float64 // for each position and token before it: the target's distribution under Params, from package oracle
 }
 
 // NewWorld makes a language with the given numbers of tokens and positions. The same seed gives the

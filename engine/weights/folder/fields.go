@@ -13,7 +13,7 @@ import (
 // after the other; after an error, getters return the zero value.
 type Fields struct {
 	file   string // path of the file
-	prefix string // of names in errors, such as "rope_parameters."
+	prefix string // put before the names in errors, such as "rope_parameters."
 	values map[string]any
 	err    *error // shared by all objects of the file
 }

@@ -47,9 +47,9 @@ const (
 type Folder struct {
 	path   string
 	shards []*safetensors.File
-	sizes  int64 // of all shards, bytes
+	sizes  int64 // size of all shards in bytes
 	where  map[string]place
-	names  []string // of all tensors, by shard and position
+	names  []string // names of all tensors, by shard and then by position
 	config Fields
 }
 

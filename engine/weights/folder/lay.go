@@ -14,8 +14,8 @@ import (
 
 // Tensor says how a tensor of a GGUF file is made from those of the folder.
 type Tensor struct {
-	Name    string    // in the GGUF file
-	From    []string  // in the folder; the rows of several tensors follow each other
+	Name    string    // name of the tensor in the GGUF file
+	From    []string  // names of tensors in the folder; the rows of several tensors follow each other
 	Numbers []float32 // the content, if it does not come from the folder; then From is empty
 	PlusOne bool      // 1 is added to each number
 	// Heads, if not 0, is the number of heads whose rows are reordered: of the n rows of a head, rows i
@@ -27,7 +27,7 @@ type Tensor struct {
 type layout struct {
 	Tensor
 	parts      []part
-	typ        compute.DType // in the GGUF file
+	typ        compute.DType // type of the tensor in the GGUF file
 	rows, cols int
 }
 
@@ -35,7 +35,7 @@ type layout struct {
 type part struct {
 	place
 	rows  int
-	scale *scale // of the blocks of an FP8 tensor; nil for other types
+	scale *scale // factors of the blocks of an FP8 tensor; nil for other types
 }
 
 // Lay makes the GGUF file of these metadata and tensors, in this order; if fill is false, only its

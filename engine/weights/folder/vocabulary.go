@@ -68,7 +68,7 @@ func (m *merges) UnmarshalJSON(data []byte) error {
 
 // vocabulary collects the values of the metadata tokenizer.ggml.*.
 type vocabulary struct {
-	path   string // of tokenizer.json
+	path   string // path of tokenizer.json
 	tokens []string
 	types  []int32
 	ids    map[string]int32

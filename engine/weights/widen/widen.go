@@ -47,7 +47,7 @@ func ToF16(file []byte) ([]byte, error) {
 // not check lengths.
 func copyMetadata(b *gguf.Builder, file []byte) {
 	le := binary.LittleEndian
-	at := 24 // after magic, version and the two counts
+	at := 24 // the position after magic, version and the two counts
 	text := func() string {
 		n := int(le.Uint64(file[at:]))
 		at += 8 + n
