@@ -44,7 +44,7 @@ type Conversation struct {
 	*engine.Session
 	engine  *engine.Engine
 	devices *host.Devices  // nil: another conversation owns them
-	server  *remote.Server // nil: the target is on this machine
+	server  *remote.Server // nil: the target is on this machine, or another conversation owns the server
 }
 
 // Open loads the models and opens a conversation. It emits the progress of loading and its result. If
@@ -138,9 +138,13 @@ func (c *Conversation) Reply(ctx context.Context, prompt string) iter.Seq[event.
 	return c.Generate(ctx, engine.Request{Messages: []engine.Message{{Role: "user", Content: prompt}}})
 }
 
-// Close frees the session and closes the devices that the conversation owns.
+// Close frees the session, and closes the devices that the conversation owns and its connections to a
+// server.
 func (c *Conversation) Close() error {
 	err := c.Session.Close()
+	if c.server != nil {
+		c.server.Close()
+	}
 	if c.devices != nil {
 		err = errors.Join(err, c.devices.Close())
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -106,6 +108,14 @@ func ended(t *testing.T, c *Conversation, prompt string) (end event.ReplyEnded, 
 
 func opened(t *testing.T, values ...string) *Conversation {
 	t.Helper()
+	conversation := openedToClose(t, values...)
+	t.Cleanup(func() { _ = conversation.Close() })
+	return conversation
+}
+
+// openedToClose is opened for a test that closes the conversation itself.
+func openedToClose(t *testing.T, values ...string) *Conversation {
+	t.Helper()
 	c := config.Default()
 	c.Device.Device = "cpu"
 	for pair := range slices.Chunk(values, 2) {
@@ -118,7 +128,6 @@ func opened(t *testing.T, values ...string) *Conversation {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = conversation.Close() })
 	return conversation
 }
 
@@ -153,6 +162,36 @@ func TestGreedyTextOverAServerIsTheTargets(t *testing.T) {
 	}
 	if drafted < 100 {
 		t.Errorf("only %d draft tokens were accepted in all", drafted)
+	}
+}
+
+// Close also closes the connections to a server. Otherwise they would stay open until they have been idle
+// for 4 s.
+func TestCloseClosesTheConnectionsToAServer(t *testing.T) {
+	var open atomic.Int64
+	listener := httptest.NewUnstartedServer(pairServer(t))
+	listener.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		switch state {
+		case http.StateNew:
+			open.Add(1)
+		case http.StateClosed:
+			open.Add(-1)
+		}
+	}
+	listener.Start()
+	defer listener.Close()
+	there := openedToClose(t, "temperature", "0", "max-tokens", "4", "remote", listener.URL, "proposer", "ngram")
+	ended(t, there, "What is speculative decoding?")
+	if open.Load() == 0 {
+		t.Fatal("no connection is open: there is nothing to test")
+	}
+	if err := there.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(2 * time.Second); open.Load() > 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d connections are open 2 s after Close", open.Load())
+		}
 	}
 }
 
