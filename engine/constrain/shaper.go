@@ -16,7 +16,7 @@ type Shaper struct {
 	automaton  *automaton
 	masks      *masks
 	pushed     []int32         // the tokens of the reply so far
-	states     []int32         // (len(pushed)+1) the state before each token, and after the last one
+	states     []int32         // the state before each token of pushed, and the state after the last one
 	limit      int             // number of tokens that the reply may have; 0 for no limit
 	ctx        context.Context // ends the work on a token
 	base       int             // memory of the automaton just after the last refresh

@@ -57,7 +57,7 @@ type Decision struct {
 	Off string
 	// What the controller expected of the round.
 	Expected   float64   // committed tokens
-	Acceptance []float64 // (Max) a_i, the chance that draft token i is accepted, given that all before it were
+	Acceptance []float64 // for i below Max: a_i, the chance that draft token i is accepted, given that all before it were
 }
 
 // Observation is the result of one round, whoever chose its γ.
@@ -137,7 +137,7 @@ type Controller struct {
 	// What is known about the current round before it runs.
 	outlook  Outlook
 	decision Decision
-	lengths  []Length // (Max+1) what each draft length should bring
+	lengths  []Length // what each draft length from 0 to Max should bring
 	best     int      // the γ with the most tokens per cost; 0 unless another γ is better by margin
 	reach    float64  // chance that every token drafted so far is accepted
 }

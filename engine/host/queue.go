@@ -190,7 +190,7 @@ type rowOperation struct {
 	run          func(op *rowOperation, row int, c columns)
 	parts        int // most parts into which the columns can be divided; divisors of this number work, too
 	first, count int
-	x, y         []float32 // (count, cols) and (count, yCols), starting at row first
+	x, y         []float32 // numbers of the rows from first on: (count, cols) and (count, yCols)
 	cols, yCols  int
 	w            vector
 	eps, factor  float32

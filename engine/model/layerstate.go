@@ -16,7 +16,7 @@ type LayerState struct {
 	*LayerHead
 	tap   *compute.Tap
 	kept  compute.Buffer // (rows, len(taps)·target's Dim): hidden states after the tokens first … first+held−1
-	last  compute.Buffer // (1, dim)
+	last  compute.Buffer // the state that the head computed last, (1, dim)
 	first int
 	held  int
 }

@@ -17,10 +17,10 @@ type Medusa struct {
 	target *Model
 	heads  []medusaHead
 	pass   pass
-	x      compute.Buffer // (1, Dim)
-	gate   compute.Buffer // (1, Dim)
-	ones   compute.Buffer // (1, Dim), all 1: SwiGLU with this factor is SiLU
-	scores compute.Buffer // (1, rows of the output matrix)
+	x      compute.Buffer // the hidden state, and after each block its result, (1, Dim)
+	gate   compute.Buffer // the part that a block adds to x, (1, Dim)
+	ones   compute.Buffer // all 1, (1, Dim): SwiGLU with this factor is SiLU
+	scores compute.Buffer // logits of a head, (1, rows of the output matrix)
 }
 
 type medusaHead struct {
@@ -29,8 +29,8 @@ type medusaHead struct {
 }
 
 type medusaBlock struct {
-	linear compute.Matrix // (Dim, Dim)
-	bias   compute.Vector // (Dim), or nil
+	linear compute.Matrix // W, (Dim, Dim)
+	bias   compute.Vector // b, (Dim); or nil
 }
 
 // maxMedusaHeads limits the search for heads; published files have up to 10.

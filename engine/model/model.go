@@ -64,9 +64,9 @@ type activations struct {
 
 	// The next buffers are for experts. A slot is a row with one of its experts, see compute.Mixer.
 	routing      compute.Buffer // cols Experts: the router's scores
-	slotGate     compute.Buffer // (slots, ExpertFFN)
-	slotUp       compute.Buffer // (slots, ExpertFFN)
-	slotOutput   compute.Buffer // (slots, Dim)
+	slotGate     compute.Buffer // gate of the network of each slot's expert, (slots, ExpertFFN)
+	slotUp       compute.Buffer // what the gate multiplies, (slots, ExpertFFN)
+	slotOutput   compute.Buffer // output of the network of each slot's expert, (slots, Dim)
 	beside       compute.Buffer // Dim: what the dense network beside experts adds
 	sharedGate   compute.Buffer // SharedFFN
 	sharedUp     compute.Buffer // SharedFFN
@@ -80,11 +80,11 @@ type activations struct {
 	queryPlain   compute.Buffer // heads·Plain
 	queryTurned  compute.Buffer // heads·Turned
 	keyTurned    compute.Buffer // Turned
-	headProducts compute.Buffer // (rows·heads, Dim of Latent)
+	headProducts compute.Buffer // products of heads and their matrices, in the order of the slots: (rows·heads, Dim of Latent)
 	headQueries  compute.Buffer // the numbers of headProducts in the order of the rows
-	headValues   compute.Buffer // (rows·heads, Value)
+	headValues   compute.Buffer // values of the heads, in the order of the slots: (rows·heads, Value)
 	mixed        compute.Buffer // heads·Value
-	chosenHeads  compute.Buffer // (rows·heads, heads)
+	chosenHeads  compute.Buffer // scores by which the router chooses the matrix of each head, (rows·heads, heads)
 }
 
 // layerBuffers are the buffers of a pass whose widths depend on the layer, (PrefillRows, cols).

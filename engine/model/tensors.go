@@ -108,7 +108,7 @@ type recurrent struct {
 	StateGate       compute.Matrix `gguf:"blk.%d.attn_gate.weight" shape:"state_values,dim" in:"decay"`
 	StateMix        compute.Matrix `gguf:"blk.%d.ssm_out.weight" shape:"dim,state_values" in:"state"`
 
-	convolution compute.Vector // (kernel, convolved)
+	convolution compute.Vector // weights of the convolution, token by token: (kernel, convolved)
 }
 
 // perLayerTables are the weights that all layers with embeddings of their own have in common. A row
@@ -125,7 +125,7 @@ type perLayer struct {
 	PerLayerMix      compute.Matrix `gguf:"blk.%d.proj.weight" shape:"dim,per_layer" in:"per_layer"`
 	PerLayerPostNorm compute.Vector `gguf:"blk.%d.post_norm.weight" shape:"dim" in:"per_layer"`
 
-	ofToken, ofContext compute.Buffer // (rows, PerLayer)
+	ofToken, ofContext compute.Buffer // the layer's own embedding: the part that PerLayerTable gives, and the sum of both parts; (rows, PerLayer)
 }
 
 // fusion is a tensor that has the rows of several tensors, one after the other.

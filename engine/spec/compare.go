@@ -6,8 +6,8 @@ import "specula/engine/sample"
 type comparison struct {
 	evidence evidence
 	rules    []acceptance // one for each of Rules; only one at temperature 0, where all rules agree
-	weighed  []int        // (len(Rules)) how many rows each rule has seen
-	done     []bool       // (len(Rules)) whether the rule needs no more rows
+	weighed  []int        // for each of Rules: how many rows the rule has seen
+	done     []bool       // for each of Rules: whether the rule needs no more rows
 }
 
 func (v *Verifier) compare(draft Draft, terms Terms) *comparison {

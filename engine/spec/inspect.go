@@ -13,14 +13,14 @@ type Inspection struct {
 	// The best candidates of both models at each position, best first: one entry for each draft
 	// token, and one for the place after them. An entry is nil where a model has no row or a row that
 	// is not finite.
-	Target [][]sample.Candidate // (len(draft)+1)
-	Draft  [][]sample.Candidate // (len(draft)+1), the last always nil
+	Target [][]sample.Candidate // one list for each draft token, and one for the place after the draft
+	Draft  [][]sample.Candidate // the same number of lists; the last one is always nil
 	// P and Q are what target and proposer gave to each draft token, computed from the same rows. They
 	// are more exact than those of a device that judged the draft by itself.
-	P, Q []float64 // (len(draft)), Unknown where there is no row, or a one-hot row
+	P, Q []float64 // one for each draft token; Unknown where there is no row, or a one-hot row
 	// Kept is how many draft tokens each of Rules would have accepted, with the same scores and
 	// uniforms.
-	Kept []int // (len(Rules)); nil if the target drew the tokens itself (Drawer)
+	Kept []int // one for each of Rules; nil if the target drew the tokens itself (Drawer)
 }
 
 // Inspect collects up to n candidates of each model and position, and judges the draft by all

@@ -53,7 +53,7 @@ func (s *plain) close() {}
 type argmaxes struct {
 	v      *Verifier
 	target Rows
-	best   []int32 // (rows); nil if some row is not finite, so that rows must be read one by one
+	best   []int32 // the best token of each row; nil if some row is not finite, so that rows must be read one by one
 }
 
 func (g *argmaxes) open(v *Verifier, target Rows) (*argmaxes, error) {

@@ -68,7 +68,7 @@ type Typical struct {
 type evidence struct {
 	draft  Draft
 	terms  Terms
-	judged []Judged // (len(draft.Tokens)), where a rule notes the numbers of its tests
+	judged []Judged // one for each draft token; a rule notes here the numbers of its tests
 }
 
 func (e *evidence) uniform(stream sample.Stream, i int) float64 {

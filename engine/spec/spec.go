@@ -16,7 +16,7 @@ import (
 // the next Propose.
 type Draft struct {
 	Tokens []int32
-	Q      []sample.Dist // (len(Tokens)); sample.Elsewhere for each token of a draft that stayed on a device
+	Q      []sample.Dist // one for each of Tokens; sample.Elsewhere for each token of a draft that stayed on a device
 	// Temperature is the one at which Tokens were drawn; 0 for tokens that were not sampled.
 	Temperature float64
 	// Logits are the draft model's logits for each token, (len(Tokens)) rows of vocab, if

@@ -21,7 +21,7 @@ type Rows interface {
 // whatever the draft is. Its scores are only for display.
 type Drawer interface {
 	Rows
-	Draws() []int32 // (Rows)
+	Draws() []int32 // the token that the target drew for each row
 }
 
 // Terms are the settings and the state by which a round is judged.

@@ -47,8 +47,8 @@ func (r Report) Failures() string {
 // wrong beginning.
 func (w *World) Judge(trials, length int, seed uint64, play func(trial int) Played) Report {
 	rng := rand.New(rand.NewPCG(seed, 2))
-	single := make([][]int, length) // (position, vocab)
-	pairs := make([][]int, length)  // (position, vocab·vocab), by the token at the position and the token before it
+	single := make([][]int, length) // counts of tokens, (position, vocab)
+	pairs := make([][]int, length)  // counts of pairs, (position, vocab·vocab): the index is the token before, times vocab, plus the token
 	bonus := make([][]int, length*w.Vocab)
 	for i := range length {
 		single[i] = make([]int, w.Vocab)
