@@ -50,7 +50,7 @@ def one_row(run):
 
 
 # AIMS are those of decoding, decoding after 4,096 tokens and more, and prefill.
-AIMS = {"F16": ("≥ 1.0", "≥ 1.5", "≥ 1.2"), "real": ("≥ 1.3", "≥ 1.5", "≥ 1.5"), "busy": ("≥ 1.0", "≥ 1.0", "≥ 1.0")}
+AIMS = {"F16": ("≥ 1.0", "≥ 1.5", "≥ 1.2"), "real": ("≥ 1.3", "≥ 1.5", "≥ 1.5"), "families": ("≥ 1.2", "≥ 1.2", "≥ 1.2"), "busy": ("≥ 1.0", "≥ 1.0", "≥ 1.0")}
 OTHERS = ("≥ 1.2", "≥ 1.5", "≥ 1.5")
 
 
