@@ -74,8 +74,11 @@ type State struct {
 
 // NewState makes a state that has seen no token. Up to kept tokens can be taken back later.
 func NewState(shape StateShape, kept int) *State {
-	s := &State{shape: shape, kept: kept, states: make([]float32, shape.StateNumbers())}
-	s.inputs = make([]float32, s.rows()*s.inputWidth())
+	s := &State{shape: shape, kept: kept}
+	states := shape.StateNumbers()
+	all := make([]float32, states+s.rows()*s.inputWidth())
+	inLargePages(all) // a pass reads a state from start to end, as it reads weights
+	s.states, s.inputs = all[:states:states], all[states:]
 	return s
 }
 
