@@ -18,12 +18,13 @@ from hybrid import Hybrid, load, save
 from hybrids import answers, drafted, shown
 from train import Streams, optimizers, rate_at
 
-HELD = 8  # batches that nothing is learned from
+HELD = 8  # batches that are left out of the training, to measure on
 SAVE_SECONDS = 60
 
 
 class Read:
-    """Batches that the model reads once: tokens, the places in front of an answer's tokens, and the normed states there."""
+    """Batches that the model reads only once. A batch is its tokens, for each token whether the next one belongs to an answer, and the
+    normed state after each token. From step `count` on, the kept batches are used again in the same order."""
 
     def __init__(self, model: Hybrid, streams: Streams, rows: int, count: int):
         self.model, self.streams, self.rows, self.count = model, streams, rows, count
