@@ -117,6 +117,9 @@ func (r *reply) pathWhy(t *spec.Terms, did *round.Result) string {
 	case round.DrawnHere:
 		return "what the draft was drawn from is on the processor, so whole rows are judged there"
 	}
+	if len(t.Shapers) > 0 && did.Outcome.Path != spec.Fallback {
+		return fmt.Sprintf("temperature %g; the device changes the scores by %s", t.Params.Temperature, sample.Listed(t.Shapers.Names()))
+	}
 	var why []string // the reasons why whole rows are needed
 	if len(t.Shapers) > 0 {
 		why = append(why, "scores are changed by "+sample.Listed(t.Shapers.Names()))

@@ -232,6 +232,10 @@ func (l *logits) AcceptDrawn(tt compute.Tokens) (compute.Drawn, error) {
 	require(d.memory != 0 && n+1 == l.rows && l.x.cols < noToken, "AcceptDrawn of another number of rows")
 	q := d.q
 	err := l.p.open(b, "rows", l.x.rows, l.x.cols)
+	var restores []operation
+	if err == nil {
+		restores, err = l.edit(t)
+	}
 	if err == nil {
 		err = l.weigh(l.rows, d.by.Target, d.targetFilters(), l.p.weights, l.p.sums, l.x.cols)
 	}
@@ -241,6 +245,7 @@ func (l *logits) AcceptDrawn(tt compute.Tokens) (compute.Drawn, error) {
 	require(q.sums != 0 || err != nil, "AcceptDrawn of a draft that was not drawn")
 	if err == nil {
 		b.tape.append(reject{l.p, q, t.chosen(1), d.round(), d.memory, n})
+		b.tape.append(restores...)
 	}
 	words := make([]uint64, n+1)
 	var passMS float64

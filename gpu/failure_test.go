@@ -81,6 +81,9 @@ func sampledRound(m *model.Model, cache compute.Cache) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := tokens.Edit(compute.NewEdits()); err != nil {
+		return err
+	}
 	if _, err := logits.(compute.Judge).AcceptDrawn(tokens); err != nil {
 		return err
 	}

@@ -55,6 +55,14 @@ func TestTheShownPathIsTheOneThatRan(t *testing.T) {
 			"fallback", "guidance 1.5"},
 		{"block at temperature 0", together, []string{"acceptance", "block", "temperature", "0"},
 			"greedy", "temperature 0"},
+		{"penalties", together, []string{"repeat-penalty", "1.3"}, "stochastic", "the device changes the scores by penalties"},
+		{"penalties and bans at temperature 0", together, []string{"presence-penalty", "0.5", "ban", ",", "temperature", "0"}, "greedy",
+			"the device changes the scores by penalties and banned tokens"},
+		{"penalties of a short text", together, []string{"repeat-penalty", "1.3", "penalty-last", "8"}, "fallback",
+			"scores are changed by penalties"},
+		{"penalties, a draft model on the processor", apart, []string{"repeat-penalty", "1.3"}, "fallback", onProcessor},
+		{"penalties at temperature 0, a draft model on the processor", apart, []string{"repeat-penalty", "1.3", "temperature", "0"}, "greedy",
+			"the device changes the scores by penalties"},
 		{"heads", together, []string{"proposer", "eagle"}, "fallback", onProcessor},
 		{"a draft model on the processor", apart, nil, "fallback", onProcessor},
 		{"a draft model on the processor, at temperature 0", apart, []string{"temperature", "0"},
@@ -115,8 +123,8 @@ func TestRoundsGoOverToTheDeviceAfterMinTokens(t *testing.T) {
 		for _, round := range r.rounds {
 			crossed(t, round)
 			want := c.path
-			if written < least {
-				want = "fallback"
+			if written < least && c.temperature != "0" {
+				want = "fallback" // bans change what drafts are drawn from, so they are drawn on the host
 			}
 			if round.Path != want {
 				t.Errorf("temperature %s, after %d tokens: %s: %s; want %s", c.temperature, written,
@@ -134,6 +142,53 @@ func TestRoundsGoOverToTheDeviceAfterMinTokens(t *testing.T) {
 			set(t, s, "logprobs", "1")
 			if whole := ask(t, s, "hello"); whole.text != r.text {
 				t.Errorf("%q, on the fallback path %q", r.text, whole.text)
+			}
+		}
+	}
+}
+
+// Penalties cost no wait and no row: rounds are drafted and judged on the device as without them. Text and
+// inspection are those of a host that judges whole rows.
+func TestPenalisedRoundsAreOneWait(t *testing.T) {
+	e := demo(t, open(t))
+	for _, c := range []struct {
+		temperature, path string
+		rowBytes          int64
+	}{{"0", "greedy", 4}, {"0.8", "stochastic", 8}} {
+		s := sampledSession(t, e, "temperature", c.temperature, "gamma", "3", "max-tokens", "24", "repeat-penalty", "1.4",
+			"frequency-penalty", "0.3", "presence-penalty", "0.2")
+		const prompt = "repeat after me: one two three one two three one"
+		r := ask(t, s, prompt)
+		drafted := 0
+		for _, round := range r.rounds {
+			if most := c.rowBytes * int64(round.Gamma+1); round.Path != c.path || round.Syncs != 1 || round.BytesMoved > most {
+				t.Errorf("round %d: %s (%s), %d waits and %d bytes; want %s, 1 and at most %d", round.Index, round.Path,
+					round.PathWhy, round.Syncs, round.BytesMoved, c.path, most)
+			}
+			drafted += len(round.Draft)
+		}
+		if r.failed != "" || drafted == 0 {
+			t.Errorf("temperature %s: %d draft tokens, %s", c.temperature, drafted, r.failed)
+		}
+		if seen := inspect(t, s, prompt); seen.text != r.text {
+			t.Errorf("%q, inspected %q", r.text, seen.text)
+		} else if c.temperature != "0" {
+			for _, round := range seen.rounds {
+				for _, rule := range round.Rules {
+					if rule.Rule == "token" && rule.Accepted != round.Accepted {
+						t.Errorf("round %d kept %d, and by the host's distributions %d", round.Index, round.Accepted, rule.Accepted)
+					}
+				}
+			}
+		}
+		if c.temperature == "0" {
+			set(t, s, "logprobs", "1")
+			if whole := ask(t, s, prompt); whole.text != r.text || whole.rounds[0].Path != "fallback" {
+				t.Errorf("%q, on the path %s %q", r.text, whole.rounds[0].Path, whole.text)
+			}
+			set(t, s, "logprobs", "0", "repeat-penalty", "1", "frequency-penalty", "0", "presence-penalty", "0")
+			if plain := ask(t, s, prompt); plain.text == r.text {
+				t.Errorf("penalties do not change %q", r.text)
 			}
 		}
 	}

@@ -131,7 +131,7 @@ func passesOf(t *testing.T, d *recorder, f *weights.File, cacheType compute.DTyp
 		cache.KeyValue(0, 1, make([]float32, size), make([]float32, size)))
 }
 
-// greedyRound drafts two tokens and verifies them.
+// greedyRound drafts two tokens and verifies them in edited rows.
 func greedyRound(t *testing.T, m *model.Model, cache compute.Cache) error {
 	tokens, err := m.Tokens(4)
 	if err != nil {
@@ -143,6 +143,9 @@ func greedyRound(t *testing.T, m *model.Model, cache compute.Cache) error {
 	}
 	logits, err := m.ForwardTokens(t.Context(), cache, tokens, 3)
 	if err != nil {
+		return err
+	}
+	if err := tokens.Edit(compute.NewEdits()); err != nil {
 		return err
 	}
 	_, err = logits.(compute.Judge).AcceptBest(tokens, make([]int32, 2))

@@ -17,6 +17,7 @@ type tokens struct {
 	marked, judged driver.Event
 	timed          bool // Mark was called after the last verdict
 	drawing        drawing
+	editing        editing
 }
 
 var (
@@ -103,7 +104,7 @@ func (t *tokens) Close() error {
 	if b.lost.Load() != nil {
 		err = nil
 	}
-	return first(err, b.release(memory), t.drawing.free(b))
+	return first(err, b.release(memory), t.drawing.free(b), t.editing.free(b))
 }
 
 // EmbedTokens begins a pass over ids on the device. Unlike Embed it does not flush: all steps of a
@@ -140,8 +141,12 @@ const (
 func (l *logits) AcceptBest(tt compute.Tokens, drafts []int32) (compute.Verdict, error) {
 	b, t, n := l.owner, tt.(*tokens), len(drafts)
 	require(n+1 == l.rows && n < t.n, "AcceptBest of another number of rows")
-	steps, err := b.lower(nil, append(l.choose(l.rows, l.best, 0),
-		acceptBest{t.chosen(1), l.best, t.verdict(0), n})...)
+	restores, err := l.edit(t)
+	if err != nil {
+		return compute.Verdict{}, err
+	}
+	steps, err := b.lower(nil, append(append(l.choose(l.rows, l.best, 0),
+		acceptBest{t.chosen(1), l.best, t.verdict(0), n}), restores...)...)
 	if err != nil {
 		return compute.Verdict{}, err
 	}

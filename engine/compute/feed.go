@@ -26,6 +26,9 @@ type Tokens interface {
 	Put(at int, ids ...int32) error
 	// Sample queues this: from here on tokens are drawn and judged under s.
 	Sample(s Sampling) error
+	// Edit queues this: the next AcceptBest or AcceptDrawn with these tokens judges edited rows. Row of
+	// Logits gives the rows unedited.
+	Edit(e *Edits) error
 	// Mark hands the queued work to the device. Verdict.PassMS is the time from here to the
 	// verdict.
 	Mark() error

@@ -47,6 +47,7 @@ type drafted struct {
 	by   compute.Sampling
 	q    [][]float64 // the distributions that the tokens after the first were drawn from
 	kept []float32
+	edit *compute.Edits // of the rows that are judged next; nil: none
 }
 
 func (d *device) Tokens(n int) (compute.Tokens, error) {
@@ -55,6 +56,7 @@ func (d *device) Tokens(n int) (compute.Tokens, error) {
 
 func (t *drafted) Put(at int, ids ...int32) error    { copy(t.ids[at:], ids); return nil }
 func (t *drafted) Sample(s compute.Sampling) error   { t.by, t.q, t.kept = s, nil, nil; return nil }
+func (t *drafted) Edit(e *compute.Edits) error       { t.edit = e; return nil }
 func (t *drafted) Mark() error                       { t.mark = t.on.now; return nil }
 func (t *drafted) Get(at int, dst []int32) error     { copy(dst, t.ids[at:]); return nil }
 func (t *drafted) Kept(dst []float32) (int64, error) { return int64(4 * copy(dst, t.kept)), nil }
@@ -160,11 +162,47 @@ func (t *drafted) passMS() float64 {
 	return float64(t.on.now.Sub(t.mark)) / float64(time.Millisecond)
 }
 
+// edited returns row i as the device judges it, nil if it is not finite.
+func (l judging) edited(t *drafted, i int) ([]float32, error) {
+	scores, err := row(l, i)
+	if scores == nil || t.edit == nil {
+		return scores, err
+	}
+	counts, edits := map[int32]int{}, map[int32]compute.Edit{}
+	for _, e := range t.edit.Tokens {
+		counts[e.ID], edits[e.ID] = int(e.Count), e
+	}
+	for j, id := range t.ids[1 : 1+i] {
+		counts[id]++
+		counts[t.edit.Leaving[j]]--
+	}
+	for id := range scores {
+		z, e, count := &scores[id], edits[int32(id)], counts[int32(id)]
+		if masked := math.IsInf(float64(*z), -1); masked {
+			continue
+		}
+		*z += e.Bias
+		if count > 0 && t.edit.Repeat > 0 {
+			if *z > 0 {
+				*z /= t.edit.Repeat
+			} else {
+				*z *= t.edit.Repeat
+			}
+			*z = float32(*z-float32(float32(count)*t.edit.Frequency)) - t.edit.Presence
+		}
+		if i < int(e.Banned) {
+			*z = float32(math.Inf(-1))
+		}
+	}
+	return scores, nil
+}
+
 func (l judging) AcceptBest(tokens compute.Tokens, drafts []int32) (v compute.Verdict, err error) {
+	defer func() { tokens.(*drafted).edit = nil }()
 	v.PassMS = tokens.(*drafted).passMS()
 	copy(drafts, tokens.(*drafted).ids[1:])
 	for i := 0; ; i++ {
-		scores, err := row(l, i)
+		scores, err := l.edited(tokens.(*drafted), i)
 		if scores == nil {
 			v.Follows = -1
 			return v, err
@@ -178,6 +216,7 @@ func (l judging) AcceptBest(tokens compute.Tokens, drafts []int32) (v compute.Ve
 
 func (l judging) AcceptDrawn(tokens compute.Tokens) (v compute.Drawn, err error) {
 	t := tokens.(*drafted)
+	defer func() { t.edit = nil }()
 	n := t.by.Drafts
 	v.PassMS = t.passMS()
 	for i := range n {
@@ -191,7 +230,7 @@ func (l judging) AcceptDrawn(tokens compute.Tokens) (v compute.Drawn, err error)
 		v.Draft = append(v.Draft, chance)
 	}
 	for i := 0; ; i++ {
-		scores, err := row(l, i)
+		scores, err := l.edited(t, i)
 		if scores == nil {
 			v.Follows = -1
 			return v, err

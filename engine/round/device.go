@@ -17,7 +17,12 @@ type chosen struct {
 	compute.Logits
 	verdict compute.Verdict
 	draft   []int32
+	edited  bool
 }
+
+// Edited implements spec.Edited. A pass in which no token could be chosen counts as not judged: the host
+// finds out why.
+func (c *chosen) Edited() bool { return c.edited && c.verdict.Follows >= 0 }
 
 // Argmax writes the best tokens up to the first rejection, and −1 for later rows, which are not needed.
 func (c *chosen) Argmax(dst []int32) error {
@@ -36,7 +41,11 @@ func (c *chosen) Argmax(dst []int32) error {
 type drawn struct {
 	compute.Logits
 	verdict compute.Drawn
+	edited  bool
 }
+
+// Edited implements spec.Edited.
+func (d *drawn) Edited() bool { return d.edited }
 
 func (d *drawn) Decision() compute.Drawn { return d.verdict }
 
@@ -50,14 +59,18 @@ func (l *Local) scoreOnDevice(ctx context.Context, draft *spec.Draft, terms *spe
 	}
 	judge := logits.(compute.Judge)
 	ids := make([]int32, on.N)
+	edited, err := edit(on.Tokens, terms)
+	if err != nil {
+		return Pass{}, err
+	}
 	if terms.Params.Temperature == 0 {
-		c := &chosen{Logits: logits, draft: ids}
+		c := &chosen{Logits: logits, draft: ids, edited: edited}
 		if c.verdict, err = judge.AcceptBest(on.Tokens, ids); err != nil {
 			return Pass{}, fmt.Errorf("comparing a draft of %d tokens on the device: %w", on.N, err)
 		}
 		return Pass{Scores: c, Judged: true, OnDevice: true, MS: c.verdict.PassMS}, on.Seen(draft, ids, nil)
 	}
-	d := &drawn{Logits: logits}
+	d := &drawn{Logits: logits, edited: edited}
 	if d.verdict, err = judge.AcceptDrawn(on.Tokens); err != nil {
 		return Pass{}, fmt.Errorf("judging a draft of %d tokens on the device: %w", on.N, err)
 	}
@@ -79,6 +92,9 @@ func (l *Local) judge(logits compute.Logits, draft *spec.Draft, terms *spec.Term
 	if !ok {
 		return pass, nil
 	}
+	if terms.Params.Temperature == 0 {
+		return l.judgeBest(logits, device, draft, terms)
+	}
 	by, can := spec.Sampling(terms.Params, terms.Uniforms, terms.Round, len(draft.Tokens))
 	switch {
 	case !can:
@@ -89,24 +105,62 @@ func (l *Local) judge(logits compute.Logits, draft *spec.Draft, terms *spec.Term
 		return pass, nil
 	}
 	by.Certain = true
-	verdict, err := l.acceptDrawn(device, by, draft.Tokens)
+	if err := l.roomForTokens(); err != nil {
+		return Pass{}, err
+	}
+	if err := l.tokens.Sample(by); err != nil {
+		return Pass{}, err
+	}
+	edited, err := l.put(draft.Tokens, terms)
 	if err != nil {
 		return Pass{}, err
 	}
-	return Pass{Scores: &drawn{Logits: logits, verdict: verdict}, Judged: true, MS: verdict.PassMS}, nil
+	verdict, err := device.AcceptDrawn(l.tokens)
+	if err != nil {
+		return Pass{}, err
+	}
+	return Pass{Scores: &drawn{logits, verdict, edited}, Judged: true, MS: verdict.PassMS}, nil
 }
 
-func (l *Local) acceptDrawn(device compute.Judge, by compute.Sampling, draft []int32) (verdict compute.Drawn, err error) {
+// judgeBest lets the device compare a draft from the host with the best tokens of edited rows.
+func (l *Local) judgeBest(logits compute.Logits, device compute.Judge, draft *spec.Draft, terms *spec.Terms) (Pass, error) {
+	if len(draft.Tokens) > compute.MostDrafts {
+		return Pass{Scores: logits, Host: NotForIt}, nil
+	}
+	if err := l.roomForTokens(); err != nil {
+		return Pass{}, err
+	}
+	edited, err := l.put(draft.Tokens, terms)
+	if err != nil {
+		return Pass{}, err
+	}
+	c := &chosen{Logits: logits, draft: make([]int32, len(draft.Tokens)), edited: edited}
+	if c.verdict, err = device.AcceptBest(l.tokens, c.draft); err != nil {
+		return Pass{}, err
+	}
+	return Pass{Scores: c, Judged: true, MS: c.verdict.PassMS}, nil
+}
+
+func (l *Local) roomForTokens() (err error) {
 	if l.tokens == nil {
-		if l.tokens, err = l.Model.Tokens(compute.MostDrafts + 1); err != nil {
-			return verdict, err
-		}
+		l.tokens, err = l.Model.Tokens(compute.MostDrafts + 1)
 	}
-	if err := l.tokens.Sample(by); err != nil {
-		return verdict, err
-	}
+	return err
+}
+
+// put brings a draft from the host to the device, with the edits of the rows that will judge it.
+func (l *Local) put(draft []int32, terms *spec.Terms) (edited bool, err error) {
 	if err := l.tokens.Put(1, draft...); err != nil {
-		return verdict, err
+		return false, err
 	}
-	return device.AcceptDrawn(l.tokens)
+	return edit(l.tokens, terms)
+}
+
+// edit tells the device what the shapers do to the rows that will be judged next. It returns false if
+// there are no shapers.
+func edit(t compute.Tokens, terms *spec.Terms) (edited bool, err error) {
+	if len(terms.Shapers) == 0 {
+		return false, nil
+	}
+	return true, t.Edit(terms.Shapers.Edits())
 }

@@ -130,8 +130,12 @@ func (l *Local) Score(ctx context.Context, last int32, draft *spec.Draft, terms 
 		return l.scoreOnDevice(ctx, draft, terms)
 	}
 	logits, err := l.Model.Forward(ctx, l.Cache, l.rows(last, draft))
-	if err != nil || spec.Eligible(terms) != spec.Stochastic {
-		return Pass{Scores: logits}, err
+	if err != nil {
+		return Pass{}, err
 	}
-	return l.judge(logits, draft, terms)
+	switch path := spec.Eligible(terms); {
+	case path == spec.Stochastic, path == spec.Greedy && len(terms.Shapers) > 0:
+		return l.judge(logits, draft, terms)
+	}
+	return Pass{Scores: logits}, nil // at temperature 0 without shapers, only the best tokens are copied
 }

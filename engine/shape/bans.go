@@ -1,6 +1,10 @@
 package shape
 
-import "math"
+import (
+	"math"
+
+	"specula/engine/compute"
+)
 
 // Ban forbids certain tokens.
 type Ban struct {
@@ -20,6 +24,14 @@ func (b *Ban) Shape(logits []float32) error {
 
 // Allows implements sample.Allower.
 func (b *Ban) Allows(id int32) bool { return !b.banned.has(id) }
+
+// Edits implements sample.Editor.
+func (b *Ban) Edits() int { return len(b.banned.ids) }
+
+// Edit implements sample.Editor.
+func (b *Ban) Edit(_ *compute.Edits, token func(id int32) *compute.Edit) {
+	b.banned.ban(math.MaxInt32, token)
+}
 
 // Allow forbids all tokens but certain ones.
 type Allow struct {
@@ -85,6 +97,14 @@ func (s set) forbid(logits []float32) {
 	}
 }
 
+// ban bans the ids in the first rows of a round.
+func (s set) ban(rows int, token func(id int32) *compute.Edit) {
+	for _, id := range s.ids {
+		t := token(id)
+		t.Banned = max(t.Banned, int32(rows))
+	}
+}
+
 // MinTokens forbids the tokens that end a reply until the reply has least tokens.
 type MinTokens struct {
 	least   int
@@ -111,6 +131,14 @@ func (m *MinTokens) Allows(id int32) bool { return !m.Active() || !m.stops.has(i
 
 // Active implements sample.Temporary.
 func (m *MinTokens) Active() bool { return m.written < m.least && len(m.stops.ids) > 0 }
+
+// Edits implements sample.Editor.
+func (m *MinTokens) Edits() int { return len(m.stops.ids) }
+
+// Edit implements sample.Editor.
+func (m *MinTokens) Edit(_ *compute.Edits, token func(id int32) *compute.Edit) {
+	m.stops.ban(m.least-m.written, token)
+}
 
 func (m *MinTokens) Push(int32) { m.written++ }
 

@@ -1,10 +1,12 @@
 package shape
 
+import "specula/engine/compute"
+
 // Penalties lower the scores of tokens by how often they were written lately. (Keskar et al.,
 // "CTRL", 2019, for repeat, with the correction of llama.cpp that a score below 0 is multiplied;
 // OpenAI's API for frequency and presence.)
 type Penalties struct {
-	repeat, frequency, presence float64
+	repeat, frequency, presence float32
 	last                        int           // number of last tokens that are counted; −1 for all
 	context                     []int32       // prompt and pushed tokens
 	counts                      map[int32]int // how often each of the last tokens occurs among them; never 0
@@ -12,7 +14,7 @@ type Penalties struct {
 
 // NewPenalties returns Penalties that count the last tokens, −1 for all of them.
 func NewPenalties(repeat, frequency, presence float64, last int) *Penalties {
-	return &Penalties{repeat: repeat, frequency: frequency, presence: presence, last: last, counts: map[int32]int{}}
+	return &Penalties{repeat: float32(repeat), frequency: float32(frequency), presence: float32(presence), last: last, counts: map[int32]int{}}
 }
 
 func (p *Penalties) Name() string { return "penalties" }
@@ -26,15 +28,35 @@ func (p *Penalties) Shape(logits []float32) error {
 		if int(id) >= len(logits) {
 			continue
 		}
-		score := float64(logits[id])
-		if score > 0 {
-			score /= p.repeat
-		} else {
-			score *= p.repeat
+		score := float32(logits[id] * p.repeat)
+		if logits[id] > 0 {
+			score = logits[id] / p.repeat
 		}
-		logits[id] = finite(logits[id], score-float64(n)*p.frequency-p.presence)
+		logits[id] = finite(logits[id], float32(score-float32(float32(n)*p.frequency))-p.presence)
 	}
 	return nil
+}
+
+// Edits implements sample.Editor. A window shorter than a draft is not for a device: draft tokens would
+// leave it within the round.
+func (p *Penalties) Edits() int {
+	if 0 <= p.last && p.last < compute.MostDrafts {
+		return -1
+	}
+	return len(p.counts)
+}
+
+// Edit implements sample.Editor.
+func (p *Penalties) Edit(e *compute.Edits, token func(id int32) *compute.Edit) {
+	e.Repeat, e.Frequency, e.Presence = p.repeat, p.frequency, p.presence
+	for id, n := range p.counts {
+		token(id).Count = int32(n)
+	}
+	for i := range e.Leaving {
+		if at := len(p.context) + i - p.last; p.last > 0 && 0 <= at && at < len(p.context) {
+			e.Leaving[i] = p.context[at]
+		}
+	}
 }
 
 // Push adds a token; the oldest one may leave the window. Pop undoes both.

@@ -18,8 +18,9 @@
 // bias, penalties, DRY, top-k, typical, top-p, min-p, temperature. llama.cpp's typical sampling and
 // its filters after min-p are off by default, and do not exist here.
 //
-// The arithmetic is float64. The result is clamped to the finite range of float32, so that no bias or
-// penalty ever forbids a token. Only bans forbid, so only bans can contradict each other.
+// Bias and penalties are computed in float32, so that a device comes to the same bits (compute.Edits); DRY
+// in float64. The result is clamped to the finite range of float32, so that no bias or penalty ever
+// forbids a token. Only bans forbid, so only bans can contradict each other.
 package shape
 
 import (
@@ -112,7 +113,7 @@ func refused(setting string, why error) error { return &config.ValueError{Settin
 var forbidden = float32(math.Inf(-1))
 
 // finite rounds a score to float32 and keeps it finite. A token that was forbidden stays forbidden.
-func finite(was float32, score float64) float32 {
+func finite[F float32 | float64](was float32, score F) float32 {
 	if was < -math.MaxFloat32 {
 		return was
 	}

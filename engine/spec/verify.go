@@ -16,6 +16,13 @@ type Rows interface {
 	Row(i int, dst []float32) error
 }
 
+// Edited are the Rows of a pass that the device has judged after it did what the shapers do. Argmax or
+// Decision say what it chose; Row gives the scores without the shapers.
+type Edited interface {
+	Rows
+	Edited() bool
+}
+
 // Drawer is the Rows of a target that drew a token at each place itself, after the tokens before it. A
 // draft token is accepted iff the target drew the same token there. So the target draws the text,
 // whatever the draft is. Its scores are only for display.
@@ -31,6 +38,8 @@ type Terms struct {
 	// All committed tokens have been pushed to them. Leave out shapers that have no effect any more
 	// (sample.Shapers.Active), because they force a more expensive path.
 	Shapers sample.Shapers
+	// Edits: the target can do on its device what Editable shapers do.
+	Edits bool
 	// Mixed: each row is computed from several rows of the model, as under guidance.
 	Mixed bool
 	// Logprobs is how many log-probabilities will be asked for; see LogProbs.
@@ -133,6 +142,9 @@ func (v *Verifier) Verify(target Rows, draft Draft, terms Terms) (Outcome, error
 	}
 	var out Outcome
 	out.Path = Eligible(&terms)
+	if done, ok := target.(Edited); len(terms.Shapers) > 0 && !(ok && done.Edited()) {
+		out.Path = Fallback // the device has not judged this draft
+	}
 	out.Draft = make([]Judged, n)
 	for i, id := range draft.Tokens {
 		out.Draft[i] = unjudged(id)

@@ -27,6 +27,7 @@ func TestArgmaxKernels(t *testing.T)  { checkSampling(t, "argmax") }
 func TestSoftmaxKernels(t *testing.T) { checkSampling(t, "softmax") }
 func TestRejectKernels(t *testing.T)  { checkSampling(t, "reject") }
 func TestNucleusKernels(t *testing.T) { checkSampling(t, "nucleus") }
+func TestEditKernels(t *testing.T)    { checkSampling(t, "edits") }
 
 func checkSampling(t *testing.T, module string) {
 	d, seen := open(t), bits{}

@@ -31,4 +31,5 @@ var All = []Check{
 	{"Reject", "reject", checkReject},
 	{"RejectWithoutDrafts", "reject", checkRejectWithoutDrafts},
 	{"CutRows", "nucleus", checkCutRows},
+	{"EditRows", "edits", checkEditRows},
 }

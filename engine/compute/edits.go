@@ -1,0 +1,36 @@
+package compute
+
+// Edits say how a device changes the scores of single tokens in the rows that it judges: penalties,
+// biases and bans. Row i stands after the first i draft tokens, which need not be known to the host:
+// the device counts them. For each token its bias is added first; then, if the token is counted at
+// least once, its score is divided by Repeat (multiplied if it is not above 0), and Frequency for each
+// count and Presence are subtracted; last, bans apply. Each step rounds to float32, and biases and
+// penalties keep a finite score finite. See ref.EditRow in kernels/ref.
+type Edits struct {
+	Repeat, Frequency, Presence float32 // Repeat 0: no penalties
+	// Tokens has the tokens that are counted before the round, have a bias or are banned, in ascending
+	// order of ids, each once.
+	Tokens []Edit
+	// Leaving is which token is not counted any more once draft token i is; −1: none.
+	Leaving [MostDrafts]int32
+}
+
+// Edit is what changes the score of one token.
+type Edit struct {
+	ID     int32
+	Count  int32 // how often penalties count the token before the round
+	Bias   float32
+	Banned int32 // the token is banned in the rows before this one
+}
+
+// MostEdits is the largest number of Edits.Tokens.
+const MostEdits = 1 << 14
+
+// NewEdits returns Edits that change nothing.
+func NewEdits() *Edits {
+	e := &Edits{}
+	for i := range e.Leaving {
+		e.Leaving[i] = -1
+	}
+	return e
+}

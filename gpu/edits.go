@@ -1,0 +1,129 @@
+package gpu
+
+import (
+	"fmt"
+	"math"
+
+	"specula/engine/compute"
+	"specula/gpu/driver"
+)
+
+// Edited rounds. The scores of a pass are edited before they are judged, and restored in the same queue
+// of work: so whoever reads them later finds what the model gave.
+
+// The layout of edits, in words of 4 bytes. See kernels/cuda/src/edits.cu.
+const (
+	editsWords = 4 + compute.MostDrafts
+	editWords  = 4
+)
+
+// editing is what an edited round needs on the device.
+type editing struct {
+	due   *compute.Edits // for the next verdict; nil: none
+	saved driver.Pointer // (rows, most) pairs of an id and a score
+	rows  int
+	most  int // tokens of a row
+}
+
+// Edit keeps e for the next verdict.
+func (t *tokens) Edit(e *compute.Edits) error {
+	require(len(e.Tokens) <= compute.MostEdits, "Edit of too many tokens")
+	t.editing.due = e
+	return t.owner.usable()
+}
+
+// open makes room for the old scores of some tokens in each row. The room is a power of two, so that a
+// growing number of tokens seldom changes the steps of a round.
+func (e *editing) open(b *Backend, rows, tokens int) error {
+	if rows <= e.rows && tokens <= e.most {
+		return nil
+	}
+	if err := e.free(b); err != nil {
+		return err
+	}
+	most := 1024
+	for most < tokens {
+		most *= 2
+	}
+	memory, err := b.alloc(fmt.Sprintf("edited scores, %d × %d", rows, most), 8*int64(rows)*int64(most))
+	if err != nil {
+		return err
+	}
+	e.saved, e.rows, e.most = memory, rows, most
+	return nil
+}
+
+func (e *editing) free(b *Backend) error {
+	memory := e.saved
+	e.saved, e.rows, e.most = 0, 0, 0
+	if memory == 0 {
+		return nil
+	}
+	b.flush() // the tape may have steps that write to this memory
+	return b.release(memory)
+}
+
+// edit appends the edits that are due to the tape, and returns the operations that undo them; none if no
+// edits are due.
+func (l *logits) edit(t *tokens) ([]operation, error) {
+	b, e := l.owner, &t.editing
+	due := e.due
+	e.due = nil
+	if due == nil {
+		return nil, nil
+	}
+	if err := e.open(b, max(l.rows, min(l.x.rows, t.n)), len(due.Tokens)+compute.MostDrafts); err != nil {
+		return nil, err
+	}
+	words := b.word(b.tape.word(wordsOf(due)...))
+	rows := editedRows{l.x.memory, words, e.saved, e.most, l.rows, l.x.cols}
+	b.tape.append(edit{rows, t.chosen(1)})
+	return []operation{restore{rows}}, nil
+}
+
+func wordsOf(e *compute.Edits) []int32 {
+	words := make([]int32, 0, editsWords+editWords*len(e.Tokens))
+	words = append(words, int32(len(e.Tokens)))
+	for _, f := range []float32{e.Repeat, e.Frequency, e.Presence} {
+		words = append(words, int32(math.Float32bits(f)))
+	}
+	words = append(words, e.Leaving[:]...)
+	for _, t := range e.Tokens {
+		words = append(words, t.ID, t.Count, int32(math.Float32bits(t.Bias)), t.Banned)
+	}
+	return words
+}
+
+// editedRows are rows of scores, what changes them, and room for what they were.
+type editedRows struct {
+	scores driver.Pointer // (rows, vocab)
+	edits  driver.Pointer // words on the tape
+	saved  driver.Pointer // (rows, most)
+
+	most, rows, vocab int
+}
+
+// shape does not depend on the number of edited tokens, so that a graph serves any.
+func (o editedRows) shape() driver.Shape {
+	const blocks = 16
+	return driver.Shape{Grid: [3]int{blocks, o.rows}, Block: [3]int{threadsPerBlock}}
+}
+
+// edit changes scores.
+type edit struct {
+	editedRows
+	drafts driver.Pointer // (rows−1) int32
+}
+
+func (o edit) launch() launch {
+	return launchOf("edit_rows", o.shape(), address(o.scores), address(o.edits), address(o.drafts), address(o.saved),
+		whole(o.most), whole(o.vocab))
+}
+
+// restore undoes edit.
+type restore struct{ editedRows }
+
+func (o restore) launch() launch {
+	return launchOf("restore_rows", o.shape(), address(o.scores), address(o.edits), address(o.saved), whole(o.most),
+		whole(o.vocab))
+}

@@ -1,0 +1,96 @@
+// Penalties, biases and bans: what changes single scores of a row before a token is chosen from it.
+#include "gpu.h"
+
+constexpr int most_drafts = 32;  // as in reject.cu
+
+// Edits say how the rows of a round change. Row i stands after the first i draft tokens. A token is listed
+// if it is among the tokens that penalties count before the round, or has a bias, or is banned. Any other
+// token changes only after it was drafted.
+struct Edits {
+    int count;                              // of the list
+    float repeat, frequency, presence;      // repeat is 0 without penalties
+    int leaving[most_drafts];               // the token that is not counted any more once draft token i is; −1: none
+};
+
+// Edit is a listed token. The list follows Edits, in ascending order of ids, each id once.
+struct Edit {
+    int id;
+    int count;   // how often the token is counted before the round
+    float bias;
+    int banned;  // the token is banned in the rows before this one
+};
+
+// Saved is a score as it was before its edit; id is −1 if nothing was edited.
+struct Saved {
+    int id;
+    float score;
+};
+
+// limited makes a score finite, unless its token is forbidden. It keeps NaN.
+INLINE float limited(float was, float score) {
+    float largest = bits_float(0x7f7fffffu);
+    if (was < -largest) return was;
+    return score > largest ? largest : score < -largest ? -largest : score;
+}
+
+INLINE float edited(float score, const Edit &edit, const Edits &by, int count, int row) {
+    if (edit.bias != 0) score = limited(score, score + edit.bias);
+    if (count > 0 && by.repeat > 0) {
+        float fewer = score > 0 ? divide_rn(score, by.repeat) : score * by.repeat;
+        score = limited(score, fewer - (float)count * by.frequency - by.presence);
+    }
+    return row < edit.banned ? -infinity() : score;
+}
+
+// is_listed reports whether a list in ascending order has the id.
+INLINE bool is_listed(const Edit *list, int count, int id) {
+    int from = 0, to = count;
+    while (from < to) {
+        int middle = (from + to) / 2;
+        if (list[middle].id < id) from = middle + 1;
+        else to = middle;
+    }
+    return from < count && list[from].id == id;
+}
+
+// edit_rows edits row blockIdx.y of scores (rows, vocab), and keeps in saved (rows, most) what the scores
+// were; most is at least the number of listed tokens and rows. draft has the draft tokens; an id outside
+// the vocabulary changes nothing.
+extern "C" __global__ void __launch_bounds__(256) edit_rows(float *scores, const Edits *edits, const int *draft, Saved *saved, int most,
+                                                            int vocab) {
+    const Edit *list = (const Edit *)(edits + 1);
+    int row = blockIdx.y, listed = edits->count;
+    scores += (size_t)row * vocab;
+    saved += (size_t)row * most;
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < listed + row; i += gridDim.x * blockDim.x) {
+        Edit edit = {-1, 0, 0, 0};
+        if (i < listed) {
+            edit = list[i];
+        } else if (!is_listed(list, listed, draft[i - listed])) {
+            edit.id = draft[i - listed];
+            for (int j = 0; j < i - listed; j++) {
+                if (draft[j] == edit.id) edit.id = -1;  // an earlier draft token has this edit
+            }
+        }
+        Saved was = {-1, 0};
+        if (edit.id >= 0 && edit.id < vocab) {
+            int count = edit.count;
+            for (int j = 0; j < row; j++) count += (draft[j] == edit.id) - (edits->leaving[j] == edit.id);
+            was = {edit.id, scores[edit.id]};
+            scores[edit.id] = edited(was.score, edit, *edits, count, row);
+        }
+        saved[i] = was;
+    }
+}
+EXPORT(edit_rows)
+
+// restore_rows undoes edit_rows, with the same grid.
+extern "C" __global__ void __launch_bounds__(256) restore_rows(float *scores, const Edits *edits, const Saved *saved, int most, int vocab) {
+    int row = blockIdx.y, count = edits->count + row;
+    scores += (size_t)row * vocab;
+    saved += (size_t)row * most;
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
+        if (saved[i].id >= 0) scores[saved[i].id] = saved[i].score;
+    }
+}
+EXPORT(restore_rows)
