@@ -231,10 +231,9 @@ func (l *logits) AcceptDrawn(tt compute.Tokens) (compute.Drawn, error) {
 	n := d.by.Drafts
 	require(d.memory != 0 && n+1 == l.rows && l.x.cols < noToken, "AcceptDrawn of another number of rows")
 	q := d.q
-	err := l.p.open(b, "rows", l.x.rows, l.x.cols)
-	var restores []operation
+	restores, err := l.edit(t)
 	if err == nil {
-		restores, err = l.edit(t)
+		err = l.p.open(b, "rows", l.x.rows, l.x.cols)
 	}
 	if err == nil {
 		err = l.weigh(l.rows, d.by.Target, d.targetFilters(), l.p.weights, l.p.sums, l.x.cols)
