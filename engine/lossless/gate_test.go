@@ -55,9 +55,6 @@ func plays() []play {
 		return fixed(append([]string{"repeat-penalty", "1.6", "frequency-penalty", "0.4", "presence-penalty", "0.8", "penalty-last", "6",
 			"logit-bias", list("a=1", "g=-1"), "ban", list("h"), "min-tokens", "4"}, more...)...)
 	}
-	penalised := func(more ...string) []string {
-		return fixed(append([]string{"repeat-penalty", "1.6", "frequency-penalty", "0.4", "presence-penalty", "0.8", "penalty-last", "-1"}, more...)...)
-	}
 	forms := []string{"a", "ab", "abc", "abcd", "cd", "cda", "cdab", "hhhh", "gfedc"}
 	return []play{
 		{name: "token", settings: fixed()},
@@ -89,9 +86,6 @@ func plays() []play {
 		{name: "on the device, by cost", settings: []string{"temperature", "0.7", "top-p", "0.95"}, device: true, unsure: true},
 		{name: "on the device, a damaged draft", settings: fixed("gamma", "3"), device: true, damaged: true},
 		{name: "on the device, n-grams", settings: fixed("proposer", "ngram", "temperature", "0.6"), device: true, repetitive: true},
-		{name: "on the device, penalised", settings: penalised(), device: true},
-		{name: "on the device, penalised n-grams", settings: penalised("proposer", "ngram", "temperature", "0.6"), device: true, repetitive: true},
-		{name: "greedy and shaped on the device", settings: shaped("temperature", "0", "penalty-last", "-1", "max-tokens", "24"), device: true, unsure: true, tokens: 2000},
 		{name: "greedy", settings: fixed("temperature", "0", "max-tokens", "12"), tokens: 2000},
 		{name: "greedy and shaped, n-grams", settings: shaped("temperature", "0", "proposer", "ngram", "max-tokens", "24"), tokens: 2000},
 		{name: "greedy on the device", settings: fixed("temperature", "0", "max-tokens", "12"), unsure: true, device: true, tokens: 2000},
