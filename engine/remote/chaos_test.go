@@ -3,6 +3,7 @@ package remote
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -146,7 +147,8 @@ func (a *attempt) draft(all []int32) spec.Draft {
 func (a *attempt) watchRound(ctx context.Context, held []int32, last int32) (err error) {
 	if a.watch == nil {
 		a.target.Hold(held)
-		if a.watch, err = a.target.Watch(ctx, last, sample.Params{TopP: 1}, chaosLength-len(a.kept)); err != nil {
+		// A server sends nothing for the last tokens of a reply that ends inside a character: at most two of an arrow.
+		if a.watch, err = a.target.Watch(ctx, last, sample.Params{TopP: 1}, chaosLength+2-len(a.kept)); err != nil {
 			return err
 		}
 	}
@@ -157,6 +159,9 @@ func (a *attempt) watchRound(ctx context.Context, held []int32, last int32) (err
 	a.kept = append(a.kept, seen.Tokens...)
 	if seen.Ended {
 		a.endWatch()
+		if len(seen.Tokens) == 0 && len(a.kept) < chaosLength { // an error, because errors are limited and steps are not
+			return errors.New("a watched reply ended without a token")
+		}
 	}
 	return nil
 }
