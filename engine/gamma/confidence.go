@@ -88,9 +88,7 @@ func (c *Controller) Trim(confidence []float64) (gamma int, why string) {
 	holds := func(i int) float64 { return c.confidence.chance(confidence[i], unseen) }
 	lengths := c.costs.lengths(n, holds)
 	if c.options.Remote {
-		if !c.outlook.Streams {
-			lengths[0].Cost += c.opening()
-		}
+		// If no stream is open, one is opened later even after a draft, so the draft does not save that cost.
 		for i := range lengths[1:] {
 			lengths[i+1].Cost += c.turn(i + 1)
 		}

@@ -133,7 +133,7 @@ func (c *costs) pass(gamma int) float64 {
 
 // between estimates the cost of a pass whose length was not measured. It takes the next shorter and the
 // next longer measured length, and assumes that each row between them costs the same. ok is false if
-// gamma itself was measured, or if no longer length was.
+// gamma itself was measured, or if no shorter or no longer length was.
 func (c *costs) between(gamma int) (cost float64, ok bool) {
 	below, above := gamma, gamma
 	for below > 0 && !c.measured(below) {
@@ -142,7 +142,7 @@ func (c *costs) between(gamma int) (cost float64, ok bool) {
 	for above < len(c.passes) && !c.measured(above) {
 		above++
 	}
-	if below == above || above >= len(c.passes) {
+	if below == above || above >= len(c.passes) || !c.measured(below) {
 		return 0, false
 	}
 	share := float64(gamma-below) / float64(above-below)

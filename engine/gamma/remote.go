@@ -51,10 +51,10 @@ func (c *Controller) catchUp(gamma int) (sum float64) {
 }
 
 // withoutCatchUp returns the observation of a round as if the server's sequences had missed nothing: later rounds of
-// this length do not pay for that.
+// this length do not pay for that. MissedMS may be too long, so the round does not become cheaper than expected.
 func (c *Controller) withoutCatchUp(o Observation) Observation {
 	if missed := c.catchUp(o.Drafted); missed > 0 {
-		o.VerifyMS = max(o.VerifyMS-missed, min(o.VerifyMS, c.costs.pass(0)))
+		o.VerifyMS = max(o.VerifyMS-missed, min(o.VerifyMS, c.costs.pass(o.Drafted)))
 	}
 	return o
 }

@@ -1,9 +1,11 @@
 package gamma_test
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"specula/engine/gamma"
@@ -17,6 +19,8 @@ type network struct {
 	missed                                 [most]int // tokens, by further sequence
 	streams                                bool
 	rng                                    *rand.Rand
+	lookup                                 bool    // each draft is looked up, and each token of it has the same confidence
+	misread                                float64 // how many times too long the reading of missed tokens is told to be; 0: told right
 }
 
 func (n *network) noisy(ms float64) float64 { return ms * (0.9 + 0.3*n.rng.Float64()) }
@@ -45,10 +49,18 @@ func (n *network) reply(c *gamma.Controller, prompt, tokens int) (tookMS, plainM
 	for left := tokens; left > 0; {
 		outlook := gamma.Outlook{Left: left, Streams: n.streams}
 		for _, tokens := range n.missed {
-			outlook.MissedMS = append(outlook.MissedMS, float64(tokens)*n.rowMS)
+			outlook.MissedMS = append(outlook.MissedMS, float64(tokens)*n.rowMS*cmp.Or(n.misread, 1))
 		}
 		d := c.Next(outlook)
 		o := gamma.Observation{Drafted: min(d.Gamma, left-1)}
+		if n.lookup && o.Drafted > 0 {
+			confidence := slices.Repeat([]float64{0.5}, o.Drafted)
+			o.Asked = true
+			o.Drafted, _ = c.Trim(confidence)
+			if o.Confidence = confidence[:o.Drafted]; o.Drafted == 0 {
+				c.Passed(0.5, n.rng.Float64() < n.holds)
+			}
+		}
 		ms := n.noisy(n.tokenMS)
 		o.VerifyMS = ms // a stream's token has the price that the server tells
 		if o.Drafted == 0 {
@@ -136,6 +148,52 @@ func TestDraftsAcrossANetworkNeverLoseAgainstTheStream(t *testing.T) {
 	}
 	if gains < 8 {
 		t.Errorf("drafts should gain in %d of the cases: that shows nothing", gains)
+	}
+}
+
+// A draft does not save the opening of the stream, which comes later. So a lookup that finds something in each round
+// must not draft on and on because no stream is open.
+func TestLookupsAcrossANetworkNeverLoseAgainstTheStream(t *testing.T) {
+	for _, holds := range []float64{0.1, 0.3, 0.5, 0.8, 0.97} {
+		for _, tripMS := range []float64{1, 20, 100} {
+			n := &network{tripMS: tripMS, tokenMS: 4, rowMS: 0.04, holds: holds, lookup: true, rng: rand.New(rand.NewPCG(1, 2))}
+			n.mustNotLose(t, gamma.Options{Rule: gamma.CostAware, Max: most, Remote: true, Lookup: true})
+		}
+	}
+}
+
+// If the reading of missed tokens is told to take longer than it does, a round that included it is not taken to be as
+// cheap as a plain one.
+func TestReadingThatIsToldTooLongMakesNoRoundCheap(t *testing.T) {
+	for _, holds := range []float64{0.1, 0.3, 0.5} {
+		n := &network{tripMS: 20, tokenMS: 15, rowMS: 0.15, draftMS: 0.5, holds: holds, misread: 4, rng: rand.New(rand.NewPCG(1, 2))}
+		n.mustNotLose(t, gamma.Options{Rule: gamma.CostAware, Max: most, Remote: true})
+	}
+}
+
+// mustNotLose writes 20 replies, which must take no longer than the server's stream, but for 3 %.
+func (n *network) mustNotLose(t *testing.T, o gamma.Options) {
+	t.Helper()
+	c := gamma.New(o)
+	n.rehearse(c)
+	var took, plain float64
+	drafts := 0
+	for range 20 {
+		a, b, rounds := n.reply(c, 30, 100)
+		took, plain, drafts = took+a, plain+b, drafts+rounds
+	}
+	if plain/took < 0.97 {
+		t.Errorf("round trip %g ms, %g hold: %.2f of the stream's speed; %d rounds drafted", n.tripMS, n.holds, plain/took, drafts)
+	}
+}
+
+// With a fixed γ, a plain round may be timed after longer ones.
+func TestALongerLengthAcrossANetworkMayBeTimedFirst(t *testing.T) {
+	c := gamma.New(gamma.Options{Rule: gamma.Fixed, Gamma: 4, Max: 8, Remote: true})
+	c.Next(gamma.Outlook{Left: 10})
+	c.Observe(gamma.Observation{Drafted: 4, Tested: 4, VerifyMS: 10})
+	if d := c.Next(gamma.Outlook{Left: 10}); d.Gamma != 4 {
+		t.Errorf("γ is %d", d.Gamma)
 	}
 }
 
