@@ -106,11 +106,11 @@ func (c *control) settings() config.Config {
 	return c.asked.Clone()
 }
 
-// apply puts pending changes into force. With round −1, which is before a reply, it applies all of
-// them. Between rounds it applies only changes of settings that may change in mid-reply. If these changes
-// are valid only together with one that waits for the next reply, it applies none. It returns the
-// settings in force, and an event for each setting that has a new value. If nothing waits between
-// rounds, it returns an empty Config and no events.
+// apply puts pending changes into force: all of them before a reply (round −1), and between rounds only those
+// of settings that may change in mid-reply. If such a change is valid only together with one that must wait for
+// the next reply, apply makes none of them. It returns the settings in force, and an event for each setting
+// with a new value. If it is called between rounds and no change is pending, it returns an empty Config and
+// no events.
 func (c *control) apply(round int) (config.Config, []event.SettingChanged) {
 	pending := c.waiting()
 	if round >= 0 && len(pending) == 0 {

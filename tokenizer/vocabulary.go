@@ -84,9 +84,9 @@ func newVocabulary(spec Spec) (*vocabulary, error) {
 // checkSpelling refuses a vocabulary that cannot spell common text.
 //
 // A vocabulary that is not byte-level needs an unknown token, or tokens for all bytes of UTF-8. A
-// byte-level vocabulary often lacks bytes that did not occur in its training text; encoding leaves
-// these out. But if the token of a byte is a control token, the file is wrong: that byte would vanish
-// from every text.
+// byte-level vocabulary may lack the tokens of bytes that did not occur in its training text; encoding leaves
+// these bytes out. But if it has the token of a byte and calls it a control token, the file is wrong. No text
+// gives control tokens, so the byte would be left out although it has a token.
 func (v *vocabulary) checkSpelling() error {
 	for value, id := range v.byteID {
 		switch {

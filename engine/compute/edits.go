@@ -11,7 +11,8 @@ type Edits struct {
 	// Tokens has the tokens that are counted before the round, have a bias or are banned, in ascending
 	// order of ids, each once.
 	Tokens []Edit
-	// Leaving is which token is not counted any more once draft token i is; −1: none.
+	// Leaving[i] is the token that leaves the window of the penalties when draft token i enters it. From
+	// then on it is counted once less. −1: none leaves.
 	Leaving [MostDrafts]int32
 }
 

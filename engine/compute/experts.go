@@ -19,8 +19,8 @@ type Mixer interface {
 	MatMulExperts(dst, x Buffer, r Routing, w Matrix, bySlot bool) error
 	// AddExpertBias adds to each slot of x the numbers of its expert in b (Experts, columns of x).
 	AddExpertBias(x Buffer, r Routing, b Vector) error
-	// Mix writes to each row of dst the sum of its slots of x, each times its share. The products
-	// are added by rank: the best expert first. x is overwritten.
+	// Mix writes to each row of dst the sum of what the row's experts gave, which are its slots of x, each times
+	// the expert's share. They are added in the order of the choice, the best expert first. x may be overwritten.
 	Mix(dst, x Buffer, r Routing) error
 	// Weigh multiplies each row of x by σ of its number in gate, a buffer of one column.
 	Weigh(x Buffer, m int, gate Buffer) error

@@ -16,7 +16,7 @@ type Extra interface {
 	// factors for one or more groups, and is repeated for the groups after these. dst may be x.
 	LayerNorm(dst, x Buffer, m int, w Vector, group int, eps float32) error
 	// Activate replaces each number of x by its activation, times the number of y at the same place. If y
-	// is nil, it only applies the activation.
+	// is nil, it only applies the activation. ClampedSwiGLU is a function of both numbers.
 	Activate(x, y Buffer, m int, f Activation) error
 	// SoftCap replaces each number of x, which has m rows, by limit·tanh(x/limit).
 	SoftCap(x Buffer, m int, limit float32) error
@@ -31,6 +31,6 @@ const (
 	GELU                          // x/2·(1+tanh(√(2/π)·(x + 0.044715·x³)))
 	ReLUSquared                   // max(0, x)²
 	Sigmoid                       // σ(x)
-	// ClampedSwiGLU needs y: with g = min(x, 7) and u = y between −7 and 7 it is g·σ(1.702·g)·(u+1).
+	// ClampedSwiGLU is g·σ(1.702·g)·(u+1), where g is min(x, 7) and u is y clamped to −7 … 7. It needs y.
 	ClampedSwiGLU
 )

@@ -7,7 +7,7 @@ package compute
 // caller then reads the tokens after the checkpoint again, which gives the same bits.
 type Partial interface {
 	Cache
-	// Reach returns the greatest length, at most n, to which Truncate can cut back.
+	// Reach returns a length, at most n, to which Truncate can cut back: n if that is possible.
 	Reach(n int) int
 	// Checkpoint makes it possible to go back to the present length later. If there are already
 	// CacheShape.Checkpoints, it drops the oldest. Truncate drops the checkpoints of lengths above the
@@ -15,7 +15,7 @@ type Partial interface {
 	Checkpoint() error
 }
 
-// Reach returns the greatest length, at most n, to which a cache can be cut back.
+// Reach returns a length, at most n, to which a cache can be cut back: n if that is possible.
 func Reach(c Cache, n int) int {
 	if p, ok := c.(Partial); ok {
 		return p.Reach(n)

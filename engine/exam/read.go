@@ -13,7 +13,8 @@ import (
 // twenty-one, so it also notices if a reply counts on after twenty.
 const mostCounted = 20
 
-// Read reads a paper. The error names the line. A paper without questions is an error.
+// Read reads a paper: the questions of an exam. An error in a question names its line, or the line before which
+// the question ends. A paper without questions is an error.
 func Read(name, text string) (Paper, error) {
 	p := Paper{Name: name}
 	seen := map[string]bool{}

@@ -31,7 +31,7 @@ func (b *Backend) LayerNorm(dst, x compute.Buffer, m int, w compute.Vector, grou
 	return nil
 }
 
-// Activate applies an activation to x, and multiplies with y unless it is nil.
+// Activate applies an activation to x, and multiplies with y unless it is nil. ClampedSwiGLU needs y.
 func (b *Backend) Activate(x, y compute.Buffer, m int, f compute.Activation) error {
 	data, xb := queuedRows(x, 0, m)
 	require(y != nil || f != compute.ClampedSwiGLU, "Activate without the numbers that the activation gates")

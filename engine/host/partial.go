@@ -82,7 +82,8 @@ func inside(c compute.Cache) (*cache, *partialCache) {
 	return c.(*cache), nil
 }
 
-// Reach returns n if all layers have what a row at n reads, else the last checkpoint before n, or 0.
+// Reach returns a length, at most n and the cache's length, to which Truncate can cut back: that itself if all
+// layers have what a row there reads, else the length of the last checkpoint that is not above it, else 0.
 func (c *partialCache) Reach(n int) int {
 	n = min(n, c.length)
 	if c.holds(n) {

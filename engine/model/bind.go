@@ -17,7 +17,7 @@ import (
 type binding struct {
 	weight compute.Weight
 	tensor string // the name in the file
-	at     int    // where the weight's bytes begin in the tensor
+	at     int    // offset of the weight in the tensor, in bytes, if it is only some of its rows
 	lookup bool   // a table: its rows are looked up, and no product uses it
 	// Only if the tensor interleaves the rows of two weights: whole[i*every:i*every+group] is group i of
 	// this weight's rows. Until gather copies the groups, weight.Data has only the right length.

@@ -65,7 +65,7 @@ type Server struct {
 	options Options
 	base    string
 	http    *http.Client
-	headers http.Header // headers of every request
+	headers http.Header // the headers that the user set (Options.Headers), for each request
 
 	kind     Kind
 	model    string // sent in each request

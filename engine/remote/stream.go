@@ -74,7 +74,8 @@ type stream struct {
 }
 
 // streams reports whether rounds without a draft may take their tokens from a stream. The server draws
-// these tokens, so it must know all settings of the reply.
+// these tokens from its own rows, so nothing may change rows on this side: no shapers and no guidance. Only
+// streams of llama-server are read.
 func (s *Server) streams(t *spec.Terms) bool {
 	return s.kind == Llama && !s.singly && len(t.Shapers) == 0 && !t.Mixed
 }

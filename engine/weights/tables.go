@@ -8,8 +8,8 @@ import (
 	"specula/engine/event"
 )
 
-// Tables returns one table about the whole file, then tables of its types, metadata and tensors. It
-// leaves out what the file does not say.
+// Tables returns one table about the whole file, then tables of its types, metadata and tensors. The
+// first has no rows for facts that the file does not give.
 func (r Report) Tables() []event.Table {
 	file := [][]string{
 		{"file", r.Name}, {"parts", moreThanOne(r.Parts)}, {"format", r.Format}, {"architecture", r.Architecture}, {"name", r.ModelName},

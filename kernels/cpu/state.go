@@ -95,8 +95,9 @@ func (s *State) input(t int) []float32 {
 	return s.inputs[t%s.rows()*s.inputWidth():][:s.inputWidth()]
 }
 
-// after returns how many tokens the states contain after a pass of m tokens. Of the later tokens,
-// the inputs are kept.
+// after returns how many tokens the states contain after a pass of m tokens that begins at position: all before
+// the pass, and those of the pass but its last s.kept. Of the rest only the inputs are kept, so that Truncate
+// can take them back.
 func (s *State) after(position, m int) int { return max(position, position+m-s.kept) }
 
 // Reset forgets everything.

@@ -5,7 +5,7 @@ import (
 	"sort"
 )
 
-// Share is the part of a block that describes one of its tiles.
+// Share is what a block says about one of its tiles (of Tile weights), unpacked: quants, scale, minimum and factors.
 type Share struct {
 	Quants [Tile]uint8 // before the bias is subtracted, or indices of Values
 	// Scale has the bits of the scale, in half precision or as ScaleKind says. Min has the bits of
@@ -23,15 +23,16 @@ type ScaleKind int
 const (
 	// Half is half precision.
 	Half ScaleKind = iota
-	// Exponent is a byte e that stands for 2^(e−128). A Share has this scale in bfloat16.
+	// Exponent is a byte e that stands for 2^(e−128). Share.Scale has it converted to bfloat16.
 	Exponent
 	// Spread is half precision in four parts of four bits, the lowest first. Each part is the upper four
 	// bits of one of four 16-bit numbers of the block. A Share has the whole scale.
 	Spread
 )
 
-// Factors says how a block stores the integers by which each part of it multiplies the block's
-// scale, and its minimum if the format has minima.
+// Factors says how a block stores the factors of its parts. The scale of a part is the block's scale times
+// an integer factor. In formats with minima, the part's minimum has such a factor, too. With HalfScales each
+// part has a scale of its own instead.
 type Factors int
 
 // The kinds of factors.

@@ -59,7 +59,7 @@ func at(list []float32, i int) float32 {
 	return 0
 }
 
-// ToBFloat16s rounds to bfloat16.
+// ToBFloat16s is the Rounding to bfloat16. It does not scale, so the factor that it returns is 1.
 func ToBFloat16s(x []float32) ([]float32, float32) {
 	rounded := make([]float32, len(x))
 	for k, v := range x {

@@ -12,7 +12,7 @@ import (
 
 // The picture of rounds has a column for each round. The graph of times below has the same columns.
 
-// axis is the width of the labels left of a picture.
+// axis is the width of the labels left of a picture, with the gap after them, in cells.
 const axis = 5
 
 // pitches are the possible widths of a column of the picture, including the gap before it, in cells.

@@ -15,7 +15,7 @@ type span struct {
 	tokens int
 }
 
-// The columns of the track.
+// The cells left and right of a lane's blocks.
 const (
 	trackName = 22 // largest width of a lane's name
 	trackNote = 16 // width of the time of a finished lane

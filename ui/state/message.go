@@ -29,7 +29,7 @@ type Message struct {
 	Revision int
 
 	record Record
-	bare   bool // the candidates of all its tokens were removed
+	bare   bool // its tokens have no candidates any more (Target, Draft, LogProbs), which saves memory
 }
 
 // Token is one token of a reply: of a draft, or the target's own.

@@ -22,7 +22,7 @@ type Round struct {
 	Guidance                             float64 // the scale of classifier-free guidance; 0 when it is off
 	Lossy                                bool
 	Rules                                []event.RuleOutcome // how many tokens each rule would have accepted
-	Constraint                           string              // what the form of the reply expects next; "" without a form
+	Constraint                           string              // what the form of the reply (a JSON schema, a grammar …) allows after this round; "" without a form
 	Accepted, Tested                     int
 	Committed                            int
 	Temperature                          float64

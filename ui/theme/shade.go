@@ -12,7 +12,7 @@ const (
 	Refused        // the draft token that was refused
 	Unused         // draft tokens that were not tested
 	Instead        // the token in place of a refused one
-	Free           // the token that comes with a draft kept as a whole
+	Free           // the bonus token: the target draws it after it has accepted a whole draft
 	Own            // the token of a round without a draft
 	Drafting       // time for drafting
 	Checking       // time for the target's pass

@@ -26,7 +26,7 @@ type ahead512 interface {
 	head()               // called before each super-block, whose head belongs to no tile
 	before()             // called when the tile has been read
 	row(px reg.Register) // called for each row of activations, before its products
-	after()              // called after the last row
+	after()              // called after the last row of activations of a tile
 }
 
 // inHalves prefetches one half before the tile and the other half after it.

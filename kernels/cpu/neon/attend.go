@@ -36,7 +36,7 @@ func attend() []*function {
 type attention struct {
 	*function
 	n       int
-	factors []r // addresses of the next factor of each query
+	factors []r // for each query, the address of what the next row is multiplied by: a number of the query, or a weight
 	sums    [][]v
 	row     []v // sixteen numbers
 	factor  v

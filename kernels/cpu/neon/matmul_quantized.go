@@ -32,7 +32,10 @@ type panelProduct struct {
 	pw, pd, ps, pa, parts r
 	scratchNumber         r
 
-	mask, upper, values v // constants: masks of a quant's two parts, or of its sign; the table of values
+	// Constants:
+	mask   v // of the low bits of quants; with 8 bits, of the sign bit, which is inverted
+	upper  v // of the high bits of quants, if the format stores them apart
+	values v // the table of what quants stand for, if the format has one
 
 	// In a pass:
 	rows, width int
