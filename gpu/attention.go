@@ -115,7 +115,7 @@ func attentionBytes(shape compute.CacheShape, rows int) int64 {
 }
 
 // ScratchBytes is the size of the device memory that a pass needs besides its buffers of these rows
-// and columns: the scratch, and memory for choosing tokens and for distributions.
+// and columns: the scratch, and memory for choosing tokens, for distributions and for edited scores.
 func (b *Backend) ScratchBytes(buffers [][2]int, shape compute.CacheShape) int64 {
 	var rounded, after, choosing int64
 	most := 0
@@ -124,7 +124,7 @@ func (b *Backend) ScratchBytes(buffers [][2]int, shape compute.CacheShape) int64
 		rounded = max(rounded, roundedBytes(rows, cols))
 		after = max(after, roundedBytes(min(rows, cuda.MostBeforeEpilogue), cols))
 		drawn := weighingBytes(min(rows, compute.MostDrafts+1), cols) // distributions of sampled rounds
-		choosing = max(choosing, int64(rows)*int64(8*ceilDivide(cols, sliceTokens)+4)+drawn)
+		choosing = max(choosing, int64(rows)*int64(8*ceilDivide(cols, sliceTokens)+4)+drawn+editingBytes(rows, cols))
 		most = max(most, rows)
 	}
 	return rounded + after + choosing + attentionBytes(shape, most)

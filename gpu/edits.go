@@ -32,8 +32,18 @@ func (t *tokens) Edit(e *compute.Edits) error {
 	return t.owner.usable()
 }
 
-// open makes room for the old scores of some tokens in each row. The room is a power of two, so that a
-// growing number of tokens seldom changes the steps of a round.
+// roomForEdits is the number of tokens in a row for whose old scores there is room. It is a power of two, so
+// that a growing number of tokens seldom changes the steps of a round.
+func roomForEdits(tokens int) int { return max(1024, roundUpToPower(tokens)) }
+
+// editingBytes is the most memory that edited rounds need for old scores.
+func editingBytes(rows, vocab int) int64 {
+	return savedBytes(min(rows, compute.MostDrafts+1), roomForEdits(min(vocab, compute.MostEdits)+compute.MostDrafts))
+}
+
+func savedBytes(rows, tokens int) int64 { return 8 * int64(rows) * int64(tokens) }
+
+// open makes room for the old scores of some tokens in each row.
 func (e *editing) open(b *Backend, rows, tokens int) error {
 	if rows <= e.rows && tokens <= e.most {
 		return nil
@@ -41,11 +51,8 @@ func (e *editing) open(b *Backend, rows, tokens int) error {
 	if err := e.free(b); err != nil {
 		return err
 	}
-	most := 1024
-	for most < tokens {
-		most *= 2
-	}
-	memory, err := b.alloc(fmt.Sprintf("edited scores, %d × %d", rows, most), 8*int64(rows)*int64(most))
+	most := roomForEdits(tokens)
+	memory, err := b.alloc(fmt.Sprintf("edited scores, %d × %d", rows, most), savedBytes(rows, most))
 	if err != nil {
 		return err
 	}

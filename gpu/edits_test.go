@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -71,5 +72,80 @@ func TestEditedRoundsAreOneWait(t *testing.T) {
 	}
 	if err := first(tokens.Close(), cache.Close()); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// edited is a pass over four tokens on the recorder, whose verdict will judge edited rows: the whole
+// vocabulary is edited.
+func edited(t *testing.T) (d *recorder, b *Backend, tokens compute.Tokens, logits compute.Logits) {
+	t.Helper()
+	d = newRecorder(t)
+	b, err := newBackend(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := model.Load(t.Context(), b, file(t), model.Options{MaxTokens: 64, MaxRows: 4}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache, err := m.NewCache()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tokens = mustTokens(t, m)
+	if logits, err = m.Forward(t.Context(), cache, []int32{1, 2, 3, 4}); err != nil {
+		t.Fatal(err)
+	}
+	edits := compute.NewEdits()
+	for id := range int32(smallest.Vocab) {
+		edits.Tokens = append(edits.Tokens, compute.Edit{ID: id, Count: 1})
+	}
+	filters := compute.Filters{Temperature: 1, TopP: 1}
+	err = first(tokens.Sample(compute.Sampling{Target: filters, Draft: filters, Drafts: 3, Vocab: smallest.Vocab, Certain: true}),
+		tokens.Put(1, 2, 3, 4), tokens.Edit(edits))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d, b, tokens, logits
+}
+
+// A verdict for which there is no memory leaves the rows as the model gave them.
+func TestAVerdictThatFailsRestoresItsRows(t *testing.T) {
+	d, b, tokens, logits := edited(t)
+	if err := b.device.Do(func() error { return nil }); err != nil { // the pass before is queued
+		t.Fatal(err)
+	}
+	d.log = nil
+	d.failAt, d.failure = d.calls+2, compute.ErrOutOfMemory // the first call reserves memory for the old scores
+	if _, err := logits.(compute.Judge).AcceptDrawn(tokens); !errors.Is(err, compute.ErrOutOfMemory) {
+		t.Fatalf("the error is %v", err)
+	}
+	if err := logits.Row(0, make([]float32, smallest.Vocab)); err != nil {
+		t.Fatal(err)
+	}
+	edit, restore := slices.Index(d.log, "edit_rows"), slices.Index(d.log, "restore_rows")
+	if edit < 0 || restore < edit || restore > slices.Index(d.log, "wait") {
+		t.Errorf("queued %q before the rows are read", d.log)
+	}
+}
+
+// What a round of edited rows reserves is in the plan.
+func TestThePlanHasEditedScores(t *testing.T) {
+	_, b, tokens, logits := edited(t)
+	reserved := func() (bytes int64) {
+		for _, n := range b.allocated {
+			bytes += n
+		}
+		return bytes
+	}
+	before := reserved()
+	if _, err := logits.(compute.Judge).AcceptDrawn(tokens); err != nil {
+		t.Fatal(err)
+	}
+	const rows = 4
+	shape := compute.CacheShape{Layers: 1, Tokens: 64, KVHeads: 1, HeadDim: 32}
+	planned := b.ScratchBytes([][2]int{{rows, smallest.Vocab}}, shape) - attentionBytes(shape, rows) - 2*roundedBytes(rows, smallest.Vocab)
+	if took := reserved() - before; took > planned {
+		t.Errorf("the verdict reserved %d bytes, and %d are planned for verdicts", took, planned)
 	}
 }

@@ -148,6 +148,7 @@ func (l *logits) AcceptBest(tt compute.Tokens, drafts []int32) (compute.Verdict,
 	steps, err := b.lower(nil, append(append(l.choose(l.rows, l.best, 0),
 		acceptBest{t.chosen(1), l.best, t.verdict(0), n}), restores...)...)
 	if err != nil {
+		b.tape.append(restores...) // the edits are on the tape already
 		return compute.Verdict{}, err
 	}
 	words := make([]int32, n+1)
