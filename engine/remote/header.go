@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -42,9 +43,17 @@ func readHeaders(path string) (http.Header, error) {
 		if !ok || !isHeaderName(name) || strings.ContainsFunc(value, func(c rune) bool { return c < ' ' || c == 0x7f }) {
 			return nil, fmt.Errorf("remote.headers: line %d of %s is not of the form NAME: VALUE", i+1, path)
 		}
+		if slices.Contains(fixedHeaders(), http.CanonicalHeaderKey(name)) {
+			return nil, fmt.Errorf("remote.headers: line %d of %s: %s cannot be set, because it follows from the address and the body of a request; leave the line out", i+1, path, http.CanonicalHeaderKey(name))
+		}
 		headers.Add(name, value)
 	}
 	return headers, nil
+}
+
+// fixedHeaders are the headers that net/http does not take from a request's list of headers, but would leave out silently.
+func fixedHeaders() []string {
+	return []string{"Host", "Content-Length", "Transfer-Encoding", "Trailer"}
 }
 
 // isHeaderName reports whether a name has only letters, digits, - and _. No header in use has another character.

@@ -105,7 +105,7 @@ func TestHeadersOfAFile(t *testing.T) {
 	if _, err := score(s.NewTarget(10), 4, sample.Params{TopP: 1}, 5); err == nil || !strings.Contains(err.Error(), "not with [header]") {
 		t.Error(err)
 	}
-	for _, text := range []string{secret, "X Y: " + secret, ": " + secret, "X: a\x1b" + secret, strings.Repeat("X: "+secret+"\n", 9000)} {
+	for _, text := range []string{secret, "host: gateway", "X Y: " + secret, ": " + secret, "X: a\x1b" + secret, strings.Repeat("X: "+secret+"\n", 9000)} {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
