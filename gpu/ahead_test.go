@@ -12,19 +12,7 @@ import (
 // (draft, pass, verdict), one copy of eight bytes per row, and one wait. The same holds when the
 // draft comes from the host.
 func TestADrawnDraftAndItsVerdictAreOneWait(t *testing.T) {
-	d := newRecorder(t)
-	b, err := newBackend(d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := model.Load(t.Context(), b, file(t), model.Options{MaxTokens: 64, MaxRows: 4}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	draftCache, err := m.NewCache()
-	if err != nil {
-		t.Fatal(err)
-	}
+	d, b, m, draftCache := recorded(t)
 	targetCache, err := m.NewCache()
 	if err != nil {
 		t.Fatal(err)

@@ -7,25 +7,13 @@ import (
 	"testing"
 
 	"specula/engine/compute"
-	"specula/engine/model"
+	"specula/gpu/driver"
 )
 
 // A round of edited rows, whatever their edits, waits once and copies what a round without edits does. It
 // replays graphs, and restores the scores after the verdict.
 func TestEditedRoundsAreOneWait(t *testing.T) {
-	d := newRecorder(t)
-	b, err := newBackend(d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := model.Load(t.Context(), b, file(t), model.Options{MaxTokens: 64, MaxRows: 4}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cache, err := m.NewCache()
-	if err != nil {
-		t.Fatal(err)
-	}
+	d, b, m, cache := recorded(t)
 	tokens := mustTokens(t, m)
 	edits := compute.NewEdits()
 	for round := range int32(4) {
@@ -79,23 +67,12 @@ func TestEditedRoundsAreOneWait(t *testing.T) {
 
 // edited is a pass over four tokens on the recorder, whose verdict will judge edited rows: the whole
 // vocabulary is edited.
-func edited(t *testing.T) (d *recorder, b *Backend, tokens compute.Tokens, logits compute.Logits) {
+func edited(t *testing.T) (*recorder, *Backend, compute.Tokens, compute.Logits) {
 	t.Helper()
-	d = newRecorder(t)
-	b, err := newBackend(d)
+	d, b, m, cache := recorded(t)
+	tokens := mustTokens(t, m)
+	logits, err := m.Forward(t.Context(), cache, []int32{1, 2, 3, 4})
 	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := model.Load(t.Context(), b, file(t), model.Options{MaxTokens: 64, MaxRows: 4}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cache, err := m.NewCache()
-	if err != nil {
-		t.Fatal(err)
-	}
-	tokens = mustTokens(t, m)
-	if logits, err = m.Forward(t.Context(), cache, []int32{1, 2, 3, 4}); err != nil {
 		t.Fatal(err)
 	}
 	edits := compute.NewEdits()
@@ -109,6 +86,28 @@ func edited(t *testing.T) (d *recorder, b *Backend, tokens compute.Tokens, logit
 		t.Fatal(err)
 	}
 	return d, b, tokens, logits
+}
+
+// The edits of a verdict begin with the draft, and the next verdict has none of them.
+func TestEditsAreOfOneVerdictAndItsDraft(t *testing.T) {
+	d, b, held, logits := edited(t)
+	var drafts []driver.Argument // of each edit
+	d.onRun = func(kernel string, _ driver.Shape, arguments []driver.Argument) {
+		if kernel == "edit_rows" {
+			drafts = append(drafts, arguments[2])
+		}
+	}
+	for range 2 {
+		if _, err := logits.(compute.Judge).AcceptDrawn(held); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := b.device.Do(func() error { return nil }); err != nil { // all is queued
+		t.Fatal(err)
+	}
+	if want := []driver.Argument{address(held.(*tokens).chosen(1))}; !slices.Equal(drafts, want) {
+		t.Errorf("edits with the drafts %x, want %x", drafts, want)
+	}
 }
 
 // A verdict for which there is no memory leaves the rows as the model gave them.

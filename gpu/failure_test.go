@@ -124,20 +124,9 @@ func TestEveryCallOfTheDriverMayFail(t *testing.T) {
 }
 
 func TestALostDeviceIsRefusedInWords(t *testing.T) {
-	d := newRecorder(t)
-	b, err := newBackend(d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := model.Load(t.Context(), b, file(t), model.Options{MaxTokens: 64, MaxRows: 4}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cache, err := m.NewCache()
-	if err != nil {
-		t.Fatal(err)
-	}
+	d, b, m, cache := recorded(t)
 	d.failAt, d.failure, d.lost = d.calls+20, compute.ErrDeviceLost, true
+	var err error
 	for range 3 {
 		logits, forwardErr := m.Forward(t.Context(), cache, []int32{1})
 		if err = forwardErr; err == nil {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"testing"
 
+	"specula/engine/compute"
+	"specula/engine/model"
 	"specula/gpu/driver"
 )
 
@@ -36,6 +38,25 @@ func newRecorder(t *testing.T) *recorder {
 	return &recorder{Thread: driver.StartThread(), t: t, live: map[string]int{},
 		names: map[driver.Function]string{}, runs: map[driver.Launch]string{}, shapes: map[driver.Launch]driver.Shape{},
 		values: map[driver.Launch]*[mostArguments]driver.Argument{}, prepared: map[string]int{}, total: 8 << 30}
+}
+
+// recorded is a model of four rows on a recorder, with a cache.
+func recorded(t *testing.T) (*recorder, *Backend, *model.Model, compute.Cache) {
+	t.Helper()
+	d := newRecorder(t)
+	b, err := newBackend(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := model.Load(t.Context(), b, file(t), model.Options{MaxTokens: 64, MaxRows: 4}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache, err := m.NewCache()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d, b, m, cache
 }
 
 // call counts a call and returns the failure if it is due.
