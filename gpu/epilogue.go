@@ -6,7 +6,7 @@ import (
 )
 
 // In decoding, the small work between two products takes about as long as its launch alone (an
-// estimate: gap and small in gpu/check/model; no GPU was measured). joinEpilogues gives this work
+// estimate: gap and small in gpu/check/model). joinEpilogues gives this work
 // to the product before it. For a norm, the block of the product that finishes last does the work;
 // for SwiGLU, of the blocks that compute the same columns, the one that finishes last
 // (kernels/cuda/src/epilogue.h).

@@ -40,7 +40,7 @@ func attention(t *testing.T, l layers, rowCounts, headDims []int) {
 	for _, half := range []bool{true, false} {
 		checks.Cache(t, l.launch, half, 80)
 		checks.RowCounts(t, l.launch, half, rowCounts)
-		checks.Windows(t, l.launch, half, 64)
+		checks.Windows(t, l.launch, half, 64, emulated.Emulated())
 		for _, headDim := range headDims {
 			checks.Attention(t, l.launch, half, headDim, 260, emulated.Emulated())
 		}

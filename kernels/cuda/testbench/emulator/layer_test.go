@@ -25,7 +25,7 @@ func TestPeak(t *testing.T)     { checks.Peak(t, simulated(t, 1)) }
 func TestWindows(t *testing.T) {
 	for _, c := range caches {
 		t.Run(c.name, func(t *testing.T) {
-			onEveryMachine(t, func(t *testing.T, launch checks.Launch) { checks.Windows(t, launch, c.half, 64) })
+			onEveryMachine(t, func(t *testing.T, launch checks.Launch) { checks.Windows(t, launch, c.half, 64, true) })
 		})
 	}
 }
