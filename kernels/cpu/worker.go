@@ -82,21 +82,22 @@ func newPolling(threads int, budget time.Duration) polling {
 	if threads == 1 {
 		return polling{} // one thread never waits
 	}
+	p := polling{budget: budget, yields: runtime.GOMAXPROCS(0) <= threads}
 	const measured = 1000
-	ns := max(0.1, float64(least(pauseTime, func() { pauses(measured) }))/measured)
-	return polling{budget: budget, pauseNS: ns, patience: int(float64(lostCoreAfter) / ns),
-		yields: runtime.GOMAXPROCS(0) <= threads}
+	p.pauseNS = max(0.1, float64(least(pauseTime, func() { p.pauses(measured) }))/measured)
+	p.patience = int(float64(lostCoreAfter) / p.pauseNS)
+	return p
 }
 
-// pauses waits as long as a thread that polls n times. Without assembly, a poll takes longer than
-// the pause.
-func pauses(n int) {
+// pauses waits as long as a thread that polls n times. Without assembly, a poll and the yields take
+// longer than the pauses.
+func (p *polling) pauses(n int) {
 	var never atomic.Int64
-	for range n {
+	for i := range n {
 		if never.Load() != 0 {
 			return
 		}
-		pause()
+		p.pause(i)
 	}
 }
 

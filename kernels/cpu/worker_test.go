@@ -13,14 +13,15 @@ const unevenness = 12
 
 // uneven is a phase of two items. Work is counted in pauses, as waiting is.
 type uneven struct {
-	pauses int // of the first item
-	worked atomic.Int64
+	polling *polling
+	pauses  int // of the first item
+	worked  atomic.Int64
 }
 
 func (t *uneven) Do(from, to int) {
 	for i := from; i < to; i++ {
 		n := t.pauses - i*t.pauses/unevenness
-		pauses(n)
+		t.polling.pauses(n)
 		t.worked.Add(int64(n))
 	}
 }
@@ -36,7 +37,7 @@ func TestThreadsComputeInsideAPass(t *testing.T) {
 	const passes, phases = 4000, 4
 	pool := NewPool(2, time.Minute)
 	defer pool.Close()
-	work := &uneven{pauses: int(float64(time.Millisecond) / pool.polling.pauseNS)}
+	work := &uneven{polling: &pool.polling, pauses: int(float64(time.Millisecond) / pool.polling.pauseNS)}
 	program := slices.Repeat([]Phase{{Task: work, Items: 2, Work: 2 * mostChoiceWork}}, phases)
 	var idle float64
 	var waits Waits
