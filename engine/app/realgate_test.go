@@ -74,7 +74,7 @@ func gateCases() []gateCase {
 		{"rows, top-k 20, 0.7", false, []string{"temperature", "0.7", "top-k", "20", "top-p", "1", "min-p", "0"}},
 		{"rows, top-k 20, 1", false, []string{"temperature", "1", "top-k", "20", "top-p", "1", "min-p", "0"}},
 		{"rows that grow, top-p 0.7, 1.5", true, []string{"temperature", "1.5", "top-k", "0", "top-p", "0.7", "min-p", "0"}},
-		{"draws of the server, 2", true, []string{"temperature", "2", "top-k", "0", "top-p", "1", "min-p", "0"}},
+		{"draws of the server, 1", true, []string{"temperature", "1", "top-k", "0", "top-p", "1", "min-p", "0"}},
 	}
 }
 

@@ -87,7 +87,7 @@ func (s *Server) AskSingly() { s.singly = true }
 // fromStream takes from the stream the token that follows the tokens in all. If the open stream does
 // not continue these tokens, or none is open, it opens a stream.
 func (t *Target) fromStream(ctx context.Context, all []int32, w way, terms *spec.Terms) (round.Pass, error) {
-	if st := t.stream; st == nil || st.ended && len(st.queue) == 0 || !slices.Equal(st.at, all) || st.params != terms.Params {
+	if !t.stream.continues(all, terms) {
 		t.endStream()
 		if err := t.openStream(ctx, all, w, terms); err != nil {
 			return round.Pass{}, err
@@ -120,6 +120,11 @@ func (t *Target) fromStream(ctx context.Context, all []int32, w way, terms *spec
 	st.ended = st.ended || st.seen >= st.asked || terms.IsStop != nil && terms.IsStop(at.drawn)
 	pass.PriceMS = st.steady
 	return pass, nil
+}
+
+// continues reports whether the stream has the token that follows the tokens in all. st may be nil.
+func (st *stream) continues(all []int32, terms *spec.Terms) bool {
+	return st != nil && (!st.ended || len(st.queue) > 0) && slices.Equal(st.at, all) && st.params == terms.Params
 }
 
 func (t *Target) openStream(ctx context.Context, all []int32, w way, terms *spec.Terms) error {

@@ -136,8 +136,8 @@ func TestTokensInsideCharactersAreNotGuessed(t *testing.T) {
 	}
 }
 
-// A reply may be cut inside a character. Then llama-server sends nothing for its last token.
-func TestTheLastTokenOfAReplyMayEndInsideACharacter(t *testing.T) {
+// A stream may be cut inside a character. Then llama-server sends nothing for its last token.
+func TestAStreamMayEndInsideACharacter(t *testing.T) {
 	imitated := small()
 	imitated.Bytes = func(id int32) []byte {
 		return []byte(map[int32]string{5: "\xE2", 6: "\x86", 7: "\x91"}[id] + map[bool]string{true: "x"}[id < 5 || id > 7])
@@ -145,7 +145,7 @@ func TestTheLastTokenOfAReplyMayEndInsideACharacter(t *testing.T) {
 	for _, temperature := range []float64{0, 1e-4} { // both write the likeliest token
 		target := mustAsk(t, imitated)
 		target.server.spelling = spelling{bytes: imitated.Bytes, parts: map[string][]int32{"\xE2": {5}, "\x86": {6}, "\x91": {7}}}
-		terms := spec.Terms{Params: sample.Params{Temperature: temperature, TopP: 1}, Left: 1}
+		terms := spec.Terms{Params: sample.Params{Temperature: temperature, TopP: 1}, Left: 2}
 		pass, err := target.Score(t.Context(), 4, &spec.Draft{}, &terms)
 		if err != nil {
 			t.Errorf("temperature %g: %v", temperature, err)
@@ -158,5 +158,22 @@ func TestTheLastTokenOfAReplyMayEndInsideACharacter(t *testing.T) {
 		if drawer, drawn := pass.Scores.(spec.Drawer); temperature > 0 && (!drawn || drawer.Draws()[0] != 5) {
 			t.Errorf("temperature %g: not the token that the server drew", temperature)
 		}
+	}
+}
+
+// After rounds with drafts, a round without one may come at the end of a reply: for its last token. A stream could not
+// always tell a drawn token that ends inside a character.
+func TestALastTokenByItselfIsAskedFor(t *testing.T) {
+	imitated := small()
+	imitated.Bytes = func(id int32) []byte { return []byte("\xE2") } // no token can be told by the text
+	target := mustAsk(t, imitated)
+	target.server.spelling = spelling{bytes: imitated.Bytes, parts: map[string][]int32{"\xE2": {5, 6}}}
+	terms := spec.Terms{Params: sample.Params{Temperature: 1e-4, TopP: 1}, Left: 1}
+	pass, err := target.Score(t.Context(), 4, &spec.Draft{}, &terms)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := pass.Scores.(spec.Drawer).Draws()[0]; got != 5 {
+		t.Errorf("token %d, want 5, which the server draws", got)
 	}
 }

@@ -89,7 +89,9 @@ func (t *Target) Score(ctx context.Context, last int32, draft *spec.Draft, terms
 		return round.Pass{}, fmt.Errorf("%w: a draft of %d tokens does not fit after %d of %d", errContext, len(draft.Tokens), len(t.held)+1, t.Cap())
 	}
 	all := slices.Concat(t.held, []int32{last}, draft.Tokens)
-	if len(draft.Tokens) == 0 && t.server.streams(terms) {
+	// The last token of a reply is asked for by itself, unless a stream has it already: a stream costs no less then,
+	// and cannot always tell the token.
+	if len(draft.Tokens) == 0 && t.server.streams(terms) && (terms.Left != 1 || t.stream.continues(all, terms)) {
 		pass, err := t.fromStream(ctx, all, w, terms)
 		if terms.Params.Temperature > 0 || !errors.Is(err, errUntold) {
 			return pass, err // only at temperature 0 can the same token be asked for again; a drawn one is lost
