@@ -10,10 +10,10 @@ import (
 	"specula/engine/config"
 )
 
-// Agreement measures α of the engine's pair on dialogues; see package agreement. It counts only the
-// tokens of the assistant's turns, with the token that ends each turn. progress gets the number of
-// dialogues done, and may be nil. Agreement returns an error if there is no draft model, or if its
-// vocabulary differs from the target's.
+// Agreement measures α of the engine's pair on dialogues; see package agreement. It counts only the tokens
+// of the assistant's turns, with the token that ends each turn. progress gets the number of dialogues
+// done, and may be nil. Agreement returns an error if the target is on a server, if there is no draft
+// model, or if the draft model's vocabulary differs from the target's.
 func (e *Engine) Agreement(ctx context.Context, talks []agreement.Talk, temperatures []float64, progress func(done, total int)) (*agreement.Report, error) {
 	switch {
 	case e.target == nil:
@@ -40,8 +40,8 @@ func (e *Engine) Agreement(ctx context.Context, talks []agreement.Talk, temperat
 }
 
 // markReplies returns the tokens of a dialogue as a chat has them. The field Judged marks the tokens that
-// the assistant wrote: from each generation prompt up to and including the next stop token. markReplies
-// returns an error if the template writes earlier turns differently once the dialogue goes on.
+// the assistant wrote: those after each start of its turn, up to and including the next stop token.
+// markReplies returns an error if the template writes earlier turns differently once the dialogue goes on.
 func (e *Engine) markReplies(turns []Message) (agreement.Dialogue, error) {
 	segments, err := e.template.Render(turns, false)
 	if err != nil {

@@ -27,7 +27,7 @@ func autoOrder() []drafter {
 	return list
 }
 
-// autoPatience is how many drafts in a row a proposer may fail to make before auto turns to the next.
+// autoPatience: auto gives a proposer up after this many drafts in a row without a token.
 const autoPatience = 4
 
 // setback says why a proposer was given up, and how long the context was then.

@@ -69,8 +69,8 @@ func (r *reply) rollBack(c *choice, ev *event.Round) error {
 	return nil
 }
 
-// learn updates gamma's controller and the totals after a round. If drafting failed, the round still
-// took the time of drafting, so it counts as one rejected token and not as a plain round.
+// learn updates gamma's controller and the totals after a round. A round whose drafting failed counts as
+// one rejected token, and not as a plain round: drafting has cost time.
 func (r *reply) learn(c *choice, did *round.Result, ev *event.Round) {
 	o := gamma.Observation{
 		Off: !r.config.Speculation.Enabled, Asked: c.asked, Forced: c.forced != nil,
@@ -118,8 +118,8 @@ const hindsightEvery = 8
 
 // hindsight is the last answer of Controller.Hindsight.
 type hindsight struct {
-	best   *int     // the fixed gamma that would have been best
-	regret *float64 // the fraction of the time that this gamma would have saved
+	best   *int     // the fixed gamma that would have been best; nil: not known yet
+	regret *float64 // the fraction of the time that best would have saved; nil: not known yet
 }
 
 // lookBack notes which fixed gamma would have been best so far in this reply.
@@ -132,8 +132,8 @@ func (r *reply) lookBack(ev *event.Round) {
 	ev.BestFixedGamma, ev.Regret = r.hindsight.best, r.hindsight.regret
 }
 
-// chances returns the acceptance probabilities min(1, p/q) of the tested draft tokens, if the
-// acceptance rule uses them.
+// chances returns the acceptance probabilities min(1, p/q) of the tested draft tokens. It returns nil
+// under a rule other than token, and if a p or q is not known.
 func (r *reply) chances(ev *event.Round) []float64 {
 	if rule := r.config.Speculation.Acceptance; rule != "" && rule != string(spec.Token) {
 		return nil

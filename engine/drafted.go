@@ -9,10 +9,9 @@ import (
 	"specula/engine/spec"
 )
 
-// drafted records what each round of a reply drafted. If the reply writes an earlier one again, it also
-// holds the plan for the next rounds: what each of them drafted then. The seed alone does not repeat a
-// reply. The length of a draft, its temperature and what a lookup finds depend on the clock and on
-// earlier replies.
+// drafted records what each round of a reply drafted. If the reply repeats an earlier reply, drafted also
+// holds the plan: what each of the next rounds drafted then. The seed alone does not repeat a reply. The
+// length of a draft, its temperature and what a lookup finds depend on the clock and on earlier replies.
 type drafted struct {
 	done  []config.Draft
 	plan  []config.Draft // drafts of the coming rounds; empty: the rule of γ chooses

@@ -25,8 +25,8 @@ type drafter struct {
 	parts []string
 }
 
-// drafters is the register of proposers. A key of the screen steps through them in this order. Only
-// heads.go knows proposers by their names; other code looks at their traits.
+// drafters is the register of proposers. A key of the screen steps through them in this order. In this
+// package only drafters and heads.go know proposers by their names; other code looks at their traits.
 func drafters() []drafter {
 	return []drafter{
 		{Traits: spec.Traits{Name: "draft", From: spec.FromDraft, AutoRank: 1, AutoWhy: "there is a draft model",
@@ -52,7 +52,8 @@ func drafters() []drafter {
 }
 
 // drafterNamed finds a drafter by its name. A name with commas lists the proposers of a cascade, and
-// drafterNamed makes the drafter of this cascade. The configuration allows no other names.
+// drafterNamed makes the drafter of this cascade. It panics for any other name, which the configuration
+// does not allow.
 func drafterNamed(name string) drafter {
 	if names := strings.Split(name, ","); len(names) > 1 {
 		parts, last := names[:len(names)-1], drafterNamed(names[len(names)-1])

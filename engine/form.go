@@ -16,7 +16,7 @@ type form struct {
 	shaper *constrain.Shaper // nil: replies may have any form
 }
 
-// newForm compiles a constraint for the target's vocabulary.
+// newForm compiles a constraint for the target's vocabulary. It returns nil if c sets none.
 func (e *Engine) newForm(ctx context.Context, c config.Constraint) (*constrain.Shaper, error) {
 	compiled, err := c.Compile(ctx)
 	if compiled == nil || err != nil {

@@ -18,10 +18,10 @@ import (
 // target must keep these states on the device (compute.Tap). Passes for other proposers run without
 // a tap, at no extra cost.
 
-// loadHeads loads the heads that the setting model.heads names, and built-in heads of the kinds
-// that are not loaded yet. If a file cannot be read, the error wraps ErrModel. Heads that do not fit
-// the target are no error: then the proposers eagle and medusa say why they cannot be chosen, and no
-// built-in heads take the place of heads that the setting names.
+// loadHeads loads the heads that the setting model.heads names, the head in the target's own file, and
+// built-in heads of the kinds that are still missing. If a file cannot be read, the error wraps ErrModel.
+// Heads that do not fit the target are no error: their proposers say why they cannot be chosen. If the
+// heads of the setting do not fit, no built-in heads are loaded.
 func (e *Engine) loadHeads(ctx context.Context, emit func(event.Event)) error {
 	e.heads, e.headsRefused = map[string]*model.Head{}, map[string]string{}
 	if e.target == nil {

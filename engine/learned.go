@@ -96,11 +96,11 @@ func (s *Session) gammaOptions(c config.Config) gamma.Options {
 }
 
 const (
-	nominalVerifyRow = 0.15 // cost of one more row of a target pass, divided by that of a pass of one row; a mixture may need more
-	nominalRows      = 5    // for mixtures the cost of a row is computed from a pass of 5 rows, because new rows choose new experts
-	nominalRead      = 0.15 // cost of reading one unread token in the draft model, in draft steps: it reads many at once
-	nominalLookup    = 0.001
-	nominalUnknown   = 0.1 // cost of a draft step in target passes, if the target's size is not known
+	nominalVerifyRow = 0.15  // cost of one more row of a target pass, divided by that of a pass of one row; a mixture may need more
+	nominalRows      = 5     // for mixtures the cost of a row is computed from a pass of 5 rows, because new rows choose new experts
+	nominalRead      = 0.15  // cost of reading one unread token in the draft model, in draft steps: it reads many at once
+	nominalLookup    = 0.001 // cost of a looked-up draft token, in target passes
+	nominalUnknown   = 0.1   // cost of a draft step in target passes, if the target's size is not known
 )
 
 // nominalCosts estimates costs from the sizes of the models, in target passes of one row.

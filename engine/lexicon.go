@@ -85,8 +85,8 @@ func (e *Engine) newDraftProposer() (spec.Proposer, error) {
 	return spec.NewRetold(e.draft, own, e.lexicon)
 }
 
-// byTokensShare is a fraction of the target's text tokens. If the draft model has at least so many of
-// them, it drafts with the common tokens only.
+// byTokensShare is used if model.translate is auto: drafts are translated by tokens if the draft model has
+// at least this fraction of the target's text tokens.
 const byTokensShare = 0.5
 
 // way returns how drafts are translated under a setting, by "tokens" or by "text", and why.

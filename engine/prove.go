@@ -73,7 +73,9 @@ type prover struct {
 	request Request
 	plain   oracle.Sampling
 
-	prompt, negative      []int32 // tokens of the prompt and of the negative prompt; negative is nil without guidance
+	prompt, negative []int32 // tokens of the prompt and of the negative prompt; negative is nil without guidance
+	// They read the finished reply again: the target after the prompt, the target after the negative prompt
+	// (beside), and the draft model after the prompt.
 	target, beside, draft reader
 }
 

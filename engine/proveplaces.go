@@ -98,7 +98,8 @@ func (p *prover) drafts(ids []int32) bool {
 	return len(p.prompt)+len(ids) <= c.MaxTokens && !slices.ContainsFunc(p.prompt, stranger) && !slices.ContainsFunc(ids, stranger)
 }
 
-// guide sets row to without + scale·(row − without), the definition of guidance.
+// guide sets row to without + scale·(row − without), the definition of guidance. A token whose score is
+// −Inf in either keeps its score in row.
 func guide(row, without []float32, scale float64) {
 	masked := func(score float32) bool { return math.IsInf(float64(score), -1) }
 	for id := range row {

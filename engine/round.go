@@ -78,7 +78,8 @@ func (r *reply) advise(advice string) error {
 	return r.out.emit(event.Notice{Level: "warning", Text: advice})
 }
 
-// driver returns the session's driver with its target set: the target, or under guidance both sequences.
+// driver returns the session's driver. Its Target is the session's target, or under guidance the target
+// with its companion.
 func (r *reply) driver() *round.Driver {
 	s := r.session
 	s.driver.Target = s.target
@@ -94,7 +95,7 @@ type choice struct {
 	proposer spec.Proposer // nil: no proposer is asked or told
 	because  because
 	asked    bool    // a draft was asked for, even if none came
-	room     int     // if this lowered gamma: the most draft tokens that still fit the reply
+	room     int     // the most draft tokens that still fit the reply; set only where this limit lowered gamma
 	forced   []int32 // the draft that the form forces; nil: the proposer drafts
 	refused  string  // why the proposer of the settings cannot be made; "" if it can
 	passed   *passed

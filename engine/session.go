@@ -22,7 +22,7 @@ type Session struct {
 	loaded    *Engine // the engine that the session began with; fallbacks have the same vocabulary
 	control   *control
 	target    round.Cached  // the target with its cache
-	cached    []int32       // the tokens whose keys and values that cache holds
+	cached    []int32       // the tokens whose keys and values the target's cache holds
 	companion *round.Guided // target and companion under guidance; nil until guidance is first on
 	driver    round.Driver
 	isStop    func(id int32) bool          // whether a token ends a reply
@@ -99,9 +99,9 @@ func (s *Session) Generate(ctx context.Context, req Request) iter.Seq[event.Even
 }
 
 // Change sets a setting by any of its names, and the settings that follow from it (config.Imply). The
-// change takes effect at the next round, or at the next reply if the setting cannot change in
-// mid-reply. Change returns an error, and changes nothing, for a value out of range, for a token or
-// layer that does not exist, and for a setting that only takes effect when the program starts.
+// change takes effect at the next round, or at the next reply if the setting cannot change in mid-reply.
+// Change refuses a value out of range, a token or layer that does not exist, and a setting that only takes
+// effect when the program starts. Then it changes nothing and returns an error.
 func (s *Session) Change(name, value string) error {
 	values, _, err := config.Imply([]config.Value{{Name: name, Text: value}})
 	if err != nil {

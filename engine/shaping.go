@@ -46,7 +46,8 @@ func (s *Session) reshape(c config.Config) (changed bool, err error) {
 	return true, nil
 }
 
-// check refuses a change of settings that these models cannot follow, before it is in force.
+// check returns an error for new settings that do not fit these models, such as a layer or a token that
+// does not exist, or a form that cannot be compiled.
 func (e *Engine) check(from, to config.Config) error {
 	if _, err := skippedLayers(to.Speculation.SkipLayers, e.shape); err != nil {
 		return err

@@ -15,18 +15,18 @@ import (
 type sharpness struct {
 	params  sample.Params
 	overlap []float64 // for each factor in sharpenings: moving average of the chance of acceptance
-	looked  int
-	rounds  int // drafts since the candidates were last compared
+	looked  int       // how often the candidates were compared
+	rounds  int       // drafts since the candidates were last compared
 }
 
 // sharpenings are the candidates: factors by which the target's temperature is multiplied.
 func sharpenings() []float64 { return []float64{1, 0.75, 0.5, 0.3} }
 
 const (
-	sharpenFirst  = 8  // the candidates are compared in each of the first 8 drafts
-	sharpenEvery  = 64 // then in one of 64 drafts; comparing takes half as long as a pass of the demo target
-	sharpenMemory = 0.05
-	sharpenGain   = 0.005 // a factor below 1 is used if it gains this much acceptance
+	sharpenFirst  = 8     // the candidates are compared in each of the first 8 drafts
+	sharpenEvery  = 64    // then in one of 64 drafts; comparing takes half as long as a pass of the demo target
+	sharpenMemory = 0.05  // least weight of the newest comparison in the moving average
+	sharpenGain   = 0.005 // a factor below 1 is used if it raises the chance of acceptance by at least this much
 )
 
 // due reports whether to compare the candidates in this round.

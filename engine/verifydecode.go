@@ -108,7 +108,8 @@ func (p *passes) decode(ctx context.Context, rounds []event.Round) (list []finge
 	return list, nil
 }
 
-// verify computes the same rows by the passes of the rounds, and compares their fingerprints.
+// verify computes the rows of decode again, by the passes of the rounds, and compares their fingerprints
+// with decoded.
 func (p *passes) verify(ctx context.Context, rounds []event.Round, decoded []fingerprint) (compared, differ int, err error) {
 	at := p.from
 	for i := range rounds {

@@ -16,7 +16,7 @@ type watching struct {
 	stream *remote.Watch // nil: none is open
 	params sample.Params // the filters that the server was asked for
 	most   int           // length of the context at which this stream ends
-	at     []int         // for each piece of the stream: the number of its round in the reply
+	at     []int         // for each remote.Seen of the stream: the index of its first round in the reply
 	untold []event.Round // rounds whose drafts the server tells only at the end of the reply
 	served event.Served
 }
@@ -29,7 +29,7 @@ func (r *reply) watches() bool {
 // pathReported is the path of a round that a server reports.
 const pathReported = "reported"
 
-// watch reads the server's next round and emits it. It returns the same as round.
+// watch reads the server's next round and emits it. It returns what reply.round returns.
 func (r *reply) watch(ctx context.Context) (reason string, err error) {
 	r.leave() // the proposer will not be told these tokens
 	timer := &r.session.driver.Watch
@@ -90,7 +90,7 @@ func (r *reply) openWatch(ctx context.Context) error {
 	return nil
 }
 
-// narrateSeen makes the event of a server's round. If several rounds came in one piece, it makes an event
+// narrateSeen makes the event of a server's round. If several rounds arrived together, it makes an event
 // of a plain round for each of their tokens.
 func (r *reply) narrateSeen(seen *remote.Seen) []event.Round {
 	e := r.session.engine
@@ -137,7 +137,7 @@ func (r *reply) narrateSeen(seen *remote.Seen) []event.Round {
 	return []event.Round{one}
 }
 
-// narrateMerged makes events of tokens of which it is not known whether they were drafted.
+// narrateMerged makes the event of a plain round for each token: which of them were drafted is not known.
 func (r *reply) narrateMerged(one event.Round, seen *remote.Seen) (list []event.Round) {
 	one.Proposer, one.Gamma, one.Server.Merged = "none", 0, seen.Merged
 	one.PathWhy = fmt.Sprintf("at least %d rounds of the server came in one piece: which of their tokens were drafted is not known", seen.Merged)
@@ -165,7 +165,7 @@ func (r *reply) tellSeen(ev event.Round) error {
 	return r.out.emit(ev)
 }
 
-// mostEnding is how many more pieces are read after the last token, to find the end of the stream.
+// mostEnding is how many more events of the stream are read after the last token, to find its end.
 const mostEnding = 4
 
 // readEnd reads the list of drafts that a server sends after a reply that it ended itself.

@@ -61,7 +61,7 @@ type Agreement struct {
 // Report is the result of Measure.
 type Report struct {
 	Part
-	Cut int `json:"cut"` // dialogues longer than the context; only their beginning was read
+	Cut int `json:"cut"` // number of dialogues longer than the context; only their beginning was read
 	// Sources has a part per source, by name, if there are several. α differs more between kinds
 	// of text than between pairs.
 	Sources []Part `json:"sources,omitempty"`
@@ -75,8 +75,8 @@ type Part struct {
 	At        []Agreement `json:"at"`
 }
 
-// Measure reads the dialogues with both models. progress may be nil; it gets the number of
-// dialogues done.
+// Measure reads the dialogues with both models. progress may be nil; it gets the number of dialogues done.
+// Measure returns an error if no token of the dialogues is judged.
 func Measure(ctx context.Context, pair Pair, dialogues []Dialogue, temperatures []float64, progress func(done, total int)) (*Report, error) {
 	m := &measurement{Pair: pair, temperatures: temperatures}
 	var err error
@@ -113,7 +113,7 @@ type measurement struct {
 // tally is what one dialogue contributes.
 type tally struct {
 	source string
-	tokens int
+	tokens int       // judged tokens
 	sums   []float64 // per temperature: the sum of Σ min(p, q) over judged tokens
 }
 
@@ -197,8 +197,8 @@ func (m *measurement) compare(i int, sums []float64) error {
 	return nil
 }
 
-// Overlap is Σ min(p, q): the probability that a token drawn from q is accepted under p. Both must
-// be one-hot, or neither.
+// Overlap is Σ min(p, q): the probability that a token drawn from q is accepted under p. Either both p and
+// q are one-hot, or neither is.
 func Overlap(p, q sample.Dist) float64 {
 	if p.P == nil {
 		return q.Prob(p.Hot)
@@ -210,7 +210,7 @@ func Overlap(p, q sample.Dist) float64 {
 	return sum
 }
 
-// reader is a model with a cache and room for one row.
+// reader is a model with a cache, and with memory for one row of scores.
 type reader struct {
 	model   Model
 	cache   compute.Cache
@@ -247,8 +247,9 @@ func (r *reader) at(temperature float64) (sample.Dist, error) {
 	return r.sampler.FromLogits(r.probs, r.row[:r.vocab], sample.Params{Temperature: temperature, TopP: 1})
 }
 
-// ratio returns α at one temperature, which is the mean of Σ min(p, q) over the judged tokens. It also
-// returns the standard error of α over dialogues, which is 0 if there is only one dialogue.
+// ratio returns α, the mean of Σ min(p, q) over the judged tokens, at one temperature; temperature is its
+// index in sums. It also returns the standard error of α over dialogues, which is 0 if there is only one
+// dialogue.
 func ratio(tallies []tally, temperature int) (mean, standardError float64) {
 	total, n := 0.0, 0.0
 	for _, t := range tallies {

@@ -105,7 +105,8 @@ func (a *App) silently(ctx context.Context, c config.Config) (*Conversation, err
 	return a.Open(ctx, c, func(event.Event) {})
 }
 
-// models returns the files or built-in models of target and draft.
+// models returns the files or built-in models of target and draft. If a server has the target, target is
+// the file with the vocabulary.
 func models(all config.Config) (target, draft engine.Source) {
 	c := all.Model
 	if all.Remote.URL != "" {

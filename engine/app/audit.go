@@ -16,7 +16,7 @@ type AuditOptions struct {
 	Config     config.Config // remote.url is the speculating server
 	Plain      string        // address of a server with the same model that does not speculate; "": the same server, one token a request
 	PromptText string        // content of a file with one prompt per line; "": the built-in prompts
-	Count      int           // most prompts
+	Count      int           // largest number of prompts
 }
 
 // Audit compares a server's texts with and without its own speculation. progress gets the number of

@@ -58,7 +58,7 @@ type GammaOptions struct {
 	Gammas       []int
 	Sets         []string // names of built-in kinds of prompt; nil: all
 	Temperatures []float64
-	Count        int // most prompts of each set
+	Count        int // largest number of prompts of each set
 	GenTokens    int
 	Repeats      int
 }

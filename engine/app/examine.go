@@ -19,7 +19,7 @@ type ProofOptions struct {
 	Config    config.Config
 	Prompt    string
 	Seconds   float64  // time for all combinations together
-	Trials    int      // most replies for one combination
+	Trials    int      // largest number of replies for one combination
 	Proposers []string // names; nil: all that are available
 	Rule      string   // "": every lossless rule
 }

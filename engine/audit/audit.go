@@ -39,7 +39,7 @@ type reply struct {
 	tokens []event.Token // committed
 	end    event.ReplyEnded
 	ms     float64  // milliseconds of all rounds except the first, which includes reading the prompt
-	timed  int      // tokens in these rounds
+	timed  int      // tokens of the rounds that ms counts
 	own    Counters // what the server told about the rounds of this reply
 }
 

@@ -21,11 +21,12 @@ type Report struct {
 	Drafted     int          `json:"drafted"`
 	Tested      int          `json:"tested"` // accepted or refused
 	Accepted    int          `json:"accepted"`
-	Kept        int          `json:"kept"` // accepted tokens by the server's counts, which also cover merged rounds
+	Kept        int          `json:"kept"` // accepted tokens by the server's counts, also of rounds that arrived together
 	// Tokens per second, without the first round of each reply; 0 if not measured.
 	Speculative float64 `json:"speculativeTokensPerSecond"`
 	PlainSpeed  float64 `json:"plainTokensPerSecond"`
-	// Counted compares the watched rounds with the server's own counters: «equal», or the difference.
+	// Counted says how the watched rounds compare with the server's own counters: «equal», the difference, or
+	// why they were not compared.
 	Counted string `json:"counted"`
 
 	ms, plainMS       float64
@@ -41,7 +42,8 @@ type Divergence struct {
 	Speculative string   `json:"speculative"`
 }
 
-// nearTie is a margin in nats. Below it, rounding in other batches may choose either token.
+// nearTie is a margin in nats, for the heading of the table. Below it, rounding in other batches may
+// choose either token.
 const nearTie = 0.02
 
 func (r *Report) add(prompt string, speculative, plain *reply, streams bool) {

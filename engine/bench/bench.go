@@ -1,12 +1,12 @@
 // Package bench measures what speculation gains, and checks that it changes nothing.
 //
-// Each prompt is answered four times: plain and speculative, greedy and sampled. The two greedy
-// texts must be the same token by token. The speed-up is plain over speculative milliseconds per
-// token. The time includes all that a draft model reads, but not the target's reading of the
-// prompt, which both need. The interval of the speed-up comes from resampling whole prompts, because
-// the tokens of one reply are not independent. The report also has the speed-up that the formula of
-// speculative decoding predicts from this run's acceptance and costs. If the measured and the predicted
-// speed-up differ, that needs an explanation.
+// Each prompt is answered four times: plain and speculative, greedy and sampled. The two greedy texts must
+// be the same token by token. The speed-up is plain over speculative milliseconds per token. The time
+// includes all that a draft model reads, but not the target's reading of the prompt, which plain decoding
+// needs, too. The interval of the speed-up comes from resampling whole prompts, because the tokens of one
+// reply are not independent. The report also has the speed-up that the formula of speculative decoding
+// predicts from this run's acceptance and costs. If the measured and the predicted speed-up differ, that
+// needs an explanation.
 package bench
 
 import (
@@ -40,8 +40,8 @@ type Options struct {
 	Prompts     []string
 	GenTokens   int     // most tokens of a reply
 	Temperature float64 // temperature of the sampled replies; 0 means 0.7
-	Seed        int64   // seed of the sampled replies; each prompt gets its own from it; negative: 1
-	Repeats     int     // how often each reply is written; of these repeats, the one with the median time per token counts
+	Seed        int64   // the sampled reply to prompt i (from 0) has seed Seed + i; negative: as 1
+	Repeats     int     // how often each reply is written; the one with the median time per token counts; 0: once
 }
 
 func (o Options) complete() Options {
@@ -169,7 +169,7 @@ func median(replies []reply) reply {
 	return sorted[len(sorted)/2]
 }
 
-// reply answers one prompt in the way that a names.
+// reply answers one prompt as the arm a says.
 func (b *bench) reply(ctx context.Context, prompt string, a arm, seed int64) (reply, error) {
 	temperature := 0.0
 	if a.sampled {

@@ -44,8 +44,8 @@ func (r *GammaReport) Matched() bool {
 	return true
 }
 
-// Together returns geometric means over all cells: of the speed of each fixed γ, and of the cost-aware
-// rule's.
+// Together returns geometric means over all cells: of the speed of each fixed γ, and of the speed of the
+// cost-aware rule.
 func (r *GammaReport) Together() (fixed []float64, costAware float64) {
 	var aware []float64
 	for i := range r.Gammas {

@@ -92,7 +92,7 @@ func CompareGammas(ctx context.Context, open func(context.Context) (Opened, erro
 // chooser is one way of choosing γ.
 type chooser struct {
 	session         Opened
-	change          [][2]string
+	change          [][2]string // names and values of the settings that choose γ in this way
 	ids             [][]int32   // by prompt: the tokens of its latest reply
 	times           [][]float64 // by prompt and repeat: milliseconds per token
 	drafted, rounds float64

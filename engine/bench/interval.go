@@ -12,13 +12,14 @@ type Interval struct {
 	High  float64 `json:"high"`
 }
 
-// resamples is the size of the bootstrap. The ends of a 95 % interval are then the 50th of 2,000
-// values from each side, which repeats within a few thousandths.
+// resamples is the size of the bootstrap. The ends of a 95 % interval are then about the 50th of 2,000
+// values from each side. With another seed they differ by a few thousandths.
 const resamples = 2000
 
 // speedup returns the ratio of plain to speculative time per token over all prompts. Its interval is a
-// percentile bootstrap over prompts. Both replies to a prompt stay together, so that a prompt that is
-// slow in both ways does not widen the interval. The result is nil if one way wrote nothing.
+// percentile bootstrap over prompts. The two replies to a prompt stay together, so that a prompt that is
+// slow in both ways does not widen the interval. The result is nil if all plain or all speculative replies
+// are empty.
 func speedup(pairs []pair, seed uint64) *Interval {
 	value, ok := timeRatio(pairs)
 	if !ok {

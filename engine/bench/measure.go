@@ -54,8 +54,8 @@ type Mode struct {
 	Speculative Side    `json:"speculative"`
 	// Speedup is plain over speculative milliseconds per token; nil if a side wrote nothing.
 	Speedup *Interval `json:"speedup"`
-	// Predicted is what the formula predicts; nil if a kind of round that it needs is missing (see
-	// predict).
+	// Predicted is the speed-up by the formula of speculative decoding; nil if predict lacks a kind of round
+	// for it.
 	Predicted *Prediction `json:"predicted"`
 }
 
@@ -111,7 +111,7 @@ func (s *Side) add(r *reply) {
 	}
 }
 
-// compare summarises one mode.
+// compare sums up the replies at one temperature.
 func compare(temperature float64, pairs []pair) Mode {
 	m := Mode{Temperature: temperature}
 	for i := range pairs {

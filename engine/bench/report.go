@@ -60,7 +60,7 @@ type About struct {
 	GammaMax  int         `json:"gammaMax"`
 	GammaRule string      `json:"gammaRule"`
 	PromptSet string      `json:"promptSet,omitempty"` // "gsm8k"; empty: the built-in prompts, or lines of a file
-	// Acceptance is the rule of acceptance. A lossy one changes sampled replies.
+	// Acceptance is the rule of acceptance. A lossy rule changes sampled replies.
 	Acceptance string `json:"acceptance"`
 }
 

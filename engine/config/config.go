@@ -48,8 +48,8 @@ type Sampling struct {
 	Stop            []string
 }
 
-// Penalties lower the scores of tokens that were written before. They make a row depend on earlier
-// tokens, so rounds are verified on the path fallback.
+// Penalties lower the scores of tokens that were written before. They make a row depend on earlier tokens.
+// Such rounds are judged on the host, on the path fallback, unless a device can do what the penalties do.
 type Penalties struct {
 	Repeat    float64 // 1: off
 	Frequency float64 // 0: off
@@ -149,6 +149,6 @@ type UI struct {
 	Unicode bool
 }
 
-// MaxGamma is the longest draft, in tokens, that can be asked for. The buffers for verification are
-// sized once, for GammaMax+1 rows.
+// MaxGamma is the longest draft, in tokens, that can be asked for. The buffers for verification are sized
+// once, for MaxGamma+1 rows.
 const MaxGamma = 32

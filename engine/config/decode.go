@@ -30,9 +30,9 @@ func (e *FileError) Error() string {
 
 func (e *FileError) Unwrap() error { return e.Err }
 
-// Decode reads the text of a configuration file over the built-in values. Names must match exactly,
-// upper and lower case included. The error joins a *FileError for each mistake, at most ten, in the
-// order of lines; then the Config is the built-in one. The note explains what values mean together if
+// Decode reads the text of a configuration file over the built-in values. Names must match exactly, upper
+// and lower case included. The error joins a *FileError for each mistake, at most ten, in the order of
+// lines. After an error the Config is the built-in one. The note explains what values mean together if
 // this may surprise (see Imply); else it is empty.
 func Decode(file string, data []byte) (c Config, note string, err error) {
 	c, given, err := decode(file, data)

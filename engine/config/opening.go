@@ -2,10 +2,10 @@ package config
 
 import "reflect"
 
-// The embedded pair can begin with either of two sets of settings. With fast, replies show few
-// refusals: the draft model is so good that 1 % of the tested tokens are refused at temperature 0.7,
-// and the rule cost-aware may stop drafting for many rounds. With watch, EAGLE's heads draft, and one
-// in five of their tokens is refused. Replies are then still faster than with the target alone.
+// The embedded pair can begin with either of two sets of settings. With fast, replies show few refusals:
+// at temperature 0.7, 1 % of the draft model's tested tokens are refused. The rule cost-aware may also
+// stop drafting for many rounds. With watch, EAGLE's heads draft, and one in five of their tokens is
+// refused. Replies are then still faster than with the target alone.
 var (
 	watch = []Value{{"speculation.proposer", "eagle"}, {"speculation.gamma", "3"}, {"speculation.gamma_rule", "fixed"}, {"sampling.temperature", "0.9"}}
 	fast  = []Value{{"speculation.proposer", "auto"}, {"speculation.gamma_rule", "cost-aware"}, {"sampling.temperature", "0.7"}}
@@ -29,10 +29,9 @@ func (c Config) OpensToWatch() bool {
 	return true
 }
 
-// OpenToWatch sets the settings of the opening "watch" if the pair is the embedded one, on this
-// machine, and the user has set neither the temperature nor a setting of speculation. (The heads of
-// this opening read the target's hidden states, which a server does not send.) given reports whether a
-// flag sets the setting of this name.
+// OpenToWatch sets the settings of the opening "watch" if the pair is the embedded one on this machine,
+// because the heads of this opening need the target's hidden states. It sets nothing if the user has set
+// the temperature or a setting of speculation. given reports whether a flag sets the setting of this name.
 func (c *Config) OpenToWatch(given func(name string) bool) error {
 	d := Default()
 	if c.Remote.URL != "" || c.Model.Target != "" || c.Model.Draft != "" || c.Model.Heads != "" ||

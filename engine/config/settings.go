@@ -295,7 +295,8 @@ var (
 	draftDevicePattern = regexp.MustCompile(`^(same|cpu|cuda(:[0-9]{1,3})?)$`)
 )
 
-// keyPattern matches the name of an environment variable, or @FILE. A key does not match it.
+// keyPattern matches an empty text, @FILE, or the name of an environment variable in capitals. A usual
+// key, which has small letters, does not match it.
 var keyPattern = regexp.MustCompile(`^(|@.+|[A-Z][A-Z0-9_]{0,63})$`)
 
 // checkKey does not repeat the value in its error, because it may be a key.

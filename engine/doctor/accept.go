@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	mostPrompts = 12
-	replyTokens = 48
+	mostPrompts = 12 // prompts that every proposer answers, at most
+	replyTokens = 48 // most tokens of one of these replies
 )
 
 // Accepted says how many draft tokens of a proposer were accepted, and what they cost.
@@ -119,9 +119,8 @@ func sum(s, t *event.Totals) {
 	}
 }
 
-// worth estimates what each γ would write per millisecond. With aᵢ the share accepted at position
-// i, a round with a draft gives 1 + a₁ + a₁a₂ + … tokens. A round costs v(γ+1), γ draft steps and
-// the rest.
+// worth estimates what each γ would write per millisecond. With aᵢ the share accepted at position i, a
+// round with a draft gives 1 + a₁ + a₁a₂ + … tokens. A round costs v(γ+1), γ draft steps and RestMS.
 func (x *examination) worth(name string, t *event.Totals) Accepted {
 	const enough = 8
 	a := Accepted{Proposer: name, Drafted: t.Drafted, Tested: t.Tested, Kept: t.Accepted}

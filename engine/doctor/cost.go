@@ -16,9 +16,9 @@ import (
 
 const (
 	costRuns  = 9    // passes for each number of rows; the shortest time counts, because disturbances only add time
-	costShare = 0.15 // part of the whole time in which costs are measured
-	// A jump is reported if a row adds cliff times as much as a row usually does, and at least the share
-	// minCliff of the previous pass.
+	costShare = 0.15 // fraction of Options.Seconds in which v(m) is measured
+	// A jump is reported if a row adds more than cliff times what the median row adds, and more than the
+	// fraction minCliff of the pass without this row.
 	cliff    = 3.0
 	minCliff = 0.15
 )

@@ -5,10 +5,10 @@
 // step has a file: equal.go compares verification with decoding, cost.go measures times and
 // memory, accept.go lets every proposer write replies.
 //
-// It checks the invariant on which all promises rest: verifying γ+1 rows gives, bit for bit, the same
-// scores, keys and values at every layer as γ+1 decoding steps. It checks this for every number of
-// rows, with random tokens, and with tokens after which the two best scores are so close that one
-// wrong bit would change the text.
+// The package checks the invariant on which all promises rest: verifying γ+1 rows gives, bit for bit, the
+// same scores, keys and values at every layer as γ+1 decoding steps. It checks this for every number of
+// rows: with random tokens, and with tokens after which the two best scores nearly tie, so that one wrong
+// bit would change the text.
 package doctor
 
 import (
@@ -111,7 +111,7 @@ func (x *examination) add(name string, status Status, do, format string, args ..
 	x.report.Lines = append(x.report.Lines, Line{Name: name, Status: status, Found: fmt.Sprintf(format, args...), Do: do})
 }
 
-// left is the share of the time that remains.
+// left is the fraction of Options.Seconds that remains; below 0 when they are over.
 func (x *examination) left() float64 { return 1 - x.Now().Sub(x.began).Seconds()/x.Seconds }
 
 // surroundings reports what loading found out.

@@ -93,9 +93,9 @@ func (e *equality) run(ctx context.Context, rows int, x *examination) (string, e
 	return "", nil
 }
 
-// prefill reads the base token by token, and then by Prefill. Both must give the same keys and
-// values, and the same scores after the last token. It returns the first difference in words, or
-// "". The base stays in the cache.
+// prefill reads the base (the start of the prompt) token by token, and then by Prefill. Both must give the
+// same keys and values, and the same scores after the last token. It returns the first difference in
+// words, or "". The base stays in the cache.
 func (e *equality) prefill(ctx context.Context) (string, error) {
 	decoded, err := e.decode(ctx, 0, e.base)
 	if err != nil {
@@ -202,8 +202,8 @@ func (e *equality) cached(from int) (list [][]float32, err error) {
 	return list, nil
 }
 
-// difference names the first number in got that differs from decoding; "" if none does. decoded has the
-// keys and values of tokens tokens per layer; got may have only those of the first ones.
+// difference names the first number in got that differs from decoding; "" if none does. tokens is how many
+// tokens decoded has; got may have only the first of them.
 func (e *equality) difference(pass string, decoded, got trace, tokens int) string {
 	layers := e.model.Config().Layers
 	each := len(got.cached) / layers
@@ -226,7 +226,8 @@ func (e *equality) difference(pass string, decoded, got trace, tokens int) strin
 	return ""
 }
 
-// same compares bits.
+// same compares bits. If they differ, at is the index of the first difference, and a and b are the numbers
+// there in want and got.
 func same(want, got []float32) (at int, a, b float32, ok bool) {
 	for i := range want {
 		if math.Float32bits(want[i]) != math.Float32bits(got[i]) {

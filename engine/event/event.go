@@ -65,7 +65,7 @@ type Verdict string
 const (
 	Accepted  Verdict = "accepted"  // drafted, and kept by the target
 	Rejected  Verdict = "rejected"  // drafted, and refused: the first rejection of the round
-	Discarded Verdict = "discarded" // drafted after a rejection or a stop token: never tested
+	Discarded Verdict = "discarded" // drafted after a rejection or the reply's end: not counted as tested
 	Resampled Verdict = "resampled" // drawn from the residual in place of the rejected token
 	Bonus     Verdict = "bonus"     // drawn from the target after every draft token was accepted
 	Plain     Verdict = "plain"     // drawn from the target in a round without a draft
@@ -146,7 +146,7 @@ type Round struct {
 	DraftWhy    string  `json:"draftWhy,omitempty"`  // why there is no draft although one was wanted
 	DraftStop   string  `json:"draftStop,omitempty"` // why drafting ended before Gamma
 	Draft       []Token `json:"draft"`
-	Commit      *Token  `json:"commit,omitempty"` // nil if an accepted stop token ended the round
+	Commit      *Token  `json:"commit,omitempty"` // nil if the reply ended with a draft token
 	// Server is set if a server drafted by itself. Then probabilities and the texts of refused tokens
 	// are not known.
 	Server *ServerRound `json:"server,omitempty"`
@@ -181,18 +181,18 @@ type Round struct {
 	// for display only.
 	BytesMoved   int64 `json:"bytesMoved"`
 	InspectBytes int64 `json:"inspectBytes,omitempty"`
-	Syncs        int   `json:"syncs"`
+	Syncs        int   `json:"syncs"`     // how often the host waited for the device
 	TargetLen    int   `json:"targetLen"` // length of the target's cache after the round, in tokens
-	DraftLen     int   `json:"draftLen"`
+	DraftLen     int   `json:"draftLen"`  // length of the proposer's cache; 0 if it has none
 	// What the controller expected before the round.
 	AcceptanceByPosition []float64 `json:"acceptanceByPosition,omitempty"`
 	ExpectedTokens       float64   `json:"expectedTokens,omitempty"`
 	// Lengths says what each draft length, from 0 on, should bring, by the times measured in this
 	// session. Only some rounds have it.
 	Lengths []Length `json:"lengths,omitempty"`
-	// BestFixedGamma is, in hindsight, the fixed draft length that would have been fastest so far
-	// in this reply. Regret is the fraction of the time that it would have saved. Both are nil until
-	// there is enough data.
+	// BestFixedGamma is, in hindsight, the fixed draft length that would have been fastest so far in this
+	// reply. Regret is the fraction of the time that this length would have saved; below 0 if it would have
+	// been slower. Both are nil until the reply has had enough rounds.
 	BestFixedGamma *int     `json:"bestFixedGamma,omitempty"`
 	Regret         *float64 `json:"regret,omitempty"`
 	// Speedup is the time per token of plain rounds, divided by that of rounds that asked for a draft.
@@ -212,7 +212,8 @@ type ServerRound struct {
 	Drafted int `json:"drafted"` // Untold if the server tells it only at the end of the reply
 	Kept    int `json:"kept"`    // more than Round.Accepted if the reply ended within the draft
 	// Merged, if above 1, means that several rounds arrived together: at least Merged of them. It is not
-	// known which tokens were drafted, so each becomes a plain round. The first of these has the counts.
+	// known which tokens were drafted, so each token becomes a plain round of its own. The first of these
+	// rounds has the counts.
 	Merged int `json:"merged,omitempty"`
 	// Parts has, for each of the Merged rounds in order, how many draft tokens it kept, if the server tells
 	// this at the end. Then it is known which tokens were drafted.
@@ -297,8 +298,7 @@ type ReplyEnded struct {
 	// Served has the counts of a server's rounds that it told only at the end.
 	Served Served `json:"served,omitempty"`
 	// Drafts says what each round of a sampled reply drafted, in the format of the setting
-	// speculation.drafts. With Drafts and the settings at its start, the same reply can be written
-	// again.
+	// speculation.drafts. With Drafts and the settings of its ReplyStarted, the reply can be written again.
 	Drafts string `json:"drafts,omitempty"`
 }
 

@@ -17,7 +17,7 @@ type Loading struct {
 type Model struct {
 	Name          string `json:"name"`
 	Path          string `json:"path"`             // "embedded" for the pair inside the program
-	Server        string `json:"server,omitempty"` // host and port of the server that has it; empty: it is here
+	Server        string `json:"server,omitempty"` // host and port of the server with the model; empty: it is on this machine
 	Architecture  string `json:"architecture"`
 	WeightType    string `json:"weightType"` // "Q8_0", "F16", …
 	Parameters    int64  `json:"parameters"`
@@ -65,8 +65,8 @@ func (r *Ready) Warned(about string) bool {
 	return slices.ContainsFunc(r.Warnings, func(w Warning) bool { return w.About == about })
 }
 
-// Refusal returns why a proposer, or one of a cascade, cannot be chosen, or "" if it can. known is false if
-// Ready does not list one of them.
+// Refusal returns why a proposer cannot be chosen; "" if it can be. For a cascade, written as names with
+// commas, it returns the first refusal. known is false if Ready does not list one of the names.
 func (r *Ready) Refusal(proposer string) (why string, known bool) {
 	for name := range strings.SplitSeq(proposer, ",") {
 		i := slices.IndexFunc(r.Proposers, func(p Proposer) bool { return p.Name == name })

@@ -4,8 +4,8 @@ package event
 
 // RaceOutcome says whether both lanes of a race wrote the same text.
 type RaceOutcome struct {
-	Compared bool   `json:"compared"`
-	Why      string `json:"why"` // why the texts must be the same, or need not be
+	Compared bool   `json:"compared"` // both texts are complete, and were compared
+	Why      string `json:"why"`      // why the texts must be the same, or need not be
 	Same     bool   `json:"same"`
 	Free     bool   `json:"free,omitempty"` // the texts may differ, and it is no error
 	Position int    `json:"position"`       // index of the first token that differs; -1 if none does

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Blanks stand for the tokens of a server's draft that are not in the reply. The first of them was
-// refused, unless the reply ended before it.
+// Blanks returns a token without id for each draft token of a server that is not in the reply. accepted is
+// how many are in it. The first blank was refused, unless the reply ended before it.
 func (s *ServerRound) Blanks(accepted int) []Token {
 	var blanks []Token
 	for i := accepted; i < s.Drafted; i++ {
@@ -66,7 +66,7 @@ func (r *Round) complete(s ServerRound) {
 	}
 }
 
-// completeMerged adds the counts of several rounds whose tokens came in one piece. Each round ends with a
+// completeMerged adds the counts of several rounds whose tokens arrived together. Each round ends with a
 // token of the target's own. Refused tokens are not shown: only their total number is known.
 func (r *Round) completeMerged(s *ServerRound) {
 	draft := slices.Clone(r.Draft)

@@ -22,7 +22,8 @@ type Totals struct {
 	// Speedup and SpeedupEstimated are copied from the last round; zero in a reply without a draft.
 	Speedup          float64 `json:"speedup,omitempty"`
 	SpeedupEstimated bool    `json:"speedupEstimated,omitempty"`
-	// PlainMSPerToken is nil if the reply has had no plain round.
+	// Milliseconds per token of plain rounds and of rounds with a draft; nil if the reply has had no such
+	// round.
 	PlainMSPerToken *float64 `json:"plainMSPerToken,omitempty"`
 	SpecMSPerToken  *float64 `json:"specMSPerToken,omitempty"`
 }
@@ -31,8 +32,8 @@ type Totals struct {
 // damaged recording may have one.
 const maxPositions = 64
 
-// Add counts a finished round. plain: the round wanted no draft. (A round whose draft failed has no
-// draft either, but is not plain.) Add leaves the speed-up and the times per token as they are.
+// Add counts a finished round. plain: the round asked for no draft, or got none. A round whose proposer
+// failed is not plain. Add leaves the speed-up and the times per token as they are.
 func (t *Totals) Add(r *Round, plain bool) {
 	t.Tokens += r.CommittedCount()
 	t.Rounds++
@@ -58,7 +59,7 @@ func (t *Totals) Add(r *Round, plain bool) {
 // position, given that all tokens before it were kept.
 func (r *Round) CountPositions(tested, kept []int) (newTested, newKept []int) {
 	if r.Server != nil && r.Server.Merged > 1 {
-		return tested, kept // places within each of the rounds are not known
+		return tested, kept // the draft positions of each round are not known
 	}
 	for i := range min(r.Tested, maxPositions) {
 		if i == len(tested) {

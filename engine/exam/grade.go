@@ -31,7 +31,7 @@ func (q Question) Grade(reply string) (wanted string) {
 	return ""
 }
 
-// fold makes texts comparable: lower case, plain apostrophes, single spaces.
+// fold makes texts comparable: lower case, straight apostrophes, single spaces.
 func fold(text string) string {
 	text = strings.ReplaceAll(strings.ToLower(text), "’", "'")
 	return strings.Join(strings.Fields(text), " ")
@@ -98,7 +98,8 @@ func counts(text string, n int) bool {
 	return false
 }
 
-// numbers returns the numbers in a folded text: all in digits, and words up to twenty-one.
+// numbers returns the numbers in a text from fold: all that are in digits, and words from zero to
+// twenty-one.
 func numbers(text string) []int {
 	text = strings.NewReplacer("twenty-one", "21", "twenty one", "21").Replace(text)
 	words := strings.Split("zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "+

@@ -15,17 +15,16 @@ type calibration struct {
 
 const (
 	confidenceBins = 12
-	// lookupMemory is calibration.memory for a proposer that looks tokens up; for other proposers it is
-	// the constant memory. It is small, because a reply begins to repeat a text and ends to repeat it
-	// within a few rounds.
+	// lookupMemory is calibration.memory for a proposer that looks tokens up; for other proposers it is the
+	// constant memory. It is small, because a reply begins and stops to repeat a text within a few rounds.
 	lookupMemory = 8
 	// priorShare is the weight of the estimate that ignores confidence, divided by calibration.memory.
 	priorShare = 0.1
 )
 
-// bin returns the bin of a confidence. Bin k begins at 1 − 2^(−k/2). Bins are narrow near 1, because a
-// draft that is sharper than the target gives nearly all its tokens a confidence near 1, and these
-// should be told apart.
+// bin returns the bin of a confidence. Bin k begins at 1 − 2^(−k/2). Bins are narrow near 1, to tell
+// tokens apart there: a draft that is sharper than the target gives nearly all its tokens a confidence
+// near 1.
 func bin(confidence float64) int {
 	return max(0, min(confidenceBins-1, int(-2*math.Log2(max(1-confidence, 1e-9)))))
 }
@@ -43,11 +42,11 @@ func (c *calibration) chance(confidence, usual float64) float64 {
 	return (prior*usual + b.weight*b.mean) / (prior + b.weight)
 }
 
-// Continue is asked after draft token i (from 0) was drawn with confidence q. It returns "" to go on,
-// or the reason to stop. It goes on if there is a number n of further tokens that is worth it: the
-// expected number of accepted tokens among these n, divided by their cost, is at least the expected
-// tokens per cost of the best γ. This is optimal stopping: the threshold follows from the costs and is
-// not a setting. Only the cost-aware rule ends a draft early. A probe is never ended early.
+// Continue is asked after draft token i (from 0) was drawn with confidence q. It returns "" to go on, or
+// the reason to stop. Drafting goes on if some number n of further tokens is worth its cost. That is so if
+// the expected number of accepted tokens among these n, divided by their cost, is at least the tokens per
+// cost of the best γ. This is optimal stopping: the threshold follows from the costs and is not a setting.
+// Only the cost-aware rule ends a draft early. A probe is never ended early.
 func (c *Controller) Continue(i int, q float64) string {
 	most := c.decision.Gamma
 	if c.options.Rule != CostAware || c.decision.Probe || i+1 >= most {
@@ -88,7 +87,7 @@ func (c *Controller) Trim(confidence []float64) (gamma int, why string) {
 	holds := func(i int) float64 { return c.confidence.chance(confidence[i], unseen) }
 	lengths := c.costs.lengths(n, holds)
 	if c.options.Remote {
-		// If no stream is open, one is opened later even after a draft, so the draft does not save that cost.
+		// A draft does not save the cost of opening a stream: one is opened later, even after a draft.
 		for i := range lengths[1:] {
 			lengths[i+1].Cost += c.turn(i + 1)
 		}

@@ -2,10 +2,10 @@ package gamma
 
 import "fmt"
 
-// mostTokensPerCost is the cost-aware rule. It takes the γ with the most expected tokens per cost, if
-// this γ should save more time until the end of the reply than the proposer needs to read missed
-// tokens. Otherwise it drafts nothing, or now and then one token (see off). Two exceptions: a proposer
-// that only looks up is always asked for Options.Max tokens, and γ = 0 needs evidence (see mayRefuse).
+// mostTokensPerCost is the cost-aware rule. It takes the γ with the most expected tokens per cost. But
+// until the reply ends, this γ must save more time than the proposer needs to read missed tokens.
+// Otherwise the rule drafts nothing, or now and then one token (see off). Two exceptions: a proposer that
+// only looks up is always asked for Options.Max tokens, and γ = 0 needs evidence (see mayRefuse).
 func (c *Controller) mostTokensPerCost(o Outlook) Decision {
 	switch {
 	case c.options.Max == 0:
@@ -55,8 +55,7 @@ func (c *Controller) mayRefuse(gamma int) bool {
 }
 
 // margin is the fraction by which a draft must seem faster than plain decoding, because estimates have
-// errors. If a draft is in truth about as fast as plain decoding, an error may miss a small gain, but
-// must not make a reply slower than without speculation.
+// errors. Such an error may miss a small gain, but must not make a reply slower than without speculation.
 const margin = 0.02
 
 // debt returns the cost of the tokens that the proposer must read before it can draft. The first
@@ -71,9 +70,9 @@ func (c *Controller) debt(o Outlook) float64 {
 // usualReply is the assumed length of a reply in tokens, until a reply has ended.
 const usualReply = 128
 
-// gain returns the cost that drafting gamma tokens a round should save until the reply ends. The reply
-// is assumed to go on for as many tokens as a whole reply has on average, but for no more than left,
-// which is the number of tokens that the reply may still have.
+// gain returns the cost that drafting gamma tokens a round should save until the reply ends. The reply is
+// assumed to go on for as many tokens as a whole reply has on average, but for at most left tokens: more
+// do not fit.
 func (c *Controller) gain(gamma, left int) float64 {
 	return min(c.replyTokens.mean, float64(left)) * (1/c.rate(0) - 1/c.rate(gamma))
 }
@@ -84,9 +83,9 @@ func (c *Controller) rate(gamma int) float64 { return c.lengths[gamma].rate() }
 // While plain decoding is best, a draft is tried now and then, because the text may have become easier
 // or the machine less busy.
 const (
-	// tryBudget is the fraction of the time that tries may cost. A try is a draft made while plain
-	// decoding is best. The fraction is small, because everything that speculation costs where it does
-	// not pay may be 1 % of the time in all, and decisions and plain rounds need most of this 1 %.
+	// tryBudget is the fraction of the time that tries may cost. A try is a draft made while plain decoding
+	// is best. The fraction is small: where speculation does not pay, all that it costs may be 1 % of the
+	// time, and decisions and plain rounds need most of this 1 %.
 	tryBudget = 0.0015
 	// decideEvery is the number of rounds for which a decision against drafting holds. Plain rounds
 	// teach nothing about drafts, and on the demo pair a decision takes 2 % of a round.

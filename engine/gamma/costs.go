@@ -40,7 +40,7 @@ type costs struct {
 // price is the cost of one part of a round.
 type price struct {
 	base    float64 // milliseconds at load 1
-	samples int
+	samples int     // durations that base was learned from
 }
 
 const (

@@ -6,12 +6,12 @@
 // tokens per unit of time. γ = 0 (plain decoding) is one of the choices, so speculation that does
 // not pay switches itself off.
 //
-// Read it in this order. Controller is what the engine uses: before each round Next returns a
-// Decision, and after it Observe takes an Observation. acceptance estimates a_i from the verdicts;
-// only the tokens up to the first rejection have one. costs is the ledger of measured times.
-// costaware.go weighs tokens against costs, and confidence.go can end a draft early. tally.go looks back:
-// the speed-up, and which fixed γ would have been best. windowed.go is the older rule with two
-// thresholds. why.go puts decisions into words.
+// Read it in this order. Controller is what the engine uses: before each round Next returns a Decision,
+// and after it Observe takes an Observation. acceptance estimates a_i from the verdicts; only the tokens
+// up to the first rejection have a verdict. costs is the ledger of measured times. costaware.go weighs
+// tokens against costs, and confidence.go can end a draft early. tally.go looks back: the speed-up, and
+// which fixed γ would have been best. windowed.go is the older rule with two thresholds. why.go puts
+// decisions into words.
 //
 // One invariant: the package only computes. It has no clock, no device and no randomness; durations
 // come in through Observation. With NominalCosts the same tokens always lead to the same choices.

@@ -49,11 +49,11 @@ func (t *tally) cost(now *costs) (sum float64) {
 	return sum - t.forced*now.steps(1)
 }
 
-// Speedup returns the speed of rounds that asked for a draft, divided by that of plain rounds, by
-// measured times. A lookup that found nothing counts as a round that asked; otherwise lookups would seem
-// to gain more than they do. times is 0 while there is no such round or no price of a plain round.
-// estimated is true until replies have had enough rounds of both kinds; until then the price of a
-// plain round may come from passes timed before the first reply.
+// Speedup returns the speed of rounds that asked for a draft, divided by that of plain rounds, by measured
+// times. A lookup that found nothing counts as a round that asked; otherwise lookups would seem to gain
+// more than they do. times is 0, and estimated false, before the first round that asked, and while a plain
+// round has no price. Else estimated is true until replies have had enough rounds of both kinds: the price
+// of a plain round may then come from passes timed before the first reply.
 func (c *Controller) Speedup() (times float64, estimated bool) {
 	if !c.clock.measured(0) || c.recent.n == 0 {
 		return 0, false

@@ -52,7 +52,7 @@ func Distribution(scores []float32, params sample.Params) []float64 {
 }
 
 // ranked returns all ids, the best score first, and among equal scores the lower id first. If matters is
-// false, only the first id is in its place; the order of the others does not matter.
+// false, only the best id is in its place, the first; the others are in any order.
 func ranked(scores []float32, matters bool) []int {
 	ids := make([]int, len(scores))
 	best := 0

@@ -31,7 +31,7 @@ import (
 type Contestant struct {
 	Proposer string
 	Rule     spec.Rule
-	Refused  string  // why it is not available, and Write is nil; empty if it is
+	Refused  string  // why the contestant cannot write; then Write is nil. Empty: it can
 	Weight   float64 // its share of the time, relative to the others' weights
 	// Write writes one reply from a seed. If a deadline of ctx cuts a reply short, its tokens so far
 	// are judged.
@@ -49,13 +49,13 @@ type Subject struct {
 // Options bound a run.
 type Options struct {
 	Seconds float64 // time for the whole run
-	Replies int     // most replies of one contestant
+	Replies int     // largest number of replies of one contestant
 	Seed    uint64
 	Now     func() time.Time
 }
 
 const (
-	// FalseAlarms is the probability that all tests of a run together find a fault in correct code.
+	// FalseAlarms is the largest probability that some test of a run finds a fault in correct code.
 	FalseAlarms = 1e-4
 	// certainty is the probability with which a fault of the reported size is noticed.
 	certainty = 0.99

@@ -94,7 +94,7 @@ func (r *Report) judge() {
 	r.Lossless = r.Lossless && r.Tested > 0
 }
 
-// Matched reports whether no case differs unless its rule says so, and at least one was tested.
+// Matched reports whether at least one case was tested, and only cases of a lossy rule differ.
 func (r *Report) Matched() bool {
 	for _, c := range r.Cases {
 		if c.Verdict == Differs {

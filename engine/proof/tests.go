@@ -15,7 +15,7 @@ type Test struct {
 }
 
 const (
-	mostCells = 20
+	mostCells = 20          // cells of a χ² test, at most
 	perCell   = 20          // fewest values in a cell, so that Pearson's statistic has nearly a χ² distribution
 	fewest    = 5 * perCell // fewest values for a test
 	// mostTests is an upper bound of the tests of one case: of singles in two ways, of pairs, and

@@ -8,10 +8,10 @@ import (
 // order is a way to order the vocabulary.
 type order int
 
-// Different faults show in different orders. A uniform that is used twice shows by id, because tokens
-// are drawn in the order of ids. Draft tokens that are accepted too often show by q/p, or by p if the
-// target likes them. A dropped stop token shows where stop tokens come first. A fault that depends on
-// the token itself shows by id, or in an order by one bit of the id, such as even ids before odd ones.
+// Different faults show in different orders. A uniform that is used twice shows by id, because tokens are
+// drawn in the order of ids. Draft tokens that are accepted too often show by q/p, or by p if the target
+// likes them. A dropped stop token shows where stop tokens come first. A fault that depends on the token
+// itself shows by id, or by the bits of the id from the lowest on: even ids come before odd ones.
 const (
 	byID order = iota
 	byP
@@ -20,7 +20,7 @@ const (
 	stopsFirst
 	orders
 
-	paired = byBits // pairs use only the orders before it
+	paired = byBits // pairs use only the orders before byBits
 )
 
 func (o order) String() string {
@@ -30,8 +30,8 @@ func (o order) String() string {
 // values holds the value of one token in each order; −1 if there is no such order.
 type values [orders]float64
 
-// spread is the place of a token in an order: the probability of all tokens before it, and the
-// probability of the token with its equals.
+// spread is the place of a token in an order: the probability of all tokens before it, and the probability
+// of all tokens at its place, itself included.
 type spread struct{ before, own float64 }
 
 func (s spread) at(v float64) float64 { return min(s.before+v*s.own, 1-1e-12) }

@@ -11,8 +11,8 @@ import (
 
 const (
 	mostHeaderFile = 64 << 10 // bytes
-	// shortSecret is the least length, in bytes, of a part of a header's value that is kept out of messages: a
-	// shorter one is no secret, and would be found in many words.
+	// A part of a header's value is kept out of messages if it has at least shortSecret bytes. A shorter part
+	// is no secret, and would be found in many words.
 	shortSecret = 8
 )
 

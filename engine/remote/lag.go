@@ -35,7 +35,7 @@ func (l *lag) sent(prompts [][]int32, places []place) {
 // number.
 const mostReadMS = 1e4
 
-// Streams reports whether the server writes a reply that is being read.
+// Streams reports whether a stream is open from which more tokens come.
 func (t *Target) Streams() bool { return t.stream != nil && t.stream.answer != nil && !t.stream.ended }
 
 // MissedMS returns a list with an entry for each token of a draft of up to most tokens. The entry is

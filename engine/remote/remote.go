@@ -9,9 +9,9 @@
 //
 // # How one request scores a draft
 //
-// A server gives scores for the token that follows a prompt. So a draft x₁ … x_γ after a context c is
-// scored by one request with γ+1 prompts, c, c x₁, c x₁ x₂ and so on, each for one token. Most of each
-// prompt is in the server's prefix cache. llama-server and vLLM both accept such a list of prompts.
+// A server gives scores for the token that follows a prompt. So one request scores a draft x₁ … x_γ after
+// a context c: it has γ+1 prompts, c, c x₁, c x₁ x₂ and so on, each for one token. Most of each prompt is
+// in the server's prefix cache. llama-server and vLLM both accept such a list of prompts.
 //
 // # Exact, or refused
 //

@@ -7,7 +7,8 @@ import (
 
 // How each kind of server reports its own speculation in the events of a stream.
 
-// llama reads an event of llama-server. The counts rise with the first token of a round; its other tokens follow.
+// llama reads an event of llama-server. The counts rise with the first token of a round; the other tokens
+// of the round follow.
 func (w *Watch) llama(data []byte) (piece, error) {
 	var a llamaAnswer
 	if err := json.Unmarshal(data, &a); err != nil {
@@ -72,7 +73,7 @@ func (w *Watch) vllm(data []byte) (piece, error) {
 	return piece{ids: a.Choices[0].IDs}, nil
 }
 
-// sglang reads an event of SGLang's /generate. It has the ids of the whole reply so far; with
+// sglang reads an event of SGLang's /generate. The event has the ids of the whole reply so far; with
 // --incremental-streaming-output, only the new ids.
 func (w *Watch) sglang(data []byte) (piece, error) {
 	var a struct {

@@ -28,10 +28,10 @@ const (
 	// mostRepeats is how often a request is repeated while the server is too busy, or does not answer its
 	// gateway. Requests here change nothing on the server, so repeating them is safe.
 	mostRepeats = 5
-	mostPause   = 30 * time.Second // limit of the wait before a repetition, even if Retry-After asks for more
-	loadPause   = 500 * time.Millisecond
-	// gatewayPause is short: a gateway fails at once if it uses a connection that the server has
-	// closed, and it does not use this connection a second time.
+	mostPause   = 30 * time.Second       // limit of the wait before a repetition, even if Retry-After asks for more
+	loadPause   = 500 * time.Millisecond // wait while the server loads its model, without a Retry-After
+	// gatewayPause is short. A gateway fails at once if it uses a connection that the server has closed. It
+	// does not use this connection again.
 	gatewayPause = 200 * time.Millisecond
 )
 
@@ -179,7 +179,7 @@ func (s *Server) lost(ctx context.Context, err error) error {
 		}
 		return cause
 	}
-	var outer *url.Error // which repeats the address
+	var outer *url.Error // its text repeats the address
 	if errors.As(err, &outer) {
 		err = outer.Err
 	}

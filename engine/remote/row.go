@@ -58,7 +58,7 @@ func newRow(top []entry, vocab int) (row, error) {
 
 const (
 	slack     = 1e-3 // how far a log-probability may exceed 0, because of rounding
-	massSlack = 1e-2
+	massSlack = 1e-2 // how far the probabilities of a row may add up to more than 1, or those of all tokens to less
 )
 
 func (r *row) whole() bool { return len(r.top) == r.vocab }
@@ -150,7 +150,8 @@ func (r *row) nucleusIsKnown(p sample.Params) bool {
 	return sure && sureToo && few == many && r.apart(few)
 }
 
-// nucleus returns how many of the best tokens reach a mass; ok is false if the tokens of the row do not reach it.
+// nucleus returns how many of the best tokens reach a mass, which is a sum of p^power; ok is false if all
+// tokens of the row do not reach it.
 func (r *row) nucleus(mass, power float64) (n int, ok bool) {
 	sum := 0.0
 	for i, e := range r.top {

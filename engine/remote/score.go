@@ -38,7 +38,7 @@ func (s *Server) draws(ctx context.Context, prefixes [][]int32, k int, p sample.
 	return s.places(ctx, prefixes, k, &p)
 }
 
-// places does the work of rows (p is nil) and draws. If the server refuses rows of this length, this
+// places does the work of draws and, if p is nil, of rows. If the server refuses rows of this length, this
 // and all later calls ask for shorter ones.
 func (s *Server) places(ctx context.Context, prefixes [][]int32, k int, p *sample.Params) ([]place, error) {
 	for {

@@ -66,7 +66,7 @@ type stream struct {
 	at     []int32       // the prompt, and the tokens taken from the stream so far
 	params sample.Params // the filters of the stream
 	prompt int           // length of the prompt
-	asked  int           // tokens after which the server ends the stream
+	asked  int           // tokens to take from the stream; the server may have been asked for a few more
 	ended  bool          // no more tokens come
 	queue  []place       // tokens that have arrived and were not taken
 	seen   int           // tokens that have arrived
@@ -74,8 +74,8 @@ type stream struct {
 }
 
 // streams reports whether rounds without a draft may take their tokens from a stream. The server draws
-// these tokens from its own rows, so nothing may change rows on this side: no shapers and no guidance. Only
-// streams of llama-server are read.
+// these tokens from its own rows, so nothing may change rows on this side: no shapers and no guidance.
+// Only streams of llama-server are read, and none after AskSingly.
 func (s *Server) streams(t *spec.Terms) bool {
 	return s.kind == Llama && !s.singly && len(t.Shapers) == 0 && !t.Mixed
 }
@@ -122,7 +122,7 @@ func (t *Target) fromStream(ctx context.Context, all []int32, w way, terms *spec
 	return pass, nil
 }
 
-// continues reports whether the stream has the token that follows the tokens in all. st may be nil.
+// continues reports whether the next token of the stream follows the tokens in all. st may be nil.
 func (st *stream) continues(all []int32, terms *spec.Terms) bool {
 	return st != nil && (!st.ended || len(st.queue) > 0) && slices.Equal(st.at, all) && st.params == terms.Params
 }
@@ -237,8 +237,9 @@ func (st *stream) take(a *llamaAnswer, s *Server) error {
 	return nil
 }
 
-// endStream cancels the stream, so that the server stops writing and frees its slot. The connection is not used again
-// after a complete stream either: llama-server closes it without saying so, and a proxy may then answer with an error.
+// endStream cancels the stream, so that the server stops writing and its sequence is free. The connection
+// is not used again, even after a complete stream: llama-server closes it without saying so, and a proxy
+// may then answer with an error.
 func (t *Target) endStream() {
 	if t.stream != nil && t.stream.answer != nil {
 		t.stream.cancel(nil)

@@ -125,7 +125,7 @@ type scores struct {
 	before   counts
 }
 
-// as returns the scores as a spec.Drawer if the server's draws decide, and otherwise as plain rows.
+// as returns the scores as a spec.Drawer if the server's draws decide, and otherwise without Draws.
 func (s *scores) as(drawn bool) round.Scores {
 	if drawn {
 		return drawnScores{s}
@@ -254,13 +254,13 @@ func (s *Server) count() counts { return counts{s.moved, s.trips} }
 
 // advice is a hint for the user if the server computes the whole context again in every round.
 type advice struct {
-	rounds, wasted int
+	rounds, wasted int    // rounds that were looked at, and those that computed most tokens again
 	text           string // "" until there is one
 }
 
 const (
 	adviceRounds = 8  // rounds to look at
-	adviceTokens = 64 // a shorter context wastes little
+	adviceTokens = 64 // a context of fewer tokens wastes little
 )
 
 // look finds out from a round whether the server computed most tokens of the prompts again. After

@@ -16,9 +16,9 @@ import (
 // Watching: the server speculates by itself. Its rounds are read from the counts that it sends with the
 // tokens of a stream.
 //
-// llama-server and SGLang send running counts with the tokens. When the counts change, a round begins:
-// its accepted tokens, then one token of the target. vLLM sends a round in one piece, and tells only at
-// the end how many tokens each round drafted. No server tells which tokens it refused.
+// llama-server and SGLang send running counts with the tokens. When the counts change, a round begins: its
+// accepted tokens, then one token of the target. vLLM sends a round in one event, and tells only at the
+// end how many tokens each round drafted. No server tells which tokens it refused.
 
 // Seen is one round of the server, or a token that belongs to no round.
 type Seen struct {
@@ -318,7 +318,7 @@ func (w *Watch) Moved() int64 {
 	return n
 }
 
-// Close ends the stream, so that the server stops writing and frees its slot.
+// Close ends the stream, so that the server stops writing and its sequence is free.
 func (w *Watch) Close() {
 	w.cancel(nil)
 	w.answer.Body.Close()

@@ -8,9 +8,10 @@ import (
 	"specula/engine/spec"
 )
 
-// In these rounds a device judges the draft. A draft that the device made stays on the device: draft,
-// target pass and verdict are queued one after the other, so the host waits once in a round. A draft
-// from the host is judged on the device, too, where this saves copying whole rows of scores.
+// This file runs the rounds in which a device judges the draft. A draft that the device made stays on the
+// device: draft, target pass and verdict are queued one after the other, so the host waits once in a
+// round. A draft from the host is judged on the device, too, where this saves copying whole rows of
+// scores.
 
 // chosen is a pass at temperature 0 that the device has judged. Best tokens are known up to the first rejection.
 type chosen struct {
@@ -83,9 +84,10 @@ func (l *Local) scoreOnDevice(ctx context.Context, draft *spec.Draft, terms *spe
 	return Pass{Scores: d, Judged: true, OnDevice: true, MS: d.verdict.PassMS}, on.Seen(draft, ids, q)
 }
 
-// judge lets the device judge a draft that came from the host, after the pass over it, and draw the
-// next token. A device without compute.Judge returns the pass unjudged. If the device cannot judge
-// this draft, Pass.Host says why: DrawnHere if one of the tokens was drawn at random, else NotForIt.
+// judge lets the device judge a draft that came from the host, after the pass over it, and draw the next
+// token. A device without compute.Judge returns the pass unjudged. If the device cannot judge this draft,
+// Pass.Host says why: NotForIt for too many tokens, or for uniforms that it cannot compute; else
+// DrawnHere, because a token was drawn at random.
 func (l *Local) judge(logits compute.Logits, draft *spec.Draft, terms *spec.Terms) (Pass, error) {
 	pass := Pass{Scores: logits}
 	device, ok := logits.(compute.Judge)
@@ -122,7 +124,8 @@ func (l *Local) judge(logits compute.Logits, draft *spec.Draft, terms *spec.Term
 	return Pass{Scores: &drawn{logits, verdict, edited}, Judged: true, MS: verdict.PassMS}, nil
 }
 
-// judgeBest lets the device compare a draft from the host with the best tokens of edited rows.
+// judgeBest lets the device edit the rows as the shapers do, and compare a draft from the host with their
+// best tokens.
 func (l *Local) judgeBest(logits compute.Logits, device compute.Judge, draft *spec.Draft, terms *spec.Terms) (Pass, error) {
 	if len(draft.Tokens) > compute.MostDrafts {
 		return Pass{Scores: logits, Host: NotForIt}, nil

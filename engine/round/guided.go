@@ -89,7 +89,7 @@ func (g *Guided) Forget() error { return g.cut(0) }
 // Close frees the companion's cache.
 func (g *Guided) Close() error { return g.Companion.Close() }
 
-// Score runs one pass over both sequences.
+// Score runs one pass over the reply and its companion.
 func (g *Guided) Score(ctx context.Context, last int32, draft *spec.Draft, _ *spec.Terms) (Pass, error) {
 	ids := g.rows(last, draft)
 	logits, err := g.Model.ForwardParts(ctx, model.Part{Cache: g.Cache, IDs: ids}, model.Part{Cache: g.Companion, IDs: ids})

@@ -11,9 +11,9 @@ import (
 	"specula/engine/compute"
 )
 
-// Shaper edits the logits of a row, given the tokens before it: a penalty, a bias, a ban, a grammar.
-// With a Shaper a row depends on earlier tokens of the same round, so such rounds are verified position
-// by position.
+// Shaper edits the logits of a row, given the tokens before it: a penalty, a bias, a ban, a grammar. With
+// a Shaper a row depends on earlier tokens of the same round. So rows are shaped on the host, position by
+// position, unless all Shapers are Editors and a device edits the rows.
 //
 // A Shaper keeps the context as a stack. Before a row is shaped, every token before the row has been
 // pushed. Tokens that do not become part of the reply are popped again. The same Shaper shapes the
@@ -41,8 +41,8 @@ type Allower interface {
 }
 
 // Mild marks a Shaper that only makes tokens less likely because of the text before, and forbids none.
-// Drafts run without it: a small model is less sure of its first choice, so the same penalty turns it
-// away from tokens that the target keeps, and fewer draft tokens are accepted.
+// Drafts run without it, because fewer draft tokens would be accepted: a small model is less sure of its
+// first choice, so a penalty turns it away from tokens that the target keeps.
 type Mild interface {
 	Mild()
 }
@@ -55,7 +55,7 @@ type Temporary interface {
 	Active() bool
 }
 
-// Editor is a Shaper that changes the scores of few tokens only, so that a device can do it.
+// Editor is a Shaper that changes the scores of few tokens only, so that a device can change them.
 type Editor interface {
 	// Edits returns how many tokens Edit would change, at most; −1 if a device cannot do what Shape does.
 	Edits() int
@@ -104,7 +104,7 @@ type Shapers []Shaper
 var ErrNothingLeft = errors.New("no token is left to write")
 
 // Shape lets every Shaper edit the row. After ErrNothingLeft, call Forbidding with the row as it was
-// before Shape: it names the Shapers that are the cause.
+// before Shape, to learn which Shapers are the cause.
 func (s Shapers) Shape(logits []float32) error {
 	if len(s) == 0 {
 		return nil

@@ -9,7 +9,7 @@ const border int32 = -1
 
 const (
 	root   int32 = 0
-	nobody int32 = -1
+	nobody int32 = -1 // no state, or no edge
 )
 
 // automaton is the suffix automaton of the token sequences that a session has seen: the smallest
@@ -35,7 +35,7 @@ type automaton struct {
 }
 
 type state struct {
-	longest int32
+	longest int32 // length of its longest substring, in tokens
 	link    int32 // the state that the link leads to; nobody at the root
 	first   int32 // index of its first edge; nobody if it has none
 	count   int32 // occurrences; exact only if the state's shortest substring has at most horizon tokens

@@ -49,7 +49,7 @@ type blockwise struct {
 
 	kept   int      // the largest i so far that passed
 	w      float64  // wᵢ of the last token that was weighed
-	keptW  float64  // wᵢ for i = τ
+	keptW  float64  // wᵢ for i = kept
 	rest   leftover // the residual after the first kept tokens
 	unused leftover // memory for the residual of the next token
 }
@@ -57,7 +57,7 @@ type blockwise struct {
 // leftover is a residual before it is normalised. If the target's row is one-hot, dist is one-hot.
 type leftover struct {
 	p    []float64 // (vocab) memory of dist
-	mass float64
+	mass float64   // sum of dist, by which normalised divides; 0: dist is a distribution already
 	dist sample.Dist
 }
 

@@ -137,7 +137,8 @@ func (d *DraftModel) look(ask Ask, n int, draft *Draft) (err error) {
 	return nil
 }
 
-// seen returns the distribution that token i was drawn from, for inspection only.
+// seen returns the distribution that token i was drawn from. Only inspection needs it; otherwise seen
+// returns sample.Elsewhere.
 func (d *DraftModel) seen(ask Ask, i int, draft *Draft) sample.Dist {
 	if !ask.Inspect {
 		return sample.Elsewhere()

@@ -61,11 +61,11 @@ func (d *DraftModel) Named(name string) *DraftModel {
 
 func (d *DraftModel) Name() string { return d.name }
 
-// NewTranslatedDraft returns a proposer that drafts with a model of another vocabulary. vocab is
-// the size of the target's vocabulary, own the size of the model's. It drafts only tokens that both
-// vocabularies have. The draft's scores are moved to the target's ids before a token is drawn, so q is
-// the distribution that was drawn from and the text stays exact (token-level intersection, Timor et al.
-// 2025, arXiv 2502.05202).
+// NewTranslatedDraft returns a proposer that drafts with a model of another vocabulary. vocab is the size
+// of the target's vocabulary, own the size of the model's. It drafts only tokens that both vocabularies
+// have. The draft's scores are moved to the target's ids before a token is drawn. So q is the distribution
+// that was drawn from, and the text stays exact. (Token-level intersection, Timor et al. 2025, arXiv
+// 2502.05202)
 func NewTranslatedDraft(model Model, vocab, own int, lexicon Lexicon) (*DraftModel, error) {
 	d, err := NewDraftModel(model, vocab, own)
 	if err != nil {
@@ -112,9 +112,9 @@ func (d *DraftModel) Unread() int {
 	return max(0, most-len(d.cached))
 }
 
-// mostMissed is the largest number of committed tokens that the first pass of a draft reads. With up
-// to 8 tokens, the pass costs about as much as any draft step. If more are missing, the caller must
-// call Read first.
+// mostMissed is the largest number of missing tokens (Unread) that the first pass of a draft reads with
+// the last committed one. Such a pass costs about as much as any draft step. If more are missing, the
+// caller must call Read first.
 const mostMissed = 8
 
 // Read reads the missing tokens of the context into the cache.
@@ -296,7 +296,8 @@ func (d *DraftModel) read(ctx context.Context, ids []int32, progress func(done, 
 	return logits, err
 }
 
-// Committed adds tokens to the context, and cuts the cache back to where both agree.
+// Committed adds tokens to the context, and cuts the cache back to the tokens that it shares with the
+// context.
 func (d *DraftModel) Committed(tokens []int32) error {
 	agreed := min(len(d.cached), len(d.context))
 	added := d.spell(tokens)

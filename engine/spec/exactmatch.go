@@ -2,8 +2,8 @@ package spec
 
 import "specula/engine/sample"
 
-// exactMatch lets the target draw a token at each place, and accepts a draft token iff it is the same.
-// So the text is what the target draws token by token. A draft token x is accepted with probability
+// exactMatch lets the target draw a token at each place, and accepts a draft token iff the target drew it,
+// too. So the text is what the target draws token by token. A draft token x is accepted with probability
 // p(x). The rule token accepts it with probability min(1, p/q), which is larger if q < 1.
 //
 // The uniforms are numbered by the place in the reply, not by round. So a seed gives the same text with

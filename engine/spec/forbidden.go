@@ -2,9 +2,9 @@ package spec
 
 import "specula/engine/sample"
 
-// DropForbidden ends a draft at the first token that a Shaper is known to forbid. The target will
-// reject this token, so no later token can count. With it, a proposer without scores of its own need
-// not apply the shapers.
+// DropForbidden ends a draft at the first token that a Shaper is known to forbid. The target will reject
+// this token, so no later token can count. Therefore a proposer without scores of its own need not apply
+// the shapers.
 //
 // DropForbidden drops the forbidden token itself only if it was not sampled. A sampled token stays:
 // removing tokens by their value would make the draft's distribution differ from the recorded q.

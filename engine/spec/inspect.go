@@ -23,10 +23,10 @@ type Inspection struct {
 	Kept []int // one for each of Rules; nil if the target drew the tokens itself (Drawer)
 }
 
-// Inspect collects up to n candidates of each model and position, and judges the draft by all
-// rules. The candidates' probabilities come from the distribution that was drawn from, or from the
-// plain softmax if that distribution is one-hot. A round does not need Inspect. Inspect copies each row
-// from the device once, so call it after Verify and outside of what is timed.
+// Inspect collects up to n candidates of each model and position, and judges the draft by all rules. The
+// candidates' probabilities come from the distribution that was drawn from, or, if that distribution is
+// one-hot, from the softmax at temperature 1. A round does not need Inspect. Inspect copies each row from
+// the device once, so call it after Verify and outside of what is timed.
 func (v *Verifier) Inspect(n int, target Rows, draft Draft, terms Terms) (Inspection, error) {
 	in := Inspection{
 		Target: make([][]sample.Candidate, len(draft.Tokens)+1),
@@ -36,7 +36,7 @@ func (v *Verifier) Inspect(n int, target Rows, draft Draft, terms Terms) (Inspec
 	}
 	v.fit(target.Vocab())
 	_, drawn := target.(Drawer)
-	if drawn { // the target drew from a distribution that is not known: show the plain softmax
+	if drawn { // the target drew from a distribution that is not known: show the softmax at temperature 1
 		terms.Params, terms.Shapers = sample.Params{Temperature: 1, TopP: 1}, nil
 	}
 	p, err := v.predict(Fallback, target, draft.Tokens, terms) // path Fallback, because all rules together need whole rows, which the round may not have needed
@@ -72,8 +72,9 @@ func (v *Verifier) Inspect(n int, target Rows, draft Draft, terms Terms) (Inspec
 	return in, nil
 }
 
-// candidates returns the n best tokens by scores, with their probabilities in d, which was made
-// from scores. A one-hot d tells nothing about the other tokens; then the plain softmax is used.
+// candidates returns the n best tokens by scores, with their probabilities in d, which was made from
+// scores. A one-hot d tells nothing about the other tokens; then the probabilities are those of the
+// softmax at temperature 1.
 func (v *Verifier) candidates(d sample.Dist, scores []float32, n int) []sample.Candidate {
 	if d.P == nil {
 		top, _ := v.sampler.Top(scores, n, sample.Params{}) // cannot fail: d was made from scores, so they are finite

@@ -2,10 +2,10 @@ package spec
 
 import "specula/engine/sample"
 
-// Overlaps returns, for each temperature, the probability Σ min(p, q) that draft token 0 would be
-// accepted if it were drawn from the draft's scores at this temperature, with p's other filters. (Leviathan
-// et al. 2023, corollary 3.6) This probability does not depend on the token that was drawn. The result
-// is nil if the target's row is one-hot.
+// Overlaps returns for each temperature the probability Σ min(p, q) that draft token 0 would be accepted
+// (Leviathan et al. 2023, corollary 3.6). q is the draft's distribution at this temperature, with p's
+// other filters. The probability does not depend on the token that was drawn. The result is nil if the
+// target's row is one-hot.
 func (v *Verifier) Overlaps(target Rows, scores []float32, p sample.Params, temperatures []float64) ([]float64, error) {
 	v.fit(target.Vocab())
 	v.sampler.Use(target)

@@ -15,9 +15,9 @@ type RuleWords struct {
 	// returns these numbers.
 	Below        string
 	BelowNumbers func(t Judged) []float64
-	// Decision describes the test in a sentence that ends with the verdict. If Numbers is set, its
-	// format takes the first number, a word for how it compares, and the second number. {u} and {q}
-	// stand for the token's u and q, and {token} for the token that the target drew.
+	// Decision describes the test in a sentence that ends with the verdict. If Numbers is set, its format
+	// takes the first number, above, below or not below, and the second number. {u} and {q} stand for
+	// the token's u and q, and {token} for the token that the target drew.
 	Decision func(t Judged, accepted bool) (format string, a, b float64)
 	// Residual: the token in place of a rejected one is drawn from max(0, p − q).
 	Residual bool

@@ -17,7 +17,7 @@ import (
 type Draft struct {
 	Tokens []int32
 	Q      []sample.Dist // one for each of Tokens; sample.Elsewhere for each token of a draft that stayed on a device
-	// Temperature is the one at which Tokens were drawn; 0 for tokens that were not sampled.
+	// Temperature is the temperature at which Tokens were drawn; 0 for tokens that were not sampled.
 	Temperature float64
 	// Logits are the draft model's logits for each token, (len(Tokens)) rows of vocab, if
 	// Ask.Inspect is set; with Ask.Look alone, only the first row. They are nil for proposers
@@ -25,10 +25,10 @@ type Draft struct {
 	Logits [][]float32
 	// LookBytes is how many bytes were copied from a device only because of Ask.Inspect or Ask.Look.
 	LookBytes int64
-	// Confidence is the proposer's own probability of each token. For a model it is q, or at
-	// temperature 0 the probability of the plain softmax; for a lookup, an estimate. A draft model
-	// gives it only if Ask.Continue or Ask.Inspect is set, or if the draft was sampled on a device.
-	// Otherwise, and for proposers without probabilities, it is nil.
+	// Confidence is the proposer's own probability of each token. For a model it is q, or at temperature 0
+	// the probability by the softmax at temperature 1; for a lookup, an estimate. A draft model gives it only
+	// if Ask.Continue or Ask.Inspect is set, or if the draft was sampled on a device. Otherwise, and for
+	// proposers without probabilities, it is nil.
 	Confidence []float64
 	// Pending is how many committed tokens the first pass of the draft model had to read: 1 or 2 in
 	// consecutive rounds, more after rounds without a draft. It explains an unusually long first

@@ -2,11 +2,11 @@ package spec
 
 import "specula/engine/sample"
 
-// tokenwise is speculative sampling (Leviathan et al. 2023, Chen et al. 2023): draft token x is
-// accepted with probability min(1, p(x)/q(x)), until one is rejected. So x is emitted either as an
-// accepted draft token, with probability q(x)·min(1, p(x)/q(x)) = min(p, q), or from the residual,
-// whose mass Σ max(0, p−q) is exactly the probability of a rejection. The sum of both is min(p, q) +
-// max(0, p−q) = p(x).
+// tokenwise is speculative sampling (Leviathan et al. 2023, Chen et al. 2023): draft token x is accepted
+// with probability min(1, p(x)/q(x)), until one is rejected. So x is emitted in two ways. As an accepted
+// draft token, with probability q(x)·min(1, p(x)/q(x)) = min(p, q). Or from the residual, with max(0,
+// p−q), because the residual's mass Σ max(0, p−q) is exactly the probability of a rejection. The sum is
+// min(p, q) + max(0, p−q) = p(x).
 //
 // The steps must fit each other exactly. They are fields so that tests can replace one by a wrong step
 // and check that this is noticed.

@@ -20,7 +20,7 @@ type Rows interface {
 // Decision say what it chose; Row gives the scores without the shapers.
 type Edited interface {
 	Rows
-	Edited() bool
+	Edited() bool // whether the device did so in this pass
 }
 
 // Drawer is the Rows of a target that drew a token at each place itself, after the tokens before it. A

@@ -33,7 +33,7 @@ func Counts(values []float64, cells int) []int {
 	return counts
 }
 
-// Cell is the cell of a value in [0,1).
+// Cell is the index of the cell that a value in [0,1) lies in.
 func Cell(x float64, cells int) int { return min(max(int(x*float64(cells)), 0), cells-1) }
 
 // Pearson is Σ (seen − expected)²/expected over cells of equal probability, or 0 if nothing was

@@ -46,8 +46,8 @@ func (r *Recorder) Put(e event.Event) error {
 	return err
 }
 
-// keep adds a record. If there are too many, it drops the oldest quarter, so that this happens seldom,
-// and goes on dropping up to the beginning of a reply.
+// keep adds a record. If the records then take more than limit bytes, it drops the oldest quarter, and
+// goes on dropping up to the beginning of a reply. A quarter at once, so that this happens seldom.
 func (r *Recorder) keep(record Record) {
 	if _, ok := record.Event.(event.Ready); ok {
 		r.ready = &record

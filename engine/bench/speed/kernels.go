@@ -40,7 +40,7 @@ type Product struct {
 type Verification struct {
 	M         int     `json:"m"`
 	MS        float64 `json:"ms"`
-	Ratio     float64 `json:"ratio"`     // this time divided by the time of a pass of one row
+	Ratio     float64 `json:"ratio"`     // time divided by that of a pass of one row, median over the runs
 	WaitingMS float64 `json:"waitingMS"` // time that a thread waited for the other threads
 	// Experts is how many experts of a layer the pass reads, on average; 0 if the model has none.
 	Experts float64 `json:"experts,omitempty"`
@@ -79,10 +79,10 @@ const (
 func productRows() []int { return []int{1, 5, 9, 64} }
 func passRows() []int    { return []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 20, 24, 28, 32} }
 
-// MeasureKernels times each shape of product in a model, and v(m), the cost of a pass of m rows, for
-// those m of passRows that the model's buffers and context allow. It measures the ceilings again before
-// the products of each shape. The results are the highest ceilings, the least time of each product, and
-// the median time of each pass.
+// MeasureKernels times each shape of product in a model. It also times passes of m rows, v(m), for those m
+// of passRows that the model's buffers and context allow. It measures the ceilings again before the
+// products of each shape. The results are the highest ceilings, the least time of each product, and the
+// median time of each pass.
 func MeasureKernels(ctx context.Context, backend compute.Backend, m *model.Model, ceilings func() compute.Ceilings, now func() time.Time) (*Kernels, error) {
 	info := backend.Info()
 	k := &Kernels{Device: info.Name, Detail: info.Detail, ContextTokens: contextTokens}

@@ -55,7 +55,7 @@ func MeasurePasses(ctx context.Context, m *model.Model, promptTokens, decodeToke
 	}, nil
 }
 
-// promptOf returns different tokens one after the other.
+// promptOf returns a prompt with the given number of tokens, in which neighbours differ.
 func promptOf(tokens int, m *model.Model) []int32 {
 	prompt := make([]int32, tokens)
 	for i := range prompt {

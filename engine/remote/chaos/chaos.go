@@ -25,9 +25,9 @@ const (
 	Cut     Kind = "cut"     // both ends see the end of the connection
 	Silence Kind = "silence" // nothing comes any more, and the connection stays open
 	Pause   Kind = "pause"   // all that follows comes Harm.Wait later
-	Drip    Kind = "drip"    // the next Harm.Count bytes come one by one, each after Harm.Wait
+	Drip    Kind = "drip"    // at most Harm.Count bytes of one read come one by one, each after Harm.Wait
 	Repeat  Kind = "repeat"  // the last Harm.Count bytes come twice
-	Lose    Kind = "lose"    // the next Harm.Count bytes do not come
+	Lose    Kind = "lose"    // at most Harm.Count bytes of one read do not come
 	Flip    Kind = "flip"    // one byte becomes another one
 	Digit   Kind = "digit"   // the next digit becomes another one: an answer stays JSON
 	Noise   Kind = "noise"   // Harm.Count bytes come that nobody sent
@@ -196,7 +196,8 @@ func (q *queue) take() (part []byte, ok bool) {
 	}
 }
 
-// strikes counts the next size bytes. It returns the index of the byte where the harm begins; −1: in none.
+// strikes counts the next size bytes. It returns the index of the byte where the harm begins; −1 if it
+// does not begin among them.
 func (n *Network) strikes(direction, size int) int {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -27,8 +27,8 @@ type Server struct {
 	Model   string
 	Key     string // the key that requests must have; "": none
 	Context int    // tokens
-	Slots   int
-	MostRow int // vLLM's --max-logprobs; 0: no limit
+	Slots   int    // sequences at the same time
+	MostRow int    // vLLM's --max-logprobs; 0: no limit
 	// Scores returns the raw scores of the token after ids, one for each id of the vocabulary. The
 	// callers do not keep the slice.
 	Scores   func(ids []int32) []float32
@@ -54,7 +54,7 @@ type Server struct {
 	// Trouble, if not nil, may answer a request instead of the server; then it returns true.
 	Trouble func(w http.ResponseWriter, r *http.Request) bool
 
-	Requests, Streams int
+	Requests, Streams int // how many were answered so far
 
 	before []byte // the last answer that was not a stream
 }

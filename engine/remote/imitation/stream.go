@@ -69,7 +69,7 @@ func insideCharacter(text []byte) bool {
 	return false
 }
 
-// pieces writes events, size bytes at a time.
+// pieces writes events, size bytes at a time; 0: a whole event at a time.
 type pieces struct {
 	w    http.ResponseWriter
 	size int

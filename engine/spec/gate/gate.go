@@ -24,7 +24,7 @@ type Played struct {
 // Test is the outcome of one comparison.
 type Test struct {
 	Name string
-	Z    float64
+	Z    float64 // the difference as a normal deviate; a fault if above Limit
 }
 
 // Report lists the comparisons of one run.

@@ -1,10 +1,10 @@
-// Package gate is the statistical test of losslessness. It lets a writer of tokens (a verifier, a
-// proposer with a verifier, a whole engine) write many short replies in a small artificial language with
-// a known exact distribution, and tests whether the replies have this distribution. It is for tests
-// only.
-// The language is a Markov chain that changes with the position: the next token depends on the
-// position and on the token before. This is enough to find mistakes about history: judging a token by
-// the row of its neighbour, for example, changes the joint distribution of adjacent tokens.
+// Package gate is the statistical test of losslessness. It lets a verifier, a proposer with a verifier, or
+// a whole engine write many short replies in a small artificial language. The exact distribution of this
+// language is known. The gate tests whether the replies have this distribution. It is for tests only.
+//
+// The language is a Markov chain that changes with the position: the next token depends on the position
+// and on the token before. This is enough to find mistakes about history: judging a token by the row of
+// its neighbour, for example, changes the joint distribution of adjacent tokens.
 package gate
 
 import (
