@@ -180,8 +180,8 @@ func (r *reply) left() int {
 	return min(r.config.Sampling.MaxTokens-r.written(), r.roomInContext())
 }
 
-// limit lowers gamma to what still fits the reply and the context. One place stays free for the token
-// that the target adds after the draft.
+// limit lowers gamma to what still fits the reply and the context. Room for one token stays free: the
+// target adds a token after the draft.
 func (r *reply) limit(c *choice) {
 	if room := max(0, r.left()-1); c.Gamma > room {
 		c.Gamma, c.room, c.because = room, room, replyEnds

@@ -22,8 +22,8 @@ type Accepted struct {
 	Kept     int     `json:"kept"`
 	StepMS   float64 `json:"stepMS"` // time of drafting one token
 	RestMS   float64 `json:"restMS"` // time of a round without its draft and its pass
-	// ByPosition is the share of tested draft tokens that were accepted, by position in the draft. A
-	// position with few tests has the share of all positions together.
+	// ByPosition is the fraction of tested draft tokens that were accepted, by position in the draft. A
+	// position with fewer than 8 tests gets the fraction of all positions together.
 	ByPosition []float64 `json:"byPosition"`
 	// TokensPerMS is the expected number of tokens per millisecond for each γ from 0 on.
 	TokensPerMS []float64 `json:"tokensPerMS"`
@@ -119,7 +119,7 @@ func sum(s, t *event.Totals) {
 	}
 }
 
-// worth estimates what each γ would write per millisecond. With aᵢ the share accepted at position i, a
+// worth estimates what each γ would write per millisecond. With aᵢ the fraction accepted at position i, a
 // round with a draft gives 1 + a₁ + a₁a₂ + … tokens. A round costs v(γ+1), γ draft steps and RestMS.
 func (x *examination) worth(name string, t *event.Totals) Accepted {
 	const enough = 8
@@ -154,7 +154,7 @@ func (x *examination) worth(name string, t *event.Totals) Accepted {
 	return a
 }
 
-// hit is the share of rounds that had a draft, that is, in which the first draft token was tested.
+// hit is the fraction of rounds that had a draft, that is, in which the first draft token was tested.
 func (x *examination) hit(t *event.Totals) float64 {
 	if t.Rounds == 0 || len(t.PositionTested) == 0 {
 		return 0

@@ -6,10 +6,10 @@
 //
 // [Round] is the main event; a [Token] in it has its [Verdict]. Within one reply the order is
 //
-//	ReplyStarted, Prefill…, { SettingChanged…, Drafted?, Round }…, ReplyEnded
+//	SettingChanged…, ReplyStarted, Prefill…, { SettingChanged…, Prefill…, Drafted?, Round }…, ReplyEnded
 //
-// A Notice may come anywhere. Failed comes directly before a ReplyEnded whose Reason is "error".
-// Loading and Ready come once, before the first reply.
+// A Notice may come anywhere. Failed comes directly before a ReplyEnded whose Reason is "error". Loading
+// events, and one Ready, come before the first reply.
 package event
 
 // Event is one thing that happened. The set is closed: Marshal and Unmarshal know every kind.

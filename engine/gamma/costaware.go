@@ -87,8 +87,8 @@ const (
 	// is best. The fraction is small: where speculation does not pay, all that it costs may be 1 % of the
 	// time, and decisions and plain rounds need most of this 1 %.
 	tryBudget = 0.0015
-	// decideEvery is the number of rounds for which a decision against drafting holds. Plain rounds
-	// teach nothing about drafts, and on the demo pair a decision takes 2 % of a round.
+	// decideEvery is for how many further rounds a decision against drafting holds. Plain rounds teach
+	// nothing about drafts, and on the demo pair a decision takes 2 % of a round.
 	decideEvery = 16
 )
 

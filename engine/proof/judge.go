@@ -99,8 +99,8 @@ func (j *Judge) Add(r *Reply) error {
 	return nil
 }
 
-// single adds the value of a token to a test for each fact that was known about its place before it
-// was written. In each of these tests the values must be uniform.
+// single adds the value of a token to one test for each fact that was known before the token was written,
+// such as its position in the round. In each of these tests the values must be uniform.
 func (j *Judge) single(r *Reply, w *written) {
 	u, round, position := w.u, w.round, w.position
 	j.file("all tokens", u)

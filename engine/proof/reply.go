@@ -16,8 +16,8 @@ type Reply struct {
 	// it without a stop token.
 	Most int
 	Form bool
-	// Places gives the place of each written token in order, or an error. It is a sequence because
-	// the places of a whole reply need not fit in memory.
+	// Places gives the Place of each written token in order, or an error. It is a sequence because those of a
+	// whole reply need not fit in memory.
 	Places iter.Seq2[Place, error]
 }
 
@@ -32,7 +32,7 @@ func Given(places []Place) iter.Seq2[Place, error] {
 	}
 }
 
-// Place has the distributions at the place of a token.
+// Place has the distributions at the position of a token in its reply.
 type Place struct {
 	P []float64 // (vocab) the exact distribution of the token; nil if every token was forbidden
 	// Q is a distribution from which a draft token may have been drawn, or nil. It must not depend on
@@ -52,8 +52,8 @@ func Certain(drafted *event.Drafted, round *event.Round, i, vocab int) []float64
 	return q
 }
 
-// written is a token of a reply, with its round, its position in the round, and what Add computes
-// about its place.
+// written is a token of a reply, with its round, its position in the round, and what Add computes from its
+// Place.
 type written struct {
 	event.Token
 	round, position int

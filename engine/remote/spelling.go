@@ -43,7 +43,8 @@ func (s *spelling) compare(list []llamaEntry) {
 	}
 }
 
-// check compares how a server spells a token with how it is spelt here.
+// check returns an error if the server spells a token in other bytes than the vocabulary here. It checks
+// nothing unless same is set.
 func (s *spelling) check(id int32, theirs []int) error {
 	if s.same && len(theirs) > 0 && !s.control(id) && !s.spells(id, theirs) {
 		return errSpelling(id)
@@ -51,7 +52,8 @@ func (s *spelling) check(id int32, theirs []int) error {
 	return nil
 }
 
-// checkText compares the text of a token that came alone in a piece of a stream with its text here.
+// checkText returns an error if a token that came alone in an event of a stream has another text here. It
+// checks nothing unless same is set.
 func (s *spelling) checkText(id int32, text string) error {
 	if s.same && text != "" && !s.control(id) && utf8.Valid(s.bytes(id)) && string(s.bytes(id)) != text {
 		return errSpelling(id)

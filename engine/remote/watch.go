@@ -54,9 +54,9 @@ type Watch struct {
 	cancel context.CancelCauseFunc
 	answer *http.Response
 
-	told   counters // the counts in the last piece
+	told   counters // the counts in the last event
 	ms     float64  // time of the reply up to the last round that Next returned, by the server's clock
-	now    float64  // time of the reply up to the last piece, by the server's clock
+	now    float64  // time of the reply up to the last event, by the server's clock
 	tokens int      // tokens that have arrived
 	moved  int64    // bytes that Moved has reported
 	queue  []piece
@@ -161,7 +161,7 @@ func (w *Watch) Next() (Seen, error) {
 	slow := w.server.endIfSlow(w.cancel)
 	defer slow.Stop()
 	seen, err := w.next()
-	if len(w.queue) == 0 { // otherwise w.now already belongs to a later piece
+	if len(w.queue) == 0 { // otherwise w.now already belongs to a later event
 		seen.MS, w.ms = max(0, w.now-w.ms), w.now
 	}
 	return seen, err
@@ -181,7 +181,8 @@ func (w *Watch) next() (Seen, error) {
 			break
 		}
 	}
-	// Only the first piece of a round has new counts. The other tokens of the round follow with the same counts.
+	// Only the first event of a round has new counts. The other tokens of the round follow with the same
+	// counts.
 	now := first.count
 	seen := Seen{Tokens: first.ids, Drafted: now.drafted - w.told.drafted, Kept: now.kept - w.told.kept, Ended: first.ended}
 	steps := now.steps - w.told.steps
@@ -205,16 +206,15 @@ func (w *Watch) next() (Seen, error) {
 			return Seen{}, err
 		}
 		seen.Tokens, seen.Ended = append(seen.Tokens, next.ids...), next.ended
-		if next.told && next.count != now { // a token without a piece of its own changed the counts
+		if next.told && next.count != now { // a token without an event of its own changed the counts
 			seen.Drafted, seen.Kept = seen.Drafted+next.count.drafted-now.drafted, seen.Kept+next.count.kept-now.kept
 			w.told, seen.Merged = next.count, 2
 			return seen, nil
 		}
 	}
 	if len(first.ids) > 1 && seen.Drafted > 0 && !seen.Ended && len(seen.Tokens) == seen.Kept+1 {
-		// The first tokens of a character had no pieces of their own: all came with the piece that
-		// completed the character. If two rounds began inside the character, one more token with the
-		// same counts follows.
+		// The first tokens of a character had no events of their own: all came with the event that completed the
+		// character. If two rounds began inside the character, one more token with the same counts follows.
 		next, err := w.piece()
 		if err != nil {
 			return Seen{}, err
@@ -226,14 +226,14 @@ func (w *Watch) next() (Seen, error) {
 		}
 	}
 	seen.Accepted = min(seen.Kept, len(seen.Tokens))
-	if more := len(seen.Tokens) - seen.Accepted - 1; more > 0 { // one piece had all tokens of a character; the last of them belong to the next round
+	if more := len(seen.Tokens) - seen.Accepted - 1; more > 0 { // one event had all tokens of a character; the last of them belong to the next round
 		w.queue = slices.Insert(w.queue, 0, piece{ids: seen.Tokens[len(seen.Tokens)-more:], count: now, told: true, ended: seen.Ended})
 		seen.Tokens, seen.Ended = seen.Tokens[:len(seen.Tokens)-more], false
 	}
 	return seen, nil
 }
 
-// nextPiece reads the next piece of vLLM: one round or, for a slow reader, several (see Steps).
+// nextPiece reads the next event of vLLM: one round or, for a slow reader, several (see Steps).
 func (w *Watch) nextPiece() (Seen, error) {
 	for {
 		p, err := w.piece()
@@ -251,10 +251,10 @@ func (w *Watch) nextPiece() (Seen, error) {
 }
 
 // Steps returns the counts of all rounds, which vLLM sends at the end of the reply. told is false if it
-// sent none. exact is false if these rounds do not fit the pieces that it sent.
+// sent none. exact is false if these rounds do not fit the events that it sent.
 //
 // A round that kept n draft tokens writes n+1. vLLM's list leaves out the first token of a reply and
-// rounds without a draft. A slow reader gets the tokens of several rounds in one piece.
+// rounds without a draft. A slow reader gets the tokens of several rounds in one event.
 func (w *Watch) Steps() (steps []Step, told, exact bool) {
 	if w.closed == nil || len(w.closed.Accepted) != len(w.closed.Drafted) {
 		return nil, false, false
@@ -277,9 +277,9 @@ func (w *Watch) Steps() (steps []Step, told, exact bool) {
 	return nil, true, false
 }
 
-// split finds the rounds of vLLM's list in the pieces, from the last to the first. It assumes that the
-// end of the reply has cut as many tokens off the last round as cut says. all reports whether split
-// found all rounds.
+// split finds the rounds of vLLM's list in the events of the stream, from the last to the first. It
+// assumes that the end of the reply has cut as many tokens off the last round as cut says. all reports
+// whether split found all rounds.
 func (w *Watch) split(cut int) (steps []Step, all bool) {
 	kept, drafted := w.closed.Accepted, w.closed.Drafted
 	last := len(kept) - 1

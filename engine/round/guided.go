@@ -75,7 +75,7 @@ func (g *Guided) cut(n int) error {
 	return nil
 }
 
-// Truncate cuts the target's cache to n tokens, and the companion's cache to the same place of the reply.
+// Truncate cuts the target's cache to n tokens, and the companion's cache to the same token of the reply.
 func (g *Guided) Truncate(n int) error {
 	if err := g.Local.Truncate(n); err != nil {
 		return err

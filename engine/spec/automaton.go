@@ -19,9 +19,9 @@ const (
 // of up to horizon tokens occurred. (Blumer et al., "The smallest automaton recognizing the subwords
 // of a text", 1985)
 //
-// A state stands for all substrings that end at the same places. These are its longest one, and all
-// suffixes of it that are longer than the longest substring of the state's link. The link leads to
-// the state of the next shorter suffix, which also occurs at other places.
+// A state stands for all substrings that end at the same positions. These are its longest one, and all
+// suffixes of it that are longer than the longest substring of the state's link. The link leads to the
+// state of the next shorter suffix, which also ends at other positions.
 type automaton struct {
 	states []state
 	edges  []edge
@@ -107,9 +107,9 @@ func (a *automaton) grow(token int32) {
 	a.states[grown].link = to
 }
 
-// split makes a new state and moves some of the substrings of state «to» into it: those that are at
-// most one token longer than the longest substring of from. These substrings now end at one more place
-// than the others.
+// split makes a new state and moves some of the substrings of state «to» into it: those that are at most
+// one token longer than the longest substring of from. These substrings now end at one more position than
+// the others.
 func (a *automaton) split(from, token, to int32) int32 {
 	part := a.state(a.states[from].longest + 1)
 	a.states[part].link, a.states[part].count = a.states[to].link, a.states[to].count
@@ -181,8 +181,8 @@ func (a *automaton) shortened(s stretch, most int32) stretch {
 	return a.settled(s)
 }
 
-// shorter returns the longest suffix of a stretch that occurred at more places than the stretch; a
-// stretch of length 0 if there is none.
+// shorter returns the longest suffix of a stretch that occurred more often than the stretch; a stretch of
+// length 0 if there is none.
 func (a *automaton) shorter(s stretch) stretch {
 	if s.state == root {
 		return stretch{}
@@ -191,9 +191,9 @@ func (a *automaton) shorter(s stretch) stretch {
 	return stretch{link, a.states[link].longest}
 }
 
-// matched returns the longest suffix of a stretch that some token has followed at an earlier place. Its
-// length is 0 if there is none. It has at most horizon−1 tokens, so that its continuations, which have
-// one token more, were counted.
+// matched returns the longest suffix of a stretch that some token has followed before. Its length is 0 if
+// there is none. It has at most horizon−1 tokens, so that its continuations, which have one token more,
+// were counted.
 func (a *automaton) matched(s stretch) stretch {
 	s = a.shortened(s, a.horizon-1)
 	for s.length > 0 && a.states[s.state].first == nobody {

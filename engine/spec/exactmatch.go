@@ -2,15 +2,15 @@ package spec
 
 import "specula/engine/sample"
 
-// exactMatch lets the target draw a token at each place, and accepts a draft token iff the target drew it,
-// too. So the text is what the target draws token by token. A draft token x is accepted with probability
-// p(x). The rule token accepts it with probability min(1, p/q), which is larger if q < 1.
+// exactMatch lets the target draw a token at each position, and accepts a draft token iff the target drew
+// it, too. So the text is what the target draws token by token. A draft token x is accepted with
+// probability p(x). The rule token accepts it with probability min(1, p/q), which is larger if q < 1.
 //
-// The uniforms are numbered by the place in the reply, not by round. So a seed gives the same text with
+// The uniforms are numbered by the position in the reply, not by round. So a seed gives the same text with
 // every draft: with another gamma, another draft model, or none.
 type exactMatch struct {
 	kept int    // accepted tokens so far
-	own  Judged // what the target drew at the last place
+	own  Judged // what the target drew at the last position
 }
 
 func (r *exactMatch) begin() { r.kept = 0 }

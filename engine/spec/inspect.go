@@ -10,10 +10,9 @@ import (
 
 // Inspection is what a person may want to know about a round, beyond what the verdict needs.
 type Inspection struct {
-	// The best candidates of both models at each position, best first: one entry for each draft
-	// token, and one for the place after them. An entry is nil where a model has no row or a row that
-	// is not finite.
-	Target [][]sample.Candidate // one list for each draft token, and one for the place after the draft
+	// The best candidates of both models at each position, best first: one entry for each draft token, and
+	// one for the token after them. An entry is nil where a model has no row or a row that is not finite.
+	Target [][]sample.Candidate // one list for each draft token, and one for the token after the draft
 	Draft  [][]sample.Candidate // the same number of lists; the last one is always nil
 	// P and Q are what target and proposer gave to each draft token, computed from the same rows. They
 	// are more exact than those of a device that judged the draft by itself.

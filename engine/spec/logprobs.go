@@ -6,15 +6,15 @@ import (
 	"specula/engine/sample"
 )
 
-// LogProbs are natural logarithms of the target's probabilities at the place of one committed
-// token. They come from the raw scores, before penalties, bans and filters.
+// LogProbs are natural logarithms of the target's probabilities at the position of one committed token.
+// They come from the raw scores, before penalties, bans and filters.
 type LogProbs struct {
 	Own float64            // log-probability of the committed token
 	Top []sample.Candidate // the likeliest tokens, best first; P is the logarithm
 }
 
-// LogProbs returns the log-probabilities of each token of o.Committed, with the n likeliest tokens
-// of each place. Call it after Verify, while the rows of target are still valid.
+// LogProbs returns the log-probabilities of each token of o.Committed, with the n likeliest tokens at each
+// position. Call it after Verify, while the rows of target are still valid.
 func (v *Verifier) LogProbs(n int, target Rows, o *Outcome) ([]LogProbs, error) {
 	v.fit(target.Vocab())
 	var list []LogProbs

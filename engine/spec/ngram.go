@@ -8,8 +8,8 @@ import (
 	"specula/engine/sample"
 )
 
-// mostPlaces limits how many places one search compares, the latest first. In a long text a frequent
-// token occurs at very many places.
+// mostPlaces limits how many positions of the text one search compares, the latest first. In a long text a
+// frequent token occurs at very many positions.
 const mostPlaces = 1 << 12
 
 // Ngram proposes by prompt lookup: it finds the latest earlier occurrence of the context's last tokens,
@@ -123,7 +123,7 @@ func (g *Ngram) match() (at, n int) {
 	return at, n
 }
 
-// alike counts how many tokens before a place equal the last tokens of the context, at most
+// alike counts how many tokens of text before index place equal the last tokens of the context, at most
 // g.longest. The caller knows that at least one does.
 func (g *Ngram) alike(place int) int {
 	end := len(g.text)

@@ -13,8 +13,8 @@ const (
 	Stochastic Path = "stochastic"
 	// Fallback copies whole rows to the host and judges them there.
 	Fallback Path = "fallback"
-	// Drawn compares the draft with tokens that the target, a server, drew at each place. No setting
-	// asks for this path: the pass says so (Drawer).
+	// Drawn compares the draft with tokens that the target, a server, drew at each position. No setting asks
+	// for this path: the pass says so (Drawer).
 	Drawn Path = "drawn"
 )
 

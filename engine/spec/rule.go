@@ -80,8 +80,8 @@ func (e *evidence) uniform(stream sample.Stream, i int) float64 {
 type acceptance interface {
 	// begin forgets the last round.
 	begin()
-	// weigh takes draft token i, after all tokens before it, and the target's distribution p at its
-	// place. p is valid until the next call. weigh returns false when no later token can matter.
+	// weigh takes draft token i, after all tokens before it, and the target's distribution p at its position.
+	// p is valid until the next call. weigh returns false when no later token can matter.
 	weigh(e *evidence, i int, p sample.Dist) bool
 	// settle ends the weighing after n tokens, and returns how many of them are accepted.
 	settle(e *evidence, n int) int

@@ -17,8 +17,8 @@ type shaped struct {
 	shapers sample.Shapers
 	draft   []int32
 	pushed  int
-	// barred: the shapers forbid the draft token at the place of the row that was read last. Shapers
-	// must not be asked about rows after a forbidden token.
+	// barred: in the row that was read last, the shapers forbid the draft token. Shapers must not be asked
+	// about rows after a forbidden token.
 	barred bool
 }
 

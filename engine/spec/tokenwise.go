@@ -20,7 +20,7 @@ type tokenwise struct {
 	bonus func(p sample.Dist, draft Draft) sample.Dist
 
 	kept int
-	p    sample.Dist // the target's distribution at the last place that was weighed
+	p    sample.Dist // the target's distribution at the last position that was weighed
 	rest []float64   // (vocab) memory for the residual
 }
 

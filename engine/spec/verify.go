@@ -7,8 +7,8 @@ import (
 	"specula/engine/sample"
 )
 
-// Rows are the target's raw scores of one pass, as in compute.Logits. Row i predicts the token at
-// the place of draft token i; the row after these predicts the token after the whole draft.
+// Rows are the target's raw scores of one pass, as in compute.Logits. Row i predicts the token at the
+// position of draft token i; the row after them predicts the token after the whole draft.
 type Rows interface {
 	Rows() int
 	Vocab() int
@@ -23,8 +23,8 @@ type Edited interface {
 	Edited() bool // whether the device did so in this pass
 }
 
-// Drawer is the Rows of a target that drew a token at each place itself, after the tokens before it. A
-// draft token is accepted iff the target drew the same token there. So the target draws the text,
+// Drawer is the Rows of a target that drew a token at each position itself, after the draft tokens before
+// it. A draft token is accepted iff the target drew the same token there. So the target draws the text,
 // whatever the draft is. Its scores are only for display.
 type Drawer interface {
 	Rows
@@ -128,9 +128,9 @@ type Verifier struct {
 // NewVerifier returns a verifier.
 func NewVerifier() *Verifier { return &Verifier{token: newTokenwise(), block: newBlockwise()} }
 
-// Verify judges a draft by the target's rows, which must be len(draft.Tokens)+1. Unless the rule is
-// lossy, the tokens of Outcome.Committed have exactly the distribution of tokens drawn from the target
-// one by one. With an empty draft it is a plain round.
+// Verify judges a draft by the first len(draft.Tokens)+1 rows of the target. Unless the rule is lossy, the
+// tokens of Outcome.Committed have exactly the distribution of tokens drawn from the target one by one.
+// With an empty draft it is a plain round.
 //
 // Verify reads rows only as far as the rule needs them. If such a row is not finite, the error wraps
 // compute.ErrNotFinite; the outcome then holds the tokens that were accepted before, and no Commit.
