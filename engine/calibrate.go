@@ -13,10 +13,10 @@ import (
 )
 
 const (
-	// calibrationTime limits the measuring before the first reply; no further round begins after it. One
-	// plain round per path is measured in any case, because the speed-up is estimated against it until
-	// replies have plain rounds. With a large model there may be no time to measure more. Then gamma's
-	// controller learns the other costs from replies.
+	// calibrationTime limits the measuring before the first reply, if Options name no other limit; no
+	// further round begins after it. One plain round per path is measured in any case, because the
+	// speed-up is estimated against it until replies have plain rounds. With a large model there may be
+	// no time to measure more. Then gamma's controller learns the other costs from replies.
 	calibrationTime = 250 * time.Millisecond
 	// serverCalibrationTime is this limit with a server: enough for all rounds if a request takes 100 ms.
 	serverCalibrationTime = 1500 * time.Millisecond
@@ -63,6 +63,9 @@ func (s *Session) calibrate(ctx context.Context) (err error) {
 	limit := calibrationTime
 	if s.engine.target == nil {
 		limit = serverCalibrationTime
+	}
+	if given := s.engine.options.CalibrationTime; given > 0 {
+		limit = given
 	}
 	deadline := s.engine.options.Now().Add(limit)
 	c := s.resolve(s.engine.options.Config).Speculation

@@ -61,7 +61,9 @@ type Options struct {
 	// replies end with an error. The caller closes the device.
 	Fallback func() compute.Backend
 	Now      func() time.Time // the clock of every measurement
-	NewSeed  func() int64     // a fresh seed ≥ 0 for each reply that asks for seed -1
+	// CalibrationTime limits the measuring of rounds before a session's first reply; 0: what suits the target.
+	CalibrationTime time.Duration
+	NewSeed         func() int64 // a fresh seed ≥ 0 for each reply that asks for seed -1
 }
 
 // Engine is a loaded pair of models. It does not change after loading. Two of its sessions must not

@@ -52,7 +52,7 @@ func TestGreedyTextEqualsTheReference(t *testing.T) {
 		Config:  config.Default(),
 		Target:  engine.Source{Embedded: target, Name: "target F16"},
 		Draft:   engine.Source{Embedded: draft, Name: "draft F16"},
-		Backend: host.New(2), Now: time.Now,
+		Backend: host.New(2), Now: time.Now, CalibrationTime: briefly,
 	}, func(event.Event) {})
 	if err != nil {
 		t.Fatal(err)

@@ -29,13 +29,16 @@ func embedded(t testing.TB, backend compute.Backend) *engine.Engine {
 	return e
 }
 
+// briefly limits calibration in tests of other things: what a few rounds cost decides nothing there.
+const briefly = 10 * time.Millisecond
+
 func options(backend compute.Backend) engine.Options {
 	return engine.Options{
 		Config:  config.Default(),
 		Target:  engine.Source{Name: "target", Embedded: assets.Target()},
 		Draft:   engine.Source{Name: "draft", Embedded: assets.Draft()},
 		Heads:   builtIn(),
-		Backend: backend, Now: time.Now, NewSeed: func() int64 { return 42 },
+		Backend: backend, Now: time.Now, CalibrationTime: briefly, NewSeed: func() int64 { return 42 },
 	}
 }
 

@@ -92,6 +92,9 @@ func (m *Model) follow(e event.Event) tea.Cmd {
 	case event.Notice:
 		return m.say(sanitize.Line(e.Text))
 	case event.Failed:
+		if last := m.state.Messages; len(last) > 0 && last[len(last)-1].Failure != "" && len(last[len(last)-1].Rounds) > 0 {
+			return m.say("the reply failed: the chat says why") // the reason stands under the reply and need not cover a pane
+		}
 		return m.say(sanitize.Line(e.Error))
 	}
 	return nil

@@ -216,6 +216,17 @@ func TestARefusedPromptComesBack(t *testing.T) {
 	}
 }
 
+// The reason of a failure in mid-reply stands once on the screen, under the reply, and covers no pane.
+func TestAFailureInMidReplyStandsOnce(t *testing.T) {
+	s := open(t, nil)
+	s.engine.failsAt = 3
+	s.ask("hello")
+	s.mustShow("the reply failed: the chat says why")
+	if n := strings.Count(s.text(), "no answer from the server"); n != 1 {
+		t.Errorf("the reason stands %d times:\n%s", n, s.text())
+	}
+}
+
 func TestARefusalKeepsWhatWasToBeReplaced(t *testing.T) {
 	tests := []struct {
 		name, keys, composer string

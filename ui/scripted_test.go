@@ -22,6 +22,7 @@ const patience = 30 * time.Second
 type scripted struct {
 	rounds  int // of a reply
 	panicAt int // round in which it panics; 0 for never
+	failsAt int // the round before which a reply fails; 0: none
 
 	refuses string        // prompts that contain this are refused as too long
 	hangAt  int           // round in which it hangs; 0 for never
@@ -148,6 +149,13 @@ func (r *scriptedReply) run(ctx context.Context, number int, prompt string) {
 	for i := range r.engine.rounds {
 		if ctx.Err() != nil {
 			reason = "cancelled"
+			break
+		}
+		if r.engine.failsAt > 0 && i == r.engine.failsAt {
+			reason = "error"
+			if !r.yield(event.Failed{Error: "no answer from the server: the connection was refused; is the server running, and is the address right?"}) {
+				return
+			}
 			break
 		}
 		if !r.round(i) {

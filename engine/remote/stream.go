@@ -50,8 +50,11 @@ func (e events) next() ([]byte, error) {
 			return data, nil
 		}
 	}
-	if err := e.lines.Err(); err != nil {
-		return nil, fmt.Errorf("an event of the stream cannot be read: %w", err)
+	switch err := e.lines.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return nil, fmt.Errorf("an event of the stream cannot be read: it is longer than %d MiB", mostLine>>20)
+	case err != nil:
+		return nil, fmt.Errorf("the connection to the server broke in the middle of the reply: look whether it still runs, and into its log: %w", err)
 	}
 	return nil, io.EOF
 }

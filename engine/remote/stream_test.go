@@ -3,11 +3,13 @@ package remote
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"specula/engine/sample"
 	"specula/engine/spec"
@@ -175,5 +177,16 @@ func TestALastTokenByItselfIsAskedFor(t *testing.T) {
 	}
 	if got := pass.Scores.(spec.Drawer).Draws()[0]; got != 5 {
 		t.Errorf("token %d, want 5, which the server draws", got)
+	}
+}
+
+// A connection breaks when the server dies. The error says so, not that an answer had a wrong form.
+func TestABrokenConnectionIsNamed(t *testing.T) {
+	e := newEvents(io.MultiReader(strings.NewReader("data: 1\n"), iotest.ErrReader(io.ErrUnexpectedEOF)))
+	if data, err := e.next(); string(data) != "1" || err != nil {
+		t.Fatalf("%q, %v", data, err)
+	}
+	if _, err := e.next(); !errors.Is(err, io.ErrUnexpectedEOF) || !strings.Contains(err.Error(), "connection to the server broke") {
+		t.Errorf("error %v", err)
 	}
 }

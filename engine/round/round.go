@@ -124,13 +124,15 @@ func dropEnd(draft *spec.Draft, isStop func(id int32) bool) {
 
 // Verify scores the draft in one pass of the target, unless Draft has done so, and judges it.
 func (d *Driver) Verify(ctx context.Context, in *Input, r *Result) (err error) {
-	rows := len(r.Draft.Tokens) + 1
 	if r.Pass.Scores == nil {
 		r.Pass, err = d.Target.Score(ctx, in.Last, &r.Draft, &in.Terms)
 	}
 	d.Watch.Lap(&r.Times.Verify)
 	if err != nil {
-		return fmt.Errorf("verifying %d rows: %w", rows, err)
+		if len(r.Draft.Tokens) == 0 {
+			return fmt.Errorf("computing the next token: %w", err)
+		}
+		return fmt.Errorf("verifying a draft of %d tokens: %w", len(r.Draft.Tokens), err)
 	}
 	r.Outcome, err = d.Verifier.Verify(r.Pass.Scores, r.Draft, in.Terms)
 	r.BytesMoved, r.Syncs = r.Pass.Scores.Moved()

@@ -196,7 +196,7 @@ func (b *block) footers() int {
 }
 
 // failureRows bounds the lines that say why a reply failed.
-const failureRows = 5
+const failureRows = 8
 
 // failure is the wrapped reason of a failed reply; nil if it did not fail.
 func (b *block) failure() []string { return paint.Wrap(b.message.Failure, b.look.w, failureRows) }
