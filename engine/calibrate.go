@@ -18,7 +18,8 @@ const (
 	// speed-up is estimated against it until replies have plain rounds. With a large model there may be
 	// no time to measure more. Then gamma's controller learns the other costs from replies.
 	calibrationTime = 250 * time.Millisecond
-	// serverCalibrationTime is this limit with a server: enough for all rounds if a request takes 100 ms.
+	// serverCalibrationTime takes the place of calibrationTime with a server: enough for all rounds if a
+	// request takes 100 ms.
 	serverCalibrationTime = 1500 * time.Millisecond
 	// calibrationRuns is how often each number of rows is measured on each path. Disturbances only add
 	// time, so the least of three times is close to the undisturbed time.
@@ -108,8 +109,8 @@ func (s *Session) calibrate(ctx context.Context) (err error) {
 	return nil
 }
 
-// rehearse runs one round over calibrationText and notes its cost. The verdicts on this text say nothing
-// about replies, so it counts no token as tested.
+// rehearse runs one round over calibrationText and notes its cost. It counts no token as tested, because
+// the verdicts on this text say nothing about replies.
 func (s *Session) rehearse(ctx context.Context, p spec.Proposer, traits spec.Traits, in *round.Input) error {
 	var did round.Result
 	in.Last = s.textTokens(1)[0]
@@ -131,7 +132,7 @@ func (s *Session) rehearse(ctx context.Context, p spec.Proposer, traits spec.Tra
 			return err
 		}
 	}
-	if did.Pass.Scores == nil { // the device has not run the pass; fill up the draft, which is short if there is no proposer or if it ended early
+	if did.Pass.Scores == nil { // no pass has run yet: fill up a draft that is short, or empty for want of a proposer
 		for _, id := range s.textTokens(in.Ask.Gamma - len(did.Draft.Tokens)) {
 			did.Draft.Tokens, did.Draft.Q = append(did.Draft.Tokens, id), append(did.Draft.Q, sample.OneHot(id))
 		}

@@ -16,7 +16,7 @@ type follower struct {
 	traits    spec.Traits
 	large     bool // a draft step reads so many weights that a softmax costs little beside it (isLarge)
 	told      int  // tokens of the context that proposer has been told
-	cached    int  // tokens in its cache after the last call of tell
+	cached    int  // tokens in the proposer's cache after the last call of tell
 	failures  int  // drafts in a row that gave no token
 	auto      bool // the setting is auto, which chose this proposer
 }

@@ -17,7 +17,7 @@ type lessons struct {
 // kind identifies rounds that cost about the same and accept about the same.
 type kind struct {
 	path     spec.Path
-	greedy   bool // temperature 0; on the path fallback, rounds of both values occur
+	greedy   bool // the temperature is 0; on the path fallback, greedy and sampled rounds occur
 	guided   bool
 	proposer string
 }

@@ -61,7 +61,8 @@ type Options struct {
 	// replies end with an error. The caller closes the device.
 	Fallback func() compute.Backend
 	Now      func() time.Time // the clock of every measurement
-	// CalibrationTime limits the measuring of rounds before a session's first reply; 0: what suits the target.
+	// CalibrationTime limits the measuring of rounds before a session's first reply; 0: calibrationTime, or
+	// with a server serverCalibrationTime.
 	CalibrationTime time.Duration
 	NewSeed         func() int64 // a fresh seed ≥ 0 for each reply that asks for seed -1
 }
@@ -132,7 +133,8 @@ func Load(ctx context.Context, o Options, emit func(event.Event)) (*Engine, erro
 	return e, nil
 }
 
-// loadTarget loads the weights of a target on this machine, and describes it.
+// loadTarget loads the target's weights, and describes the target. If a server has the target, loadTarget
+// only describes it.
 func (e *Engine) loadTarget(ctx context.Context, file *weights.File) (err error) {
 	o := e.options
 	if o.Remote != nil {

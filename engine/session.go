@@ -44,7 +44,7 @@ type Session struct {
 	toldLost  bool            // the user was told that some bytes of the chat have no token
 	advised   bool            // the user was told the target's advice (round.Pass.Advice)
 	age       round.Stopwatch // time since the session began
-	inspectMS float64         // the part of age that inspection took
+	inspectMS float64         // milliseconds of age that inspection took
 
 	// seed returns the seed of each reply while a proof runs; nil: the settings give it.
 	seed func() int64

@@ -46,7 +46,7 @@ type Dialogue struct {
 type Pair struct {
 	Target, Draft Model
 	Vocab         int // ids that both models know; scores of padding after them are ignored
-	Rows          int // most rows of a pass
+	Rows          int // largest number of rows of a pass
 }
 
 // Agreement is α at one temperature.

@@ -12,7 +12,7 @@ import (
 
 // Talk is a dialogue as text.
 type Talk struct {
-	Source string // where it comes from, in a word; may be empty
+	Source string // the kind of text, in a word; may be empty
 	Turns  []chat.Message
 }
 

@@ -13,8 +13,8 @@ type BenchOptions struct {
 	Config     config.Config
 	PromptText string // content of a file with one prompt per line; "": the built-in prompts
 	GSM8K      string // path of a GSM8K file whose questions are used instead; "": none
-	Count      int    // most prompts
-	GenTokens  int    // tokens of each reply
+	Count      int    // largest number of prompts
+	GenTokens  int    // largest number of tokens of a reply
 	Repeats    int    // how often each prompt is measured; 0: once
 }
 

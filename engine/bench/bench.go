@@ -38,7 +38,7 @@ type Session interface {
 // Options say what to measure. γ, its rule and the proposer are set in the session.
 type Options struct {
 	Prompts     []string
-	GenTokens   int     // most tokens of a reply
+	GenTokens   int     // largest number of tokens of a reply
 	Temperature float64 // temperature of the sampled replies; 0 means 0.7
 	Seed        int64   // the sampled reply to prompt i (from 0) has seed Seed + i; negative: as 1
 	Repeats     int     // how often each reply is written; the one with the median time per token counts; 0: once

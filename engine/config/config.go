@@ -31,7 +31,7 @@ type Model struct {
 	Translate string // auto, tokens, text, off: how a draft model with another vocabulary is used
 	Template  string // auto, file, chatml, llama3, llama2, mistral, gemma
 	System    string // system prompt; empty for none
-	Think     string // auto, on, off, or the most tokens of a thought
+	Think     string // auto, on, off, or the largest number of tokens of a thought
 }
 
 // Sampling holds the target's filters, the seed, and what ends a reply.
@@ -83,7 +83,7 @@ type Constraint struct {
 // Guidance is classifier-free guidance.
 type Guidance struct {
 	Scale    float64 // 1: off
-	Negative string  // replaces the system prompt
+	Negative string  // the negative prompt: the system prompt of the second reading
 }
 
 // Speculation holds the settings of drafting and verification.
@@ -100,7 +100,7 @@ type Speculation struct {
 	WindowLow      float64  // acceptance below which the windowed rule halves γ
 	WindowHigh     float64  // acceptance above which the windowed rule restores γ
 	NgramMax       int      // length of the longest match that ngram looks for, in tokens
-	NgramMin       int      // length of the shortest match
+	NgramMin       int      // length of the shortest match, in tokens
 	SuffixTrust    float64  // suffix ends a draft before the chance that the whole draft is right falls below this
 	SkipLayers     []string // layers of the target that the proposer skip skips; empty: every second of the middle layers
 	TypicalEpsilon float64
@@ -131,7 +131,7 @@ type Remote struct {
 	Model       string  // empty: the only model of the server
 	Vocabulary  string  // path of a GGUF file or folder with the server's vocabulary; empty: that of the embedded pair
 	Key         string  // where the key is: name of an environment variable, or @FILE
-	CA          string  // file of certificates that may sign the server's; empty: the system's
+	CA          string  // file of certificates that may sign the server's certificate; empty: those of the system
 	Certificate string  // file with the client's certificate and private key; empty: none
 	Headers     string  // file of headers for each request; empty: none
 	Timeout     float64 // seconds for one request

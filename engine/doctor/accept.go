@@ -11,7 +11,7 @@ import (
 
 const (
 	mostPrompts = 12 // prompts that every proposer answers, at most
-	replyTokens = 48 // most tokens of one of these replies
+	replyTokens = 48 // largest number of tokens of such a reply
 )
 
 // Accepted says how many draft tokens of a proposer were accepted, and what they cost.

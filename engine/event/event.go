@@ -40,7 +40,7 @@ type ReplyStarted struct {
 	Prompt        string   `json:"prompt"` // the last user message, raw
 	PromptTokens  int      `json:"promptTokens"`
 	ReusedTokens  int      `json:"reusedTokens"`  // found in the target's KV cache
-	ContextTokens int      `json:"contextTokens"` // most tokens that the context can hold
+	ContextTokens int      `json:"contextTokens"` // how many tokens the context can hold
 	DroppedTurns  int      `json:"droppedTurns,omitempty"`
 	Settings      Settings `json:"settings"`
 	// Config has each setting that differs from its default, by its full name and as it is typed. It

@@ -33,10 +33,10 @@ type Question struct {
 	ID    string
 	Turns []chat.Message // the last one is the user's
 	Key   string         // part of what the key map says about the key in question; empty: none
-	Must  [][]string     // lists of alternatives
-	Not   []string
-	Copy  string // the text to copy; empty: none
-	Count int    // the number to count to; 0: none
+	Must  [][]string     // in each list: alternatives, of which the reply must contain one
+	Not   []string       // alternatives that the reply must not contain
+	Copy  string         // the text to copy; empty: none
+	Count int            // the number to count to; 0: none
 }
 
 // Asked returns what the user says last.

@@ -45,7 +45,7 @@ type Options struct {
 	URL   string // http://host:port, perhaps with a path before /v1
 	Model string // name of a model on the server; empty: the server has only one
 	Key   string // sent as a bearer token; empty: none
-	CA    string // a file of authorities' certificates, in PEM, to check the server's with; empty: the system's
+	CA    string // a file of certificates, in PEM, that may sign the server's certificate; empty: those of the system
 	// Certificate is a file with a client certificate and its private key, in PEM; empty: none.
 	Certificate string
 	Headers     string        // a file with one header in each line, sent with each request; empty: none
@@ -73,7 +73,7 @@ type Server struct {
 	vocab    int    // tokens of the vocabulary; 0: not known
 	slots    int    // sequences that the server computes at the same time; 0: not known
 	facts    facts
-	mostRow  int      // most tokens of a row
+	mostRow  int      // largest number of tokens of a row
 	firstRow int      // tokens to ask for first if the filters do not say how many are needed
 	spelling spelling // finds tokens by their text
 	singly   bool     // use no streams

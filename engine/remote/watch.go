@@ -58,10 +58,10 @@ type Watch struct {
 	ms     float64  // time of the reply up to the last round that Next returned, by the server's clock
 	now    float64  // time of the reply up to the last event, by the server's clock
 	tokens int      // tokens that have arrived
-	moved  int64    // bytes that Moved has reported
+	moved  int64    // Server.moved at the last call of Moved, at first before the request
 	queue  []piece
 	ended  bool
-	sizes  []int    // tokens of each Seen, for vLLM's list at the end
+	sizes  []int    // number of tokens of each Seen, to compare with vLLM's list at the end
 	closed *closing // vLLM's counts, sent at the end of the reply
 }
 

@@ -1,8 +1,8 @@
 // Package round runs one round of speculative decoding: a draft, one pass of the target over it, and
 // the verdict.
 //
-// A round takes plain data and returns plain data; it yields no event. A Driver runs the rounds of
-// replies, and those that measure costs before the first reply:
+// A round takes one struct (Input) and fills another (Result); it yields no event. A Driver runs the
+// rounds of replies, and those that measure costs before the first reply:
 //
 //	Draft   asks a proposer for the next tokens
 //	Verify  lets the target score them in one pass, and judges them by these scores

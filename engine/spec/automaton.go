@@ -43,7 +43,7 @@ type state struct {
 
 type edge struct {
 	token, to int32
-	next      int32 // the next edge of the same state
+	next      int32 // index of the next edge of the same state; nobody if it is the last
 }
 
 // stretch is one of the substrings that a state stands for.

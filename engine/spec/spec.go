@@ -66,7 +66,7 @@ const stopEnds = "the draft ends the reply"
 
 // Ask is one round's question to a proposer.
 type Ask struct {
-	Gamma  int // most tokens to draft
+	Gamma  int // largest number of tokens to draft
 	Params sample.Params
 	// Shapers have read the context. A proposer with logits of its own applies them, and restores their
 	// state afterwards.
