@@ -42,7 +42,7 @@ func main() {
 	os.Exit(program().Run(context.Background(), os.Args[1:]))
 }
 
-// silenceLog drops what is logged: net/http logs what a broken server sends, in the middle of the screen.
+// silenceLog drops the standard log. net/http would log what a broken server sends, across the screen.
 func silenceLog() { log.SetOutput(io.Discard) }
 
 func program() *cli.Program {
@@ -75,13 +75,13 @@ func open(ctx context.Context, a *app.App, c config.Config, emit func(event.Even
 	return racer{conversation}, nil
 }
 
-// Race opens the lanes of a race.
+// Race opens the lanes of a race. With after, the second lane runs when the first has ended.
 func (r racer) Race(ctx context.Context, lanes [2]race.Lane, after bool) (race.Race, error) {
 	return r.NewRace(ctx, [2][]config.Value{lanes[0].Settings, lanes[1].Settings}, after)
 }
 
-// folder returns path, a folder in the user's home. If HOME is not set, package xdg takes / for the
-// home; folder then returns "".
+// folder returns path, a folder of the user. If HOME is not set, package xdg takes / for the home; for
+// a path in that home folder returns "".
 func folder(path string) string {
 	if _, err := os.UserHomeDir(); err != nil && strings.HasPrefix(path, "/.") {
 		return ""

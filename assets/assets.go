@@ -68,7 +68,8 @@ func Heads() (list []HeadFile) {
 		if err != nil {
 			continue
 		}
-		config, _ := heads.ReadFile("pair/heads/" + name + "/config.json") // without it, the target's sizes hold
+		// Without this file, the sizes come from the tensors and the target.
+		config, _ := heads.ReadFile("pair/heads/" + name + "/config.json")
 		list = append(list, HeadFile{name, weights, config})
 	}
 	return list
@@ -81,7 +82,7 @@ func Prompts() []string { return ParsePrompts(prompts) }
 // word. So drafts are accepted more often in replies to them than in a chat.
 func TrainedPrompts() []string { return ParsePrompts(trainedPrompts) }
 
-// Set is a kind of prompt.
+// Set holds the prompts of one kind.
 type Set struct {
 	Name    string
 	Prompts []string
@@ -107,7 +108,7 @@ func SetNames() []string {
 // Paper is one part of the exam of a pair, in the format of package engine/exam.
 type Paper struct{ Name, Text string }
 
-// Exam returns the exam of the built-in pair: what it should know but was not trained on.
+// Exam returns the exam of the built-in pair: questions that the pair should answer, but was not trained on.
 func Exam() []Paper {
 	return []Paper{{"program", examProgram}, {"general", examGeneral}, {"copying", examCopying}, {"counting", examCounting}}
 }

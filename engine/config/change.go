@@ -39,10 +39,9 @@ type Value struct{ Name, Text string }
 // a *ValueError; c is then unchanged.
 func (c *Config) Set(name, value string) error { return c.SetAll(Value{name, value}) }
 
-// SetAll changes several settings at once. It checks conditions between settings after all are set, so
-// their order does not matter. It changes no other setting, except that it lowers γ to gamma_max if
-// gamma_max is given without γ. It does not call Imply; the caller does. After an error c is
-// unchanged.
+// SetAll changes several settings at once, in any order: it checks conditions between settings after all
+// are set. It changes one other setting: if gamma_max is given without γ, it lowers γ to gamma_max.
+// Values that a user gave together should come from Imply. After an error c is unchanged.
 func (c *Config) SetAll(values ...Value) error {
 	next := c.Clone()
 	if err := next.assignAll(values); err != nil {

@@ -7,8 +7,8 @@
 // is an error with its line and the nearest name, and a file with any error changes nothing.
 package config
 
-// Config has the sections of config.toml. [Default] fills it; the user's file overrides it, and flags
-// override both.
+// Config has the sections of config.toml. [Default] gives the built-in values. The user's file overrides
+// them, and flags override the file.
 type Config struct {
 	Model       Model
 	Sampling    Sampling
@@ -56,11 +56,11 @@ type Penalties struct {
 	Presence  float64 // 0: off
 	Last      int     // number of tokens to look back; -1: the whole context
 
-	DryMultiplier float64 // 0: off
-	DryBase       float64
-	DryAllowed    int // number of tokens that may repeat without a penalty
-	DryLast       int // number of tokens to look back; -1: the whole context
-	DryBreakers   []string
+	DryMultiplier float64  // 0: off
+	DryBase       float64  // the penalty is multiplied by this for each further repeated token
+	DryAllowed    int      // number of tokens that may repeat without a penalty
+	DryLast       int      // number of tokens to look back; -1: the whole context
+	DryBreakers   []string // texts across which no repetition is looked for
 }
 
 // Tokens changes the scores of single tokens. A token is given by its id, or by a text that is
@@ -88,12 +88,12 @@ type Guidance struct {
 
 // Speculation holds the settings of drafting and verification.
 type Speculation struct {
-	Enabled        bool   // off: every round is plain
-	Proposer       string // auto, a name in the register of proposers, or a cascade of them, separated by commas
-	Acceptance     string // a name in the register of rules
-	Rule           string // fixed, windowed, cost-aware
-	Gamma          int    // draft tokens in a round: always under the rule fixed, at first under windowed
-	GammaMax       int
+	Enabled        bool     // off: every round is plain
+	Proposer       string   // auto, a name in the register of proposers, or a cascade of them, separated by commas
+	Acceptance     string   // a name in the register of rules
+	Rule           string   // fixed, windowed, cost-aware
+	Gamma          int      // draft tokens in a round of the rule fixed, and in the first rounds of windowed
+	GammaMax       int      // longest draft of any rule, in tokens
 	Costs          string   // auto, measured, nominal: the costs that the cost-aware rule uses
 	Drafts         string   // what each round drafts, to reproduce a reply (ParseDrafts); empty: the rule chooses
 	WindowSize     int      // number of rounds that the windowed rule looks back
@@ -101,10 +101,10 @@ type Speculation struct {
 	WindowHigh     float64  // acceptance above which the windowed rule restores γ
 	NgramMax       int      // length of the longest match that ngram looks for, in tokens
 	NgramMin       int      // length of the shortest match, in tokens
-	SuffixTrust    float64  // suffix ends a draft before the chance that the whole draft is right falls below this
+	SuffixTrust    float64  // suffix ends a draft when the chance that all of it is right would fall below this
 	SkipLayers     []string // layers of the target that the proposer skip skips; empty: every second of the middle layers
-	TypicalEpsilon float64
-	TypicalDelta   float64
+	TypicalEpsilon float64  // typical-lossy accepts tokens with a higher probability than this
+	TypicalDelta   float64  // typical-lossy also accepts tokens above this part of exp(-entropy)
 }
 
 // Context bounds the conversation.
@@ -119,7 +119,7 @@ type Device struct {
 	Device  string // auto, cpu, cuda, cuda:N
 	Draft   string // same, cpu, cuda, cuda:N: the device of the draft model
 	OnLoss  string // error, cpu: what happens when a GPU fails during a reply
-	Threads int    // 0: one per core
+	Threads int    // 0: one per fast core that may be used, and no more than the control group's quota
 	PollMS  int    // how long an idle thread polls before it sleeps, in milliseconds
 
 	Activations string // q8, f32: how activations are multiplied with quantised weights
@@ -133,8 +133,8 @@ type Remote struct {
 	Key         string  // where the key is: name of an environment variable, or @FILE
 	CA          string  // file of certificates that may sign the server's certificate; empty: those of the system
 	Certificate string  // file with the client's certificate and private key; empty: none
-	Headers     string  // file of headers for each request; empty: none
-	Timeout     float64 // seconds for one request
+	Headers     string  // file of extra headers for each request; empty: none
+	Timeout     float64 // seconds for one request, or for the next token of a stream
 	Watch       bool    // the server speculates by itself, and its own rounds are shown
 }
 
@@ -149,6 +149,6 @@ type UI struct {
 	Unicode bool
 }
 
-// MaxGamma is the longest draft, in tokens, that can be asked for. The buffers for verification are sized
-// once, for MaxGamma+1 rows.
+// MaxGamma is the longest draft, in tokens, that GammaMax can allow. The buffers for verification have
+// MaxGamma+1 rows, so GammaMax may change during a reply.
 const MaxGamma = 32

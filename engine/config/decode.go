@@ -30,10 +30,9 @@ func (e *FileError) Error() string {
 
 func (e *FileError) Unwrap() error { return e.Err }
 
-// Decode reads the text of a configuration file over the built-in values. Names must match exactly, upper
-// and lower case included. The error joins a *FileError for each mistake, at most ten, in the order of
-// lines. After an error the Config is the built-in one. The note explains what values mean together if
-// this may surprise (see Imply); else it is empty.
+// Decode reads a configuration file. Settings that it lacks have the built-in values. Names must match
+// exactly, upper and lower case included. The error joins a *FileError for each mistake, at most ten, in
+// the order of lines. After an error the Config is the built-in one. note is as in Imply.
 func Decode(file string, data []byte) (c Config, note string, err error) {
 	c, given, err := decode(file, data)
 	if err == nil {
@@ -78,7 +77,7 @@ func decode(file string, data []byte) (Config, map[string]int, error) {
 }
 
 // maxKeyParts limits the parts of a dotted name, because the TOML decoder needs memory in proportion
-// to their square.
+// to the square of their number.
 const maxKeyParts = 64
 
 // longestKey returns an upper bound of the number of parts of the longest dotted name. It counts
@@ -105,7 +104,8 @@ func longestKey(data []byte) int {
 	return longest
 }
 
-// quoted returns the length of the TOML string that data begins with.
+// quoted returns the length in bytes of the TOML string that data begins with, or of data if the string
+// does not end.
 func quoted(data []byte) int {
 	end, escapes := data[:1], data[0] == '"'
 	if triple := bytes.Repeat(end, 3); bytes.HasPrefix(data, triple) {
@@ -175,8 +175,8 @@ var errLocated = errors.New("located")
 
 func (located) UnmarshalTOML(any) error { return errLocated }
 
-// line returns the line on which a value begins, 0 if it is not known. For a table that is only implied
-// ([a.b] implies a) it is the line of its first child.
+// line returns the line on which a value begins; 0 if that is not known. For a table that is only implied
+// ([a.b] implies a), line returns the line of the table's first child.
 func (r *reader) line(at toml.Primitive, depth int) int {
 	var parse toml.ParseError
 	if err := r.meta.PrimitiveDecode(at, &located{}); errors.As(err, &parse) && parse.Position.Line > 0 {
@@ -199,7 +199,7 @@ func (r *reader) line(at toml.Primitive, depth int) int {
 // "a.b.c = 1". Settings are two levels deep.
 const maxDepth = 8
 
-// report joins the mistakes in the order of lines.
+// report joins the mistakes, at most maxMistakes, in the order of lines.
 func (r *reader) report(file string) error {
 	slices.SortFunc(r.mistakes, func(a, b FileError) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), strings.Compare(a.Err.Error(), b.Err.Error()))
@@ -216,6 +216,7 @@ func (r *reader) report(file string) error {
 	return errors.Join(errs...)
 }
 
+// maxMistakes limits how many mistakes an error lists; the rest is only counted.
 const maxMistakes = 10
 
 func sectionNames() []string {

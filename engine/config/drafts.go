@@ -11,7 +11,7 @@ import (
 // this length decides with which random numbers later tokens are tested and drawn.
 type Draft struct {
 	Rounds  int     // number of consecutive rounds
-	Length  int     // tokens; 0 for plain rounds
+	Length  int     // tokens drafted in each of them; 0 for plain rounds
 	Sharpen float64 // the draft's temperature divided by the target's; 1 if nothing was sampled
 	IDs     []int32 // the tokens of a draft that was looked up; nil for a sampled one
 }

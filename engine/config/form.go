@@ -38,7 +38,7 @@ func compileText(
 }
 
 // Read returns c with the contents of files instead of their names, so that two constraints can be
-// compared. After an error, the contents of files that could not be read are missing.
+// compared. After an error, names of files may be left in the result.
 func (c Constraint) Read() (Constraint, error) {
 	for _, text := range []*string{&c.Schema, &c.Grammar} {
 		read, err := constrain.ReadText(*text)
@@ -62,14 +62,14 @@ func orFile(v string, err error) error {
 	return fmt.Errorf("%w; to read it from a file, write @%.64s", err, v)
 }
 
-// check compiles the constraint that is set. It needs no context, because compiling is limited in
-// steps.
+// check compiles the constraint that is set. It needs no context that ends, because compiling has a limit
+// of steps.
 func (c Constraint) check() error {
 	_, err := c.Compile(context.Background())
 	return err
 }
 
-// firstTwo names the first two constraints that are set, if there are two.
+// firstTwo returns the names of the first two constraints that are set; "" and "" if fewer are set.
 func (c Constraint) firstTwo() (first, second string) {
 	var set []string
 	for _, s := range table {

@@ -29,9 +29,10 @@ func (c Config) OpensToWatch() bool {
 	return true
 }
 
-// OpenToWatch sets the settings of the opening "watch" if the pair is the embedded one on this machine,
-// because the heads of this opening need the target's hidden states. It sets nothing if the user has set
-// the temperature or a setting of speculation. given reports whether a flag sets the setting of this name.
+// OpenToWatch sets the settings of the opening "watch", if c has the embedded pair and its heads on this
+// machine. (The heads read the target's hidden states, which a server does not send.) It does nothing if
+// the temperature or a setting of speculation differs from its default or was given as a flag. given
+// reports whether a flag sets the setting of this name.
 func (c *Config) OpenToWatch(given func(name string) bool) error {
 	d := Default()
 	if c.Remote.URL != "" || c.Model.Target != "" || c.Model.Draft != "" || c.Model.Heads != "" ||

@@ -40,20 +40,20 @@ type Setting struct {
 	Doc     string // one line of help, without a full stop
 	Example string // a value for the short help, which shows only settings that have one
 	Kind    Kind
-	Min     float64 // range of Int and Float, both ends allowed
+	Min     float64 // range of Int and Float; Min and Max are allowed, unless OpenMin or OpenMax is set
 	Max     float64
 	OpenMin bool     // Min itself is not allowed
 	OpenMax bool     // Max itself is not allowed
 	Choices []string // the values of a Choice
-	First   []string // only for a Choice that takes a cascade: the values that may stand before another value, with a comma between
+	First   []string // for a Choice that takes a cascade: values that may precede another, with a comma between
 	Default string   // the default value as text, in the form that Set takes
 	Applies Applies
 
 	field    func(*Config) any // returns a pointer to the field
-	compiled bool              // a List that is compiled once, so that long ones do not slow replies down
+	compiled bool              // a List that is compiled once, before a reply, so it may be long
 
-	check func(v string) error // a further check of a Text; its error says what is allowed
-	read  func(v string) error // a further check of a Text; its error says what is wrong
+	check func(v string) error // a further check of a Text; its error becomes ValueError.Allowed
+	read  func(v string) error // a further check of a Text; its error becomes ValueError.Why
 }
 
 // Live reports whether the setting may change while a reply is being written.
@@ -87,7 +87,7 @@ func (s Setting) Allowed() string {
 	return string(s.Kind)
 }
 
-// ValueError says that a setting cannot have a value.
+// ValueError says that a setting cannot have the value Got.
 type ValueError struct {
 	Setting string // "sampling.temperature"
 	Got     string
@@ -196,7 +196,7 @@ func (s Setting) inRange(f float64) bool {
 func (s Setting) assignText(at *string, v any) error {
 	text, ok := v.(string)
 	if s.First != nil {
-		text = strings.ReplaceAll(text, "+", ",") // the lanes of a race are separated by commas
+		text = strings.ReplaceAll(text, "+", ",") // a race writes a cascade with +: commas separate a lane's settings
 	}
 	if !ok || s.Kind == Choice && !slices.Contains(s.Choices, text) && !s.isCascade(text) {
 		return s.refuse(describe(v))
@@ -254,8 +254,8 @@ func (s Setting) assignList(at *[]string, v any) error {
 	return nil
 }
 
-// Most lists cost time with each token of a reply, so the number and length of their texts are limited.
-// A list that is compiled once may be longer.
+// The limits of a list: how many texts it has, and the bytes of each. Most lists cost time with each
+// token of a reply. A list that is compiled once may be longer.
 const (
 	maxListItems         = 64
 	maxListItemBytes     = 256

@@ -14,8 +14,8 @@ import (
 type Source struct {
 	Path string // empty for the built-in values
 	Why  string // "--config", "SPECULA_CONFIG", "the user's configuration folder", "built in"
-	// Missed says why it is not known whether the user has a configuration file; empty if it is known.
-	// This is no error, because there may be no such file.
+	// Missed says why the search for the user's configuration file failed; empty if it did not. This is no
+	// error, because there may be no such file.
 	Missed string
 }
 
@@ -27,7 +27,7 @@ func (s Source) String() string {
 }
 
 // Search returns which file to read: the file named by the flag --config, else by SPECULA_CONFIG, else
-// specula/config.toml in configHome if it exists, else none. If the check whether it exists fails,
+// specula/config.toml in configHome if it exists, else none. If the system cannot tell whether it exists,
 // Search returns none and says why in Missed. An empty configHome is skipped. A config.toml in the
 // current folder is not used, because anybody may have put it there.
 func Search(flag string, getenv func(string) string, configHome string) Source {
@@ -52,8 +52,8 @@ func Search(flag string, getenv func(string) string, configHome string) Source {
 	return Source{Path: path, Why: "the user's configuration folder"}
 }
 
-// Load reads the file of a source over the built-in values. After an error the Config is the built-in
-// one; do not use it as if it were the user's. note is as in Decode.
+// Load reads the file of a source, as Decode does. After an error the Config is the built-in one; do not
+// use it as if it were the user's. note is as in Imply.
 func Load(source Source) (c Config, note string, err error) {
 	if source.Path == "" {
 		return Default(), "", nil
