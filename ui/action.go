@@ -52,8 +52,8 @@ func (m *Model) pressed(k tea.KeyPressMsg) tea.Cmd {
 	return m.composeAction(a, k)
 }
 
-// pressedInDialog gives a key to the dialog. It keeps the keys that close the dialog, suspend the
-// program or take a picture and, in a race, the keys of pressedInRace.
+// pressedInDialog gives a key to the dialog, unless the key has an action here: it closes the dialog,
+// suspends the program, takes a picture or, in a race, is one of pressedInRace.
 func (m *Model) pressedInDialog(k tea.KeyPressMsg) tea.Cmd {
 	filter, ok := m.dialog.(interface{ Filtering() bool })
 	filtering := ok && filter.Filtering()
@@ -81,8 +81,8 @@ func (m *Model) pressedInDialog(k tea.KeyPressMsg) tea.Cmd {
 
 // interrupt handles ctrl+c. It does the first of these that is possible: stop a reply that is not a
 // recording, or the change to another target; take back a prompt that waits to be sent; clear the
-// prompt. If none is possible, it asks for a second ctrl+c. armed says that this is the second one,
-// which quits.
+// prompt. If none is possible, it asks for a second ctrl+c. armed says that it has asked: this ctrl+c
+// quits.
 func (m *Model) interrupt(armed bool) tea.Cmd {
 	switch {
 	case m.busy() && m.options.Load != nil, m.moving.cancel != nil:

@@ -16,8 +16,8 @@ import (
 	"specula/ui/theme"
 )
 
-// changeByKey changes the engine's setting that belongs to a key, from the next round on. Without an
-// engine it tells the user why nothing changes. done is false for keys that do not change such a setting.
+// changeByKey changes the engine's setting that belongs to a key. Without an engine it tells the user why
+// nothing changes. done is false for keys that belong to no setting of the engine.
 func (m *Model) changeByKey(a keys.Action) (cmd tea.Cmd, done bool) {
 	c := m.config
 	if m.engine != nil {
@@ -77,8 +77,8 @@ func (m *Model) whyNoEngine() string {
 	return "the models are still being read"
 }
 
-// movedGamma returns γ plus by, limited to 0 … gamma_max. If a rule chooses γ, it starts from the γ
-// of the last round, which may differ from the γ in the settings.
+// movedGamma returns γ plus by, limited to 0 … gamma_max. If a rule chooses γ, movedGamma starts from the
+// γ of the last round, which may differ from the γ in the settings.
 func (m *Model) movedGamma(c config.Config, by int) string {
 	gamma := c.Speculation.Gamma
 	if c.Speculation.Rule != "fixed" && m.state.Last != nil {
@@ -198,7 +198,7 @@ func (m *Model) nextProposer(current string) string {
 	return after(current, m.proposers()...)
 }
 
-// refusal says why a proposer cannot be chosen; "" if it can.
+// refusal says why a proposer cannot be chosen; "" if it can, or while no model is loaded.
 func (m *Model) refusal(proposer string) string {
 	if m.state.Ready == nil {
 		return ""
@@ -207,8 +207,8 @@ func (m *Model) refusal(proposer string) string {
 	return why
 }
 
-// valueOf returns a setting's value as a person would type it, including changes that have not taken
-// effect yet.
+// valueOf returns a setting's value as a person would type it, or "(empty)". A change that has not taken
+// effect yet is included.
 func (m *Model) valueOf(s config.Setting) string {
 	c := m.config
 	if s.Section() != "ui" && m.engine != nil {
@@ -236,7 +236,7 @@ func (m *Model) showSettings() {
 	m.state.Settings.AutoProposer = auto
 }
 
-// setUI changes a setting of the screen. It takes effect at once.
+// setUI changes a setting of the screen, and tells the user the new value.
 func (m *Model) setUI(name, value string) tea.Cmd {
 	if err := m.config.Set(name, value); err != nil {
 		return m.say(refusalOf(err))

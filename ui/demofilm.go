@@ -14,14 +14,13 @@ import (
 	"specula/ui/sanitize"
 )
 
-// The limits of a film of a demo script. A browser reads a film whole, so a film must not be too
-// large.
+// A film of a demo script. A browser reads a film whole, so its size has limits.
 const (
-	filmFrames     = 20_000
-	filmBytes      = 64 << 20 // bytes of all frames together, as sent to a terminal
-	filmTime       = 15 * time.Minute
+	filmFrames     = 20_000           // most frames
+	filmBytes      = 64 << 20         // most bytes of all frames together, as sent to a terminal
+	filmTime       = 15 * time.Minute // longest film
 	filmFrameTime  = time.Second / 30 // least time between two frames
-	filmKey        = 3 * time.Second  // how long a script waits for a key, which nobody presses in a film
+	filmKey        = 3 * time.Second  // after how long a film goes on where the script waits for a key
 	filmTooLongFix = "shorten the script, or make the window smaller"
 )
 
@@ -50,10 +49,11 @@ type studio struct {
 	*projector
 	frames []film.Frame
 	bytes  int
-	scene  int // the last scene that has a mark in the film
+	scene  int // number of the last scene that has a mark in the film; -1: none has
 	err    error
 
-	// The reply or race that is being shown; next is nil if there is none.
+	// The reply or race that is being shown; next is nil if there is none. over returns the event that
+	// follows the last one of next.
 	ctx  context.Context
 	next func() (event.Event, bool)
 	stop func()
@@ -145,7 +145,8 @@ func measured(e event.Event) time.Duration {
 	return time.Duration(ms * float64(time.Millisecond))
 }
 
-// take keeps a frame. After the script's end, and over the limits, it returns false.
+// take adds a frame to the film, or replaces the last one if that is less than filmFrameTime old. After
+// the script's end, and over the limits, it returns false.
 func (s *studio) take(f film.Frame) bool {
 	if s.m.tour == nil || s.err != nil {
 		return false

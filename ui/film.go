@@ -53,8 +53,8 @@ type projector struct {
 	ended  bool
 	clock  time.Duration
 	last   float64 // time of the last record, in ms
-	shown  string
-	marked int // rounds of this reply that have a mark in the film
+	shown  string  // the last frame
+	marked int     // rounds of this reply that have a mark in the film
 	timers []timer
 }
 
@@ -133,7 +133,7 @@ func (p *projector) roundMark(index int) string {
 	return "round " + count(index+1)
 }
 
-// frame yields the screen if it has changed.
+// frame yields the screen, if it has changed or gets a mark. It returns false if no more frames are wanted.
 func (p *projector) frame(mark string) bool {
 	p.m.stale = true
 	screen := p.m.View().Content

@@ -10,10 +10,10 @@ import (
 
 // menu is the state of the list of completions for the command in the prompt.
 type menu struct {
-	prompt string // the prompt that the list is for; another prompt starts again
+	prompt string // the prompt that the list is for; another prompt gets a new list
 	at     int    // the marked completion; -1 for none
 	moved  bool   // an arrow key has marked the completion
-	closed bool   // esc has closed the list, or the prompt was not typed
+	closed bool   // esc has closed the list, or the prompt came from the history
 }
 
 // ways returns the completions for the prompt, and the usage of its command. Both are empty if the list is
@@ -75,9 +75,9 @@ func (m *Model) fillIn() {
 	}
 }
 
-// enterInMenu fills in the marked completion. send reports whether the prompt is now a whole command; it
-// is false if an argument is missing. A prompt that was a whole command before stays as it was typed,
-// unless an arrow key has marked another completion.
+// enterInMenu fills in the marked completion. send is false if an argument is still missing. Two prompts
+// stay as they are typed: one without a marked completion, and the whole name of a command, unless an
+// arrow key has marked another completion.
 func (m *Model) enterInMenu() (send bool) {
 	prompt := m.composer.Value()
 	way, ok := m.chosen()

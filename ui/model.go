@@ -55,17 +55,17 @@ type Model struct {
 	focus     keys.Focus   // Compose or Read
 	cursor    state.Ref    // the selected token while focus is Read
 	past      state.Moment // the moment in the past that the screen shows; zero: the present
-	inspector bool
-	reading   bool
-	tradeoff  bool // the trade-off of draft lengths gets room before other pictures
-	empty     bool // the window is arranged for a chat without a message
-	audience  bool // show only what an audience needs
+	inspector bool         // the inspector is open
+	reading   bool         // the chat is plain text, without colours for verdicts
+	tradeoff  bool         // the trade-off of draft lengths gets room before other pictures
+	empty     bool         // the window is arranged for a chat without a message
+	audience  bool         // show only what an audience needs
 	rejected  transcript.Rejected
 	dialog    dialogBox // covers the screen; nil if none is open
 
 	events    *trace.Recorder // the newest events of the session
 	recording *os.File        // nil while nothing is recorded
-	playedTo  atomic.Int64    // events of a recording that have been shown
+	playedTo  atomic.Int64    // number of events of options.Replay that were played
 	pictures  int             // number of pictures of the screen taken in this session
 
 	chat    chats.Chat // the saved form of the chat on screen; its turns are in state
@@ -126,7 +126,7 @@ func newModel(ctx context.Context, o Options, g *guard) *Model {
 // Messages that only this package sends.
 type (
 	frameMsg  struct{}
-	redrawMsg struct{} // another process has restored the terminal
+	redrawMsg struct{} // draw again, because another process has restored the terminal
 	flashOver struct{ id int }
 	noteMsg   string // a text for the status line
 )

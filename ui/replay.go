@@ -54,9 +54,9 @@ func (m *Model) startOfReplay() int {
 	return eventAt(o.Replay, float64(o.ReplayAt)/float64(time.Millisecond))
 }
 
-// recording yields recorded events, beginning with event number played, and counts them in played. At full
-// speed it waits between events as long as was recorded, up to longestGap. At another pace only the pacer
-// delays them. After a jump, the place that was jumped to stays on screen as long as a played phase.
+// recording yields recorded events from index played on, and counts them in played. At full speed it waits
+// between events as long as was recorded, up to longestGap. At another pace only the pacer delays them.
+// If played is not 0, the screen shows the events before it as long as one phase of a round.
 func recording(ctx context.Context, p *pace.Pacer, records []trace.Record, played *atomic.Int64) iter.Seq[event.Event] {
 	return func(yield func(event.Event) bool) {
 		last := 0.0
@@ -87,7 +87,7 @@ func recording(ctx context.Context, p *pace.Pacer, records []trace.Record, playe
 	}
 }
 
-// seek goes to another place of a recording, and plays on from there.
+// seek goes to another event of a recording, and plays on from there.
 func (m *Model) seek(a keys.Action) tea.Cmd {
 	records, now := m.options.Replay, int(m.playedTo.Load())
 	if len(records) == 0 {
@@ -143,7 +143,8 @@ func eventAt(records []trace.Record, ms float64) int {
 	return sort.Search(len(records), func(i int) bool { return records[i].AtMS > ms })
 }
 
-// place returns the position in a recording and its length, for the status line; "" without a recording.
+// place returns how much of a recording has played and its length, for the status line; "" without a
+// recording or before its first event.
 func (m *Model) place() string {
 	records, now := m.options.Replay, int(m.playedTo.Load())
 	if len(records) == 0 || now == 0 {

@@ -69,7 +69,7 @@ func (r *rest) wake() {
 	r.newest = false
 	if t := rendererTicker(r.program); t != nil && r.stopped {
 		r.stopped = false
-		t.Reset(stream.FrameInterval / 2) // half an interval is how long a key waits on average while the ticker runs
+		t.Reset(stream.FrameInterval / 2) // as long as a key waits on average while the ticker runs
 	}
 	if !r.sent {
 		r.sent = true

@@ -10,11 +10,11 @@ import (
 // sure that an older state of a chat never replaces a newer one.
 type saver struct {
 	store   *chats.Store
-	changes int // number of changes of all chats on screen so far; only the model uses it
+	changes int // number of changes so far, over all chats that were on screen; only the model uses it
 
 	mu    sync.Mutex
-	done  int                   // the number of changes that are saved
-	moved map[string]chats.Chat // by ID: chats with a new name, because another window changed their file
+	done  int                   // the value of changes at the last save
+	moved map[string]chats.Chat // by old ID: chats with a new name, because another window changed their file
 }
 
 // pending reports whether there is something to save.

@@ -33,7 +33,7 @@ type signals struct {
 	first    atomic.Value  // os.Signal
 	stacks   []byte        // stacks of all goroutines when SIGQUIT came
 	over     chan struct{} // closed when the screen has ended and saving begins
-	done     chan struct{}
+	done     chan struct{} // closed when watch has ended
 
 	jobs   jobs
 	parked chan struct{} // closed when a signal ends the program while it is suspended

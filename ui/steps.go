@@ -8,17 +8,17 @@ import (
 	"specula/ui/state"
 )
 
-// Stepping goes through a reply token by token. In the present, each step lets the engine do one phase;
-// then its verdicts are shown one after the other. Steps back, and forward again up to the present, only
-// show moments of the past.
+// Stepping goes through a reply token by token. In the present, each step lets the engine draft or verify;
+// after a verification, the verdicts are shown one after the other. Steps back, and forward again up to the
+// present, only show moments of the past.
 
-// stepping reports whether the reply waits for a key before each phase.
+// stepping reports whether the reply waits for a key after each draft and each verification.
 func (m *Model) stepping() bool {
 	mode, _ := m.pacer.Mode()
 	return mode == pace.Step && m.busy()
 }
 
-// stepForward shows the next moment. In the present it lets the engine go on by one phase.
+// stepForward shows the next moment. In the present it lets the engine draft or verify once.
 func (m *Model) stepForward() {
 	if m.past == (state.Moment{}) {
 		m.pacer.Next()
@@ -27,7 +27,8 @@ func (m *Model) stepForward() {
 	m.lookAt(m.state.Forth(m.past))
 }
 
-// stepBack shows the moment before. A reply that is being written pauses after its next phase.
+// stepBack shows the moment before. A reply that is being written pauses after its next draft or
+// verification.
 func (m *Model) stepBack() tea.Cmd {
 	var cmd tea.Cmd
 	if m.busy() && !m.stepping() {
@@ -71,9 +72,9 @@ func (m *Model) unfold() {
 	}
 }
 
-// laneMoment returns the moment that the lane shows: the past, if the screen shows it; else, while
-// the cursor is on a token and no reply is stepped through, the end of that token's round; else the
-// present (the zero moment).
+// laneMoment returns the moment that the lane shows. It is the past if the screen shows that. If the cursor
+// is on a token and no reply is stepped through, it is the end of that token's round. Else it is the zero
+// moment, the present.
 func (m *Model) laneMoment() state.Moment {
 	if m.past != (state.Moment{}) || m.focus != keys.Read || m.stepping() {
 		return m.past

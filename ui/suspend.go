@@ -17,11 +17,11 @@ import (
 )
 
 const (
-	// awareTime is how long the program waits for its goroutines before it stops. After being
-	// continued, it is how long it waits for its SIGCONT, and how often it checks who has the terminal.
+	// awareTime is how long the program waits for Bubble Tea's renderer before it stops, and for SIGCONT
+	// after it was continued. It is also the time between two checks of who has the terminal.
 	awareTime = 20 * time.Millisecond
-	// backgroundTime is how long the program, continued in the background, waits for the terminal or
-	// for a signal that ends it. Then it stops again.
+	// backgroundTime is how long the program, continued in the background, waits for the terminal or for a
+	// signal that ends the program. Then it stops again.
 	backgroundTime = time.Second
 )
 
@@ -37,7 +37,7 @@ type jobs struct {
 	suspended bool // the shell has the terminal, or is about to get it
 }
 
-// away reports whether the shell has the terminal.
+// away reports whether the shell has the terminal, or is about to get it.
 func (j *jobs) away() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -19,7 +19,7 @@ import (
 	"specula/ui/transcript"
 )
 
-// touring is a demo script that is played; nil in Model if none is.
+// touring is the demo script that plays, and what to restore after it.
 type touring struct {
 	player *demo.Player
 	tick   int // number of the newest tick; older ticks are ignored
@@ -121,7 +121,7 @@ func (m *Model) endTour(words string) tea.Cmd {
 	})
 }
 
-// afterAll stops the reply and the race that run, and calls do when they have ended.
+// afterAll stops the reply or the race that runs, and calls do when that has ended; at once if none runs.
 func (m *Model) afterAll(do func() tea.Cmd) tea.Cmd {
 	if m.racing.stop != nil {
 		m.racing.stop()
@@ -131,8 +131,8 @@ func (m *Model) afterAll(do func() tea.Cmd) tea.Cmd {
 	return m.afterReply(do)
 }
 
-// restore sets all settings to the kept ones. γ comes before its rule, because setting γ makes the rule
-// fixed. gamma_max comes before and after γ, because γ may never be above it on the way.
+// restore sets all settings to what they were before the script. γ comes before its rule, because setting
+// γ makes the rule fixed. gamma_max comes before and after γ, because γ may never be above gamma_max.
 func (m *Model) restore(k kept) {
 	names := []string{"speculation.gamma_max", "speculation.gamma", "speculation.gamma_max", "speculation.gamma_rule"}
 	for _, s := range config.Settings() {
@@ -268,7 +268,7 @@ func (m *Model) pressedInTour(k tea.KeyPressMsg) tea.Cmd {
 	return m.advance()
 }
 
-// The caption's rows.
+// The least and the most rows of a caption's text. The name of the scene has a row of its own below it.
 const (
 	captionMin = 2
 	captionMax = 4
@@ -297,7 +297,7 @@ func (m *Model) captionLines(w int) []string {
 	return append(lines, out.String())
 }
 
-// underDialog returns a dialog's drawing with the caption below it, h lines of w cells.
+// underDialog draws the dialog in h lines of w cells, with the caption below it while a script plays.
 func (m *Model) underDialog(w, h int) []string {
 	if m.tour == nil {
 		return m.dialog.Draw(m.theme, w, h)

@@ -9,9 +9,9 @@
 // What is drawn of replies is a function of the state, and the state is a function of the events.
 // So a recording, played by the same model without an engine, draws the same frames as the live run.
 //
-// The model is the only tea.Model. It draws with plain values and functions of other packages:
-// state (the reducer), transcript and pane (the panes), layout (rectangles), theme, compose (the
-// prompt), dialog (help, saved chats). Update never waits for the engine. It touches two files
+// Model and rest, which wraps it, are the only tea.Models. Model draws with values and functions of other
+// packages: state (the reducer), transcript and pane (the panes), layout (rectangles), theme, compose
+// (the prompt), dialog (help, saved chats). Update never waits for the engine. It touches two files
 // itself: it appends to the history of prompts, and it opens and closes the file of /record.
 // Commands and guarded goroutines do everything else that takes time.
 package ui
@@ -93,7 +93,7 @@ type Options struct {
 	Output, Stderr io.Writer
 	Environ        []string
 	Now            func() time.Time
-	Tag            uint32 // distinguishes this process's chats from those of another in the same second
+	Tag            uint32 // a part of each chat's ID, so that processes do not use the same ID in one second
 
 	// perform, if not nil, shows the events of a reply or a race in place of the pacer. A film sets it.
 	perform func(ctx context.Context, events iter.Seq[event.Event], over func() event.Event)

@@ -131,7 +131,7 @@ func (s *Store) Save(c Chat) (Chat, error) {
 	return saved, nil
 }
 
-// maxCopies limits the search for a free ID.
+// maxCopies limits the search for a free ID: the last one tried ends in -100.
 const maxCopies = 100
 
 // write saves a chat under its own ID. It returns errChanged if another program has changed the file.

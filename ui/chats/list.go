@@ -19,7 +19,7 @@ const (
 )
 
 // List returns the maxListed chats that began last, sorted by the time of their last change, newest
-// first. It does not read their turns. broken counts the files that do not begin like a chat. A missing
+// first. It does not read their turns. broken counts the files that cannot be read as a chat. A missing
 // directory gives an empty list.
 func (s *Store) List() (list []Chat, broken int, err error) {
 	entries, err := os.ReadDir(s.dir)

@@ -69,7 +69,7 @@ force, or 0.7 when that is 0.`,
 	return c
 }
 
-// benchKernels measures products instead of replies.
+// benchKernels measures matrix products of the CPU instead of replies.
 func (a *invocation) benchKernels(ctx context.Context, asJSON bool) error {
 	c, err := a.toldSettings()
 	if err != nil {

@@ -126,7 +126,7 @@ func (o exportFlags) formatOf() (export.Format, error) {
 	return export.ForFile(o.path)
 }
 
-// writeFile writes a file that only its owner may read. If that fails, it leaves no new file.
+// writeFile writes a file that only its owner may read. If writing fails, it removes a file that it made.
 func writeFile(o exportFlags, write func(io.Writer) error) error {
 	f, mine, err := createPrivate(o.path, o.force)
 	if errors.Is(err, os.ErrExist) {

@@ -138,5 +138,6 @@ func writeSection(b *strings.Builder, s event.Table) {
 	}
 }
 
-// maxColumn limits the width of a column, so that one long cell does not push the others off the screen.
+// maxColumn limits the width in cells of a column, so that one long text does not push the others off the
+// screen.
 const maxColumn = 48

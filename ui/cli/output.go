@@ -36,7 +36,7 @@ type output struct {
 	err      error           // the first error of a write; nothing is written after it
 	failed   string          // the engine's error; "" if there was none
 	seed     string          // the reply's seed in words; "" if the seed makes no difference
-	fault    int             // the exit code for failed; 0 if failed has no code of its own
+	fault    int             // the exit code if failed is not ""; 0 if that error has no code of its own
 }
 
 func (a *invocation) newOutput(c config.Config, o runFlags) (*output, error) {
@@ -63,7 +63,7 @@ func (a *invocation) theme(c config.Config, plain bool) *theme.Theme {
 	return t
 }
 
-// useColor reports whether to print colours. --color decides, unless it is auto. Otherwise NO_COLOR
+// useColor reports whether to print colours. --color decides, unless it is auto. With auto, NO_COLOR
 // decides, then CLICOLOR_FORCE, then whether stdout is a terminal that is not dumb.
 func (a *invocation) useColor() bool {
 	env := a.Terminal.Getenv
@@ -284,7 +284,7 @@ func (a *invocation) warn(r event.Ready) {
 	}
 }
 
-// showProgress shows the progress on one line of a terminal. It writes nothing if stderr is a file.
+// showProgress shows the progress on one line of stderr, unless stderr is no terminal or a dumb one.
 func (o *output) showProgress(e event.Loading) {
 	if !o.app.Terminal.StderrTTY || o.app.Terminal.Getenv("TERM") == "dumb" || e.TotalBytes <= 0 {
 		return

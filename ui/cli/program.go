@@ -43,7 +43,7 @@ type Program struct {
 	Bench func(ctx context.Context, o app.BenchOptions, progress func(done, total int)) (app.Report, error)
 	// CompareGammas compares draft lengths. progress gets the number of cells of its table done.
 	CompareGammas func(ctx context.Context, o app.GammaOptions, progress func(done, total int)) (app.Report, error)
-	// Kernels measures the target's products on the CPU.
+	// Kernels measures the target's matrix products on the CPU.
 	Kernels func(ctx context.Context, c config.Config) (app.Report, error)
 	// VerifyDist compares the text of speculation with that of plain sampling.
 	VerifyDist func(ctx context.Context, o app.ProofOptions, progress func(done, total int)) (app.Report, error)
@@ -60,8 +60,8 @@ type Program struct {
 	MakeWeights func(ctx context.Context, shape, weightType, path string) error
 	// TimePasses measures passes of a model file on the CPU. The result is printed as JSON.
 	TimePasses func(ctx context.Context, o app.PassOptions) (any, error)
-	// ExitCode returns the exit code for an error of the functions above: 2 for a setting or a
-	// name, 3 for a model, 4 for a device, 0 for an error without a special code.
+	// ExitCode returns the exit code for an error of the functions above: 2 for a setting or
+	// for the name of a shape or type, 3 for a model, 4 for a device, 0 for any other error.
 	ExitCode func(error) int
 }
 

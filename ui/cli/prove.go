@@ -13,8 +13,8 @@ import (
 const (
 	// defaultProofPrompt has many likely replies, so that sampling can give different texts.
 	defaultProofPrompt = "I have two dogs and I love to hike."
-	maxProofSeconds    = 86400
-	maxProofTrials     = 100_000_000
+	maxProofSeconds    = 86400       // highest value of --seconds, a day
+	maxProofTrials     = 100_000_000 // highest value of --trials
 )
 
 func (a *invocation) verifyDistCommand() *cobra.Command {
@@ -112,8 +112,8 @@ func (a *invocation) doctor(ctx context.Context, o app.DoctorOptions, asJSON boo
 	return a.conclude(r, err, asJSON, errors.New("something is wrong; the report says what, and what to do"))
 }
 
-// conclude ends a command that has a report or has failed with err. It returns err with its exit
-// code, or prints the report and returns found if the report did not match.
+// conclude ends a command that has a report r or has failed with err. It returns err with its exit code.
+// If err is nil, it prints the report; then it returns found, the error for a report that found a fault.
 func (a *invocation) conclude(r app.Report, err error, asJSON bool, found error) error {
 	if err != nil {
 		return a.classify(err)

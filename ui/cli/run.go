@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// maxPromptBytes limits a prompt from a pipe. It is far more than any context holds.
+// maxPromptBytes limits what is read into memory: a prompt on stdin, or a file of prompts.
 const maxPromptBytes = 4 << 20
 
 type runFlags struct {

@@ -50,7 +50,8 @@ func (a *invocation) screen(ctx context.Context, c config.Config, f chatFlags) e
 	return errors.Join(a.classify(a.Screen(ctx, o)), failed, t.close())
 }
 
-// keep opens the folders for chats and history. If that fails, nothing is saved, and the user is warned.
+// keep opens the folders for chats and history. If one cannot be opened, what belongs there is not saved,
+// and the user is warned.
 func (a *invocation) keep(o *ui.Options) {
 	var lost []string
 	if dir, err := ownFolder(a.Terminal.DataHome, "chats"); err != nil {

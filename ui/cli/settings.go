@@ -72,7 +72,7 @@ func (f *settingFlag) Set(text string) error {
 	return nil
 }
 
-// String returns the default value for help texts.
+// String returns the value. Before Set it is the default, which help shows; for a list it is "".
 func (f *settingFlag) String() string {
 	if f.text == "" && f.setting.Kind != config.List {
 		return f.setting.Default
@@ -97,7 +97,7 @@ func (o *overrides) given(name string) bool {
 	return o.lists[name] != nil || slices.ContainsFunc(o.values, func(v config.Value) bool { return v.Name == name })
 }
 
-// explain adds the name of the flag to an error.
+// explain adds the name of the flag to an error about a value that a flag gave, and exit code 2 to any.
 func (o *overrides) explain(err error) error {
 	var value *config.ValueError
 	if errors.As(err, &value) {

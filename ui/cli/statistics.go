@@ -29,7 +29,7 @@ func statistics(e event.ReplyEnded) string {
 	return strings.Join(parts, " · ")
 }
 
-// ratio formats a/b with the given digits, or – if b ≤ 0.
+// ratio formats a/b with so many digits after the point, or – if b ≤ 0.
 func ratio(a, b float64, digits int) string {
 	if b <= 0 {
 		return "–"

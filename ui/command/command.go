@@ -1,8 +1,8 @@
 // Package command parses the slash commands of the prompt: "/temp 0.8", "/regen", "/export md notes.md".
 //
-// Every setting that may change while the program runs is a command, from the table in engine/config.
-// Such a command is called by the setting's short name, flag or key in config.toml. The other commands are
-// the verbs below. This package does not check values: config.Set does, and the user reads its error.
+// Every setting with a Slash in the table of engine/config is a command. It can be called by that name, by
+// the setting's flag or by its key in config.toml. The other commands are the verbs below. This package
+// does not check values: config.Set does, and the user reads its error.
 package command
 
 import (
@@ -103,7 +103,7 @@ func setting(s config.Setting) Command {
 }
 
 // Is reports whether a prompt is a command: a slash, then a word that begins with a letter and has no
-// other slash. A path or a single slash is text.
+// other slash. A path with two slashes or a single slash is text.
 func Is(prompt string) bool {
 	name, slash := strings.CutPrefix(prompt, "/")
 	name, _, _ = strings.Cut(name, " ")

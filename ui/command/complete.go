@@ -16,12 +16,12 @@ type Completion struct {
 type Way struct {
 	Prompt string // the whole prompt, completed
 	Name   string // what the list shows: "/temp", or a value of an argument
-	Does   string // what the command does, or what a value means; "" for a value that says it
+	Does   string // what the command does, or what a value means; "" if the value needs no explanation
 	Ready  bool   // the prompt can be run: nothing is missing
 }
 
-// Complete lists the completions of a prompt with a slash. It finds a command by the start of its
-// name, by a part of its name, or by the start of a word of its explanation.
+// Complete lists the completions of a prompt with a slash. It finds a command by the start of its name or
+// alias, by a part of its name, or by the start of a word of its explanation.
 func Complete(prompt string) Completion {
 	name, arg, named := strings.Cut(strings.TrimPrefix(prompt, "/"), " ")
 	if !named {
@@ -110,8 +110,8 @@ func (c Command) distance(name string) int {
 	return other
 }
 
-// needsArgument reports whether a command without an argument changes nothing. This holds for the
-// command of a setting, too: without an argument it only shows the value.
+// needsArgument reports whether a command does nothing without an argument. The command of a setting
+// counts, too: without an argument it only shows the value.
 func (c Command) needsArgument() bool {
 	return c.Verb == Set || c.Args != "" && !strings.HasPrefix(c.Args, "[")
 }

@@ -18,11 +18,11 @@ import (
 	"specula/ui/sanitize"
 )
 
-// The limits of a prompt. They are far above the context of a model.
+// The limits of a prompt, and of the rows in which it is drawn.
 const (
-	charLimit = 100_000
-	lineLimit = 10_000 // after wrapping; the text area counts a pasted line twice
-	maxHeight = 8
+	charLimit = 100_000 // characters
+	lineLimit = 10_000  // lines after wrapping; the text area counts a pasted line twice
+	maxHeight = 8       // rows of the screen; a longer prompt scrolls
 )
 
 // Composer is the prompt. It is not safe for concurrent use.

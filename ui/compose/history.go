@@ -15,7 +15,7 @@ import (
 
 // The limits of a history.
 const (
-	historyLimit    = 500
+	historyLimit    = 500                 // entries
 	entryLimitBytes = 16 << 10            // longer prompts are not kept
 	lineLimitBytes  = 8 * entryLimitBytes // longest line that an entry can need: all of it escaped
 	// readLimitBytes is how much of a file is read, from its end, where the newest entries are.
@@ -27,8 +27,8 @@ const (
 type History struct {
 	path    string
 	entries []string
-	at      int    // the entry that is shown; len(entries): the draft
-	draft   string // the prompt that was being typed before Back
+	at      int    // index of the entry that is shown; len(entries): the user's own text
+	draft   string // the user's own text, which was in the prompt before Back
 }
 
 // OpenHistory reads the history in a file. A missing file is an empty history. Lines that are not

@@ -19,11 +19,11 @@ import (
 const (
 	MaxBytes     = 1 << 20
 	maxActions   = 10_000
-	maxCaption   = 300 // characters, so that a caption fits into a small window
-	maxPrompt    = 16 << 10
-	maxSteps     = 1000
+	maxCaption   = 300      // characters, so that a caption fits into a small window
+	maxPrompt    = 16 << 10 // characters, also of a file's name
+	maxSteps     = 1000     // of one action
 	longestWait  = time.Hour
-	maxErrors    = 20
+	maxErrors    = 20 // mistakes after which Parse stops
 	secondsInDoc = "a time such as 3s or 500ms, up to 1h"
 )
 
@@ -38,7 +38,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s:%d: got %s; allowed is %s", e.File, e.Line, e.Got, e.Allowed)
 }
 
-// Parse reads a script. Its error lists all mistakes, each an *Error.
+// Parse reads a script. Its error lists the mistakes, at most maxErrors, each an *Error.
 func Parse(name, text string) (*Script, error) {
 	p := parser{name: name}
 	s := &Script{Name: name}

@@ -16,7 +16,7 @@ type Player struct {
 	leaving  bool // Stop was returned, and the current reply has not ended yet
 	answer   bool // the reply or the race must end before the next action
 	stepping bool // the pace is step, so a reply waits for steps
-	steps    int  // steps left of a Step
+	steps    int  // how many steps of a Step action are still to come
 	caption  string
 
 	key    bool      // the player waits for a key
@@ -41,7 +41,8 @@ func NewPlayer(s *Script, loop bool) *Player { return &Player{script: s, loop: l
 // Caption returns the current caption.
 func (p *Player) Caption() string { return p.caption }
 
-// Scene returns the number of the scene, from 1, how many there are, and its title.
+// Scene returns the number of the current scene, from 1, the number of scenes, and the title of the current
+// one. Before the first scene it returns the first one.
 func (p *Player) Scene() (n, of int, title string) {
 	titles := p.script.Scenes()
 	if p.scene < 0 {
@@ -50,7 +51,7 @@ func (p *Player) Scene() (n, of int, title string) {
 	return p.scene + 1, len(titles), titles[p.scene]
 }
 
-// Over reports whether the last action was done.
+// Over reports whether the last action was done and nothing is left to wait for.
 func (p *Player) Over() bool {
 	return p.at >= len(p.script.Actions) && p.due.IsZero() && !p.key && p.steps == 0 && !p.answer
 }

@@ -19,7 +19,7 @@ import (
 // Chosen is sent when the user has chosen a saved chat.
 type Chosen struct{ ID string }
 
-// Chats is the list of saved chats. Letters filter it.
+// Chats is the list of saved chats. Text typed after the key / filters it.
 type Chats struct {
 	list   list.Model
 	broken int
@@ -54,7 +54,8 @@ func NewChats(saved []chats.Chat, broken int, th *theme.Theme) *Chats {
 // Filtering reports whether the filter is in use; then the filter gets the key esc.
 func (d *Chats) Filtering() bool { return d.list.FilterState() != list.Unfiltered }
 
-// Update moves the selection or edits the filter. Enter sends Chosen.
+// Update moves the selection or edits the filter. Enter ends the typing of a filter; otherwise it sends
+// Chosen.
 func (d *Chats) Update(msg tea.Msg) tea.Cmd {
 	if k, ok := msg.(tea.KeyPressMsg); ok {
 		if k.String() == "enter" && !d.list.SettingFilter() {

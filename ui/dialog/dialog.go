@@ -90,7 +90,7 @@ func helpLines(th *theme.Theme, w int) []string {
 	return append(out, paint.Spaces(w))
 }
 
-// legend explains the fates, each in its style.
+// legend explains the fates, each in its style, and the signs for a measuring round and for q, p, u.
 func legend(th *theme.Theme, w int) []string {
 	rows := []struct {
 		style theme.Style

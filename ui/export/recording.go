@@ -43,7 +43,7 @@ func Recording(c chats.Chat, ready *event.Ready) []trace.Record {
 		if t.Totals != nil {
 			ended.Totals = *t.Totals
 		}
-		if t.Reason != "" || i < len(c.Turns)-1 { // otherwise it is still being written
+		if t.Reason != "" || i < len(c.Turns)-1 { // otherwise the reply is still being written
 			add(0, ended)
 		}
 	}

@@ -34,10 +34,11 @@ type Reply struct {
 	Rounds []event.Round     `json:"rounds"`
 	Totals *event.Totals     `json:"totals,omitempty"`
 
-	turn int // its index in the chat
+	turn int // index of the reply's turn in the chat
 }
 
-// Replies returns the replies of a chat whose rounds are known.
+// Replies returns the replies of a chat whose settings are recorded. A reply has no Rounds if its events
+// were not saved.
 func Replies(c chats.Chat) []Reply {
 	out := []Reply{}
 	prompt := ""
@@ -94,7 +95,7 @@ func RoundsCSV(w io.Writer, c chats.Chat) error {
 	return finish(out)
 }
 
-// TokensCSV writes one line for each token. Place is the place in the draft, from 1; it is 0 for
+// TokensCSV writes one line for each token. Its column place is the position in the draft, from 1; 0 for
 // the target's own token.
 func TokensCSV(w io.Writer, c chats.Chat) error {
 	out := csv.NewWriter(w)

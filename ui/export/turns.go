@@ -35,7 +35,7 @@ func Turns(s *state.State) []chats.Turn {
 			turn.Totals = &totals
 		}
 		if r := t.Record; r.Started != nil {
-			if t.Raw == "" { // it is still being written
+			if t.Raw == "" { // the reply is still being written
 				turn.Text = written(r.Events)
 			}
 			turn.Record = &chats.Record{Started: *r.Started, Tail: r.Tail, Drafts: r.Drafts, Events: r.Events}
@@ -45,7 +45,7 @@ func Turns(s *state.State) []chats.Turn {
 	return turns
 }
 
-// written returns the text of the tokens so far.
+// written returns the text of the tokens that were committed so far.
 func written(events []event.Event) string {
 	var text strings.Builder
 	for _, e := range events {

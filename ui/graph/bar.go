@@ -27,7 +27,7 @@ func Bar(share float64, w int, ascii bool) (bar string, cells int) {
 }
 
 // Columns returns h lines with bars side by side. Each bar is as wide as cells says, and gap empty
-// cells follow it. A share that is 0 or NaN leaves its place empty.
+// cells follow it. A share that is NaN or not above 0 has an empty bar.
 func Columns(shares []float64, cells, gap, h int, ascii bool) []string {
 	lines := make([]string, h)
 	for y := range lines {
@@ -51,7 +51,7 @@ func Columns(shares []float64, cells, gap, h int, ascii bool) []string {
 	return lines
 }
 
-// eighths is share of w cells, in eighths of a cell.
+// eighths is share of w cells, in eighths of a cell; at least 1 if share and w are above 0.
 func eighths(share float64, w int) int {
 	if !(share > 0) || w <= 0 {
 		return 0

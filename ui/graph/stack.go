@@ -15,7 +15,8 @@ type Cell struct {
 }
 
 // Stack returns the h cells of a column, the top one first. The parts lie one on another, from the bottom
-// up. Parts above the top are cut off. A cell in which three parts lie shows the two largest.
+// up. Parts above the top are cut off. A cell in which more than two parts lie shows two: the
+// smallest ones are added to a part beside them.
 func Stack(parts []Part, h int) []Cell {
 	levels := make([]int, 8*max(h, 0)) // the kind at each eighth of a cell, from the bottom
 	sum, at := 0.0, 0

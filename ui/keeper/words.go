@@ -21,7 +21,7 @@ type words struct {
 
 	mu   sync.Mutex
 	text bytes.Buffer
-	lost int // bytes
+	lost int // number of bytes beyond maxWords, which were dropped
 }
 
 // hear reads r until the child has ended.

@@ -1,11 +1,12 @@
 // Package keys is the table of what every key does. The screen looks keys up in it, and the help and
 // docs/keys.md are printed from it. So they always agree.
 //
-// Three rules shape the table. A key that works while a prompt is being typed needs ctrl, alt or an F
-// key: alt changes the engine (γ, temperature, …), F keys change the screen or the chat. A letter alone
-// works only while the reply has the focus. No action needs a key that terminals or multiplexers may take
-// (ctrl+s, ctrl+q, ctrl+b, ctrl+a as a prefix, F10, F11, F1, alt with an arrow): another key always does
-// the same, such as shift with the arrow, or ? in an empty prompt for F1.
+// Three rules shape the table.
+//   - While a prompt is being typed, a letter alone is text. So actions have other keys: most settings of
+//     the engine (γ, temperature, …) have alt, most actions on the screen or the chat an F key.
+//   - A letter alone is an action only while the reply has the focus.
+//   - No action needs a key that terminals or multiplexers may take: ctrl+s, ctrl+q, ctrl+b, ctrl+a,
+//     F10, F11, F1, alt with an arrow. Another key does the same: shift with the arrow, ? for F1.
 package keys
 
 // Focus says which part of the screen receives a key.

@@ -23,10 +23,10 @@ func (r Rect) Contains(x, y int) bool {
 
 // Options is what the user chose to see.
 type Options struct {
-	ComposerLines int  // lines that the composer asks for; it gets 1 to 8
+	ComposerLines int  // lines that the composer asks for; it gets 1 to 8, at most a quarter of the rows
 	Inspector     bool // the inspector is open
 	NoSide        bool // no column of pictures even where it would fit
-	Audience      bool // the screen is seen from far
+	Audience      bool // for an audience: in a large window, the head is high enough for a larger speed-up
 	Empty         bool // there is no message yet: the welcome text takes the room of the picture
 }
 
@@ -50,10 +50,10 @@ type Rects struct {
 	Horizontal []Rect // dividing lines, 1 high
 }
 
-// The sizes at which the layout changes, and the limit of the composer.
+// The sizes of a window in cells at which the layout changes, and the most rows of the composer.
 const (
-	MinWidth, MinHeight         = 40, 10
-	minSideWidth, minSideHeight = 100, 30
+	MinWidth, MinHeight         = 40, 10  // a smaller window has no panes
+	minSideWidth, minSideHeight = 100, 30 // a smaller window has no side column
 	maxComposerLines            = 8
 )
 
@@ -136,7 +136,7 @@ const (
 	largeHeadWidth, largeHeadHeight = 116, 34
 )
 
-// headHeight is how many rows the head gets.
+// headHeight is how many rows the head gets in a window of h rows. wide: there is a side column.
 func headHeight(h int, wide bool) int {
 	switch {
 	case wide:
@@ -181,8 +181,8 @@ func laneHeight(h int) int {
 }
 
 const (
-	inspectorRows = 20
-	figureRows    = 10 // the fewest rows of the side column that are useful
+	inspectorRows = 20 // most rows of the inspector
+	figureRows    = 10 // rows of the side column, with the dividing line, that the inspector leaves free
 )
 
 // split cuts h rows off the bottom of r, and leaves one row between for a dividing line.

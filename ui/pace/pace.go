@@ -22,7 +22,7 @@ type Mode int
 // The modes.
 const (
 	Full Mode = iota // never wait
-	Slow             // at most a chosen number of rounds per second
+	Slow             // at most a chosen number of rounds with a draft per second
 	Step             // wait for a key after each phase
 )
 

@@ -26,8 +26,9 @@ type share struct {
 	below bool // the probability is at most v, that of the last candidate
 }
 
-// choicesAt returns at most n tokens, with the probabilities of both models: the inspected token t, then
-// drawn, if it is not nil, and the target's likeliest tokens.
+// choicesAt returns at most n tokens, at least one, with the probabilities of both models: the inspected
+// token t, drawn, if it is not nil, and the target's candidates. All but t are sorted by p. Without
+// candidates of the target it returns nil.
 func choicesAt(t, drawn *state.Token, n int) []choice {
 	if len(t.Target) == 0 {
 		return nil
@@ -55,7 +56,8 @@ func choicesAt(t, drawn *state.Token, n int) []choice {
 	if drawn != nil && drawn.ID != t.ID {
 		list[1].know(drawn)
 	}
-	list = list[:min(len(list), max(n, 1))] // the inspected and the drawn token come first, and are never cut off
+	// The inspected token stands first here, then the drawn one, so a cut to two tokens keeps them.
+	list = list[:min(len(list), max(n, 1))]
 	slices.SortStableFunc(list[1:], func(a, b choice) int { return cmp.Compare(b.p.v, a.p.v) })
 	return list
 }
@@ -122,12 +124,12 @@ func short(p float64) string {
 
 // The widths of the list, in cells.
 const (
-	choiceText  = 10
-	choiceCell  = 6 // a probability and the gap before it
-	choiceBar   = 6 // the bar after a probability, in the wide form
-	choiceDrawn = len(" < drawn")
-	choicesThin = choiceText + 3*choiceCell + 2
-	choicesWide = choiceText + 3*(choiceCell+choiceBar) + choiceDrawn
+	choiceText  = 10                                                  // a token and the gap after it
+	choiceCell  = 6                                                   // a probability and the gap before it
+	choiceBar   = 6                                                   // the bar after a probability, in the wide form
+	choiceDrawn = len(" < drawn")                                     // the mark of the drawn token, in the wide form
+	choicesThin = choiceText + 3*choiceCell + 2                       // the least width of the list
+	choicesWide = choiceText + 3*(choiceCell+choiceBar) + choiceDrawn // from this width on, it has the wide form
 )
 
 // choiceList draws which tokens both models would have taken in place of t, in h rows of w cells: q, p

@@ -10,13 +10,13 @@ import (
 	"specula/ui/theme"
 )
 
-// The lane's grid.
+// The widths of the lane's grid, in cells.
 const (
-	laneLabel  = 12 // width of the names of the rows
-	laneGap    = 2
-	laneColumn = 5 // least width, so that columns move little when verdicts come
-	laneToken  = 14
-	laneRest   = 4 // width of the number of tokens that do not fit
+	laneLabel  = 12 // of the names of the rows
+	laneGap    = 2  // after each column
+	laneColumn = 5  // of a column, at least, so that columns move little when verdicts come
+	laneToken  = 14 // of a token's text, at most
+	laneRest   = 4  // of the number of tokens that do not fit
 )
 
 // laneRow is one row of the columns: its name, and its text for a draft token.
@@ -163,7 +163,7 @@ type laneCells struct {
 }
 
 // columns draws the draft tokens side by side, each with its numbers below it, in w cells. If not all
-// fit, it draws how many are left out. The token that is looked at is never left out.
+// fit, it draws how many are left out. The token looked (or the first one) is never left out.
 func (l *lane) columns(th *theme.Theme, w, h int) []string {
 	rows := l.rows(th, h)
 	out := make([]*paint.Line, len(rows))
@@ -234,8 +234,8 @@ func (l *lane) cells(rows []laneRow) []laneCells {
 	return all
 }
 
-// span returns which columns to draw in w cells: from … to−1, as many as fit, including the one that is
-// looked at. After the last column there must be room for after cells.
+// span returns which columns to draw in w cells: from … to−1, as many as fit, including column looked. If
+// the last column is drawn, after cells are left free behind it.
 func span(cells []laneCells, looked, w, after int) (from, to int) {
 	fits := func(from, to int) bool {
 		need := 0

@@ -23,7 +23,7 @@ type Parts struct {
 	Over []string
 }
 
-// Compose joins the panes and the rules between them to r.H lines of r.W cells, separated by
+// Compose joins the panes and the dividing lines between them to r.H lines of r.W cells, separated by
 // newlines. For a window that is too small for panes use TooSmall.
 func Compose(r layout.Rects, th *theme.Theme, p Parts) string {
 	rows := make([][]string, r.H) // pieces of each line, from left to right
@@ -76,7 +76,7 @@ func Compose(r layout.Rects, th *theme.Theme, p Parts) string {
 	return strings.Join(lines, "\n")
 }
 
-// horizontalRule draws a rule, with a junction where the vertical rule begins below it.
+// horizontalRule draws a horizontal dividing line, with a junction where the vertical one begins below.
 func horizontalRule(r layout.Rects, th *theme.Theme, at layout.Rect) string {
 	x := r.Vertical.X - at.X
 	if r.Vertical.Empty() || at.Y != r.Vertical.Y-1 || x < 0 || x >= at.W {
@@ -85,8 +85,8 @@ func horizontalRule(r layout.Rects, th *theme.Theme, at layout.Rect) string {
 	return th.Rule.On(repeat(th.Glyph.HRule, x) + th.Glyph.TeeDown + repeat(th.Glyph.HRule, at.W-x-1))
 }
 
-// verticalRule draws the rule left of the side column, with a junction at each horizontal rule beside
-// it. It returns nil without a side column.
+// verticalRule draws the dividing line left of the side column, with a junction at each horizontal one
+// beside it. It returns nil without a side column.
 func verticalRule(r layout.Rects, th *theme.Theme) []string {
 	if r.Vertical.Empty() {
 		return nil

@@ -25,7 +25,7 @@ func percent(th *theme.Theme, share float64, ok bool) string {
 	return fmt.Sprintf("%.0f%%", 100*share)
 }
 
-// milliseconds formats a time to three digits.
+// milliseconds formats a time to three digits; from 100 ms on, to whole milliseconds.
 func milliseconds(ms float64) string {
 	switch {
 	case ms >= 100:

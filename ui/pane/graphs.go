@@ -9,15 +9,15 @@ import (
 	"specula/ui/theme"
 )
 
-// bars is a chart with a bar for each draft length or place in the draft.
+// bars is a chart with a bar for each draft length or position in the draft.
 type bars struct {
 	shares []float64 // height of each bar, as a share of the chart's height
 	styles []theme.Style
 	level  float64 // a line at this share of the height; 0 for none
-	pitch  int     // width of a bar with the gap after it
+	pitch  int     // width of a bar with the gap after it, in cells
 }
 
-// The widths of a bar with the gap after it.
+// The least and the largest width of a bar with the gap after it, in cells.
 const leastPitch, mostPitch = 4, 9
 
 // pitchFor returns the width that each of n bars can have, at least least, and how many bars fit.
@@ -54,7 +54,7 @@ func (b *bars) draw(c *column, rows int) []string {
 
 // level is a horizontal line in a chart.
 type level struct {
-	row  int // the row of the line; -1 for none
+	row  int // the row of the line, counted from the top of the chart; -1 for none
 	mark string
 }
 
@@ -101,11 +101,11 @@ func (b *bars) under(c *column, name string, texts []label) string {
 	return out.String()
 }
 
-// The percentage of a place in the draft is pale if the place had fewer than fewTests tests.
+// The percentage of a position in the draft is pale if fewer than fewTests tokens were tested there.
 const fewTests = 8
 
-// places draws the acceptance of this reply by place in the draft: a bar and a percentage for each.
-// The percentage is paler if it is from few tests.
+// places draws the acceptance of this reply by position in the draft: a bar and a percentage for each. A
+// percentage of few tests is pale.
 func (c *column) places(rows int) []string {
 	t := &c.s.Reply.Totals
 	n := min(len(t.PositionTested), len(t.PositionKept))

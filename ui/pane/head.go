@@ -18,17 +18,17 @@ type head struct {
 	style  theme.Style
 	reason string // why speculation loses; "" if it does not
 	note   string // stands in place of the speculative rate when there is none
-	// Tokens per second of engine time, without the proposer's reading; 0 if unknown. The plain rate is
-	// the speculative one divided by the speed-up: plain rounds are few, and if the machine was loaded
-	// then, a rate measured from them would contradict the speed-up.
+	// Tokens per second of engine time, without the proposer's reading; 0 if unknown. If there is a
+	// speed-up, the plain rate is the speculative one divided by it. Plain rounds are few: if the machine
+	// was loaded during them, a rate measured from them would contradict the speed-up.
 	speculative, plain float64
 	about              string // marks estimates; "" once measured
 	noPlain            string // takes the place of plain; "": it is not known yet
 	basis              string // whether figure was measured, or what it is estimated from
 }
 
-// fewRounds is the least number of rounds with a draft before the head says that speculation loses. With
-// fewer, a single round that another program has slowed down could decide.
+// fewRounds is the least number of rounds with a draft before the head says, from an estimate, that
+// speculation loses. With fewer, a single round that another program has slowed down could decide.
 const fewRounds = 16
 
 func headOf(s *state.State, th *theme.Theme) head {
@@ -106,8 +106,7 @@ func changeWords(th *theme.Theme, c state.Change) string {
 	return "before the change"
 }
 
-// nearlyAll is a share of the tested tokens. If at least this share was kept, a loss is not blamed
-// on acceptance.
+// nearlyAll is the acceptance from which on lossWords does not blame a loss on acceptance.
 const nearlyAll = 0.9
 
 // lossWords says in at most five words why rounds with a draft lose. If they would win without the
@@ -148,6 +147,7 @@ func rate(v float64) string {
 	return fmt.Sprintf("%d,%03d", thousands/1000, thousands%1000)
 }
 
+// rateWidth is the width of a rate such as "1234.5", in cells.
 const rateWidth = 6
 
 // headBar is the widest bar of a rate, in cells.

@@ -34,10 +34,10 @@ func Inspector(s *state.State, th *theme.Theme, w, h int, ref state.Ref) []strin
 }
 
 const (
-	verdictRows   = 3  // rows of the longest verdict in the narrowest column
-	twoColumns    = 72 // least width for the candidates to be beside the rest
-	candidateHead = 2  // rows above the candidates
-	candidateRows = candidateHead + 8
+	verdictRows   = 3                 // most rows of the sentence about the verdict
+	twoColumns    = 72                // least width in cells for the candidates to be beside the rest
+	candidateHead = 2                 // rows above the candidates
+	candidateRows = candidateHead + 8 // most rows of the candidates below the rest, with those above
 )
 
 // inColumns draws the numbers on the left and the candidates on the right, for a wide, low pane.
@@ -55,7 +55,7 @@ func inColumns(s *state.State, th *theme.Theme, w, h int, t *state.Token, round 
 	return lines
 }
 
-// identity draws the token's text, its fate and its place.
+// identity draws the token's text, its fate and its position.
 func (c *column) identity(t *state.Token, r *state.Round) []string {
 	out := c.line().Put(c.th.Title, "token ")
 	putToken(c.th, out, c.th.Fate(t.Fate), spelled(c.th, t.Text, c.w/2))

@@ -23,7 +23,7 @@ type LaneOptions struct {
 
 // Lane draws the round in progress, or the last one: the draft tokens, and below them the numbers of their
 // tests and the verdicts. At a moment of the past it draws what was known of the round then. With 3 rows
-// or more, the first is a rule with the round's number and γ. At a refusal, a list at the right shows
+// or more, the first is a dividing line with the round's number and γ. At a refusal, a list at the right shows
 // which tokens both models would have taken.
 func Lane(s *state.State, th *theme.Theme, w, h int, o LaneOptions) []string {
 	l := laneOf(s, o.At, o.Cursor)
@@ -43,7 +43,7 @@ func Lane(s *state.State, th *theme.Theme, w, h int, o LaneOptions) []string {
 	return paint.Block(append(append(lines, l.picture(th, w, body-len(words))...), words...), w, h)
 }
 
-// picture draws the columns and, at the right, the list.
+// picture draws the columns and, at the right, the list of choices.
 func (l *lane) picture(th *theme.Theme, w, h int) []string {
 	listWidth := 0
 	if l.hasList() {
@@ -75,8 +75,8 @@ const laneCalm = 72
 // laneLeast is the least room for columns beside a list: three of them.
 const laneLeast = 3 * (laneColumn + laneGap)
 
-// looked is the draft token that the sentence and the list are about: the one under the cursor, or else
-// the refused one; nil if there is none.
+// looked is the draft token that the sentence and the list of choices are about: the one under the cursor,
+// or else the refused one; nil if there is none.
 func (l *lane) looked() *state.Token {
 	if i := l.lookedAt(); i >= 0 {
 		return &l.tokens[i]
@@ -129,9 +129,9 @@ func laneOf(s *state.State, at state.Moment, cursor state.Ref) lane {
 	return lane{of: s, at: -1}
 }
 
-// heading draws the rule above the lane: the number and γ of the round, the rule of acceptance unless it
-// is token, and at the right the first of texts that fits whole. Other words are left out if there is no
-// room for them beside the first text.
+// heading draws the dividing line above the lane. In it stand the number and γ of the round, the rule of
+// acceptance unless it is token, and at the right the first of texts that fits whole. Other words are left
+// out if there is no room for them beside the first text.
 func (l *lane) heading(th *theme.Theme, w int, texts ...string) string {
 	out := paint.NewLine(th, w)
 	text := ""

@@ -120,7 +120,7 @@ func (c *column) note(text string, rows int) []string {
 }
 
 // tokensPerCell returns how many tokens one cell stands for: the least of 1, 2, 4 and 8 with which all
-// columns fit into rows.
+// columns fit into rows, or 8 if none does.
 func tokensPerCell(rounds []state.Sample, rows int) int {
 	highest := 0
 	for i := range rounds {

@@ -9,8 +9,8 @@ import (
 	"specula/ui/theme"
 )
 
-// sentence says in one line what happens in the round, or which numbers decided about looked. After the
-// full sentence, a shorter one for little room may follow in the list.
+// sentence says in one line what happens in the round, or which numbers decided about the token looked. A
+// second text in the result is a shorter one, for little room.
 func (l *lane) sentence(th *theme.Theme) []string {
 	arrow := " " + th.Glyph.Arrow + " "
 	switch {

@@ -20,7 +20,8 @@ type StatusOptions struct {
 	Flash string // a short message, shown instead of context and pace; or ""
 }
 
-// phaseWidth is the width of the longest phase word, so that the text after it does not move.
+// phaseWidth is the width in cells of the longest phase word with the gap after it, so that the text behind
+// does not move.
 const phaseWidth = 11
 
 // Status draws the bottom line: the phase, the context, the pace, and the keys.

@@ -71,8 +71,8 @@ func (c *column) timesHeading() string {
 }
 
 // plainMS returns how long a round without a draft takes, from the rate in the head line, so that both
-// agree. If the head has no rate, it uses the newest plain rounds; without any, it returns 0. A server that is
-// watched has none: its first round drafts nothing, but reads the prompt.
+// agree. If the head has no rate, it uses the newest plain rounds; without any, it returns 0. For a watched
+// server it returns 0, too: there the first round drafts nothing, but its time is that of the prompt.
 func (c *column) plainMS() float64 {
 	head := headOf(c.s, c.th)
 	plain := head.plain
@@ -111,7 +111,7 @@ func highestMS(rounds []state.Sample, plainMS float64) float64 {
 	return graph.NiceMax(max(min(all[len(all)-1], mostMedians*all[len(all)/2]), plainMS))
 }
 
-// scaleTop formats milliseconds of a scale in at most axis-1 cells.
+// scaleTop formats milliseconds of a scale in at most axis-1 cells; "" if they do not fit.
 func scaleTop(ms float64) string {
 	if text := fmt.Sprintf("%.3g", ms); len(text) < axis {
 		return text

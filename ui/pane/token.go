@@ -31,13 +31,13 @@ func putToken(th *theme.Theme, out *paint.Line, style theme.Style, text string) 
 	}
 }
 
-// piece is a part of a cell.
+// piece is text in one style; one or more make up a cell of the lane.
 type piece struct {
 	style theme.Style
 	text  string
 }
 
-// pieces returns a spelled token. The sign for a leading space has the style of rules.
+// pieces returns a spelled token with its style. The sign for a leading space has that of dividing lines.
 func pieces(th *theme.Theme, style theme.Style, text string) []piece {
 	if rest, ok := strings.CutPrefix(text, th.Glyph.Space); ok && rest != "" {
 		return []piece{{th.Rule, th.Glyph.Space}, {style, rest}}

@@ -117,7 +117,8 @@ func (t *track) axis(v *View, w int) string {
 	return out.Pad(t.name+t.w-paint.Width(end)).Put(t.th.Label, end).String()
 }
 
-// first returns the lane that took less time; nil before one is done, or if both took the same.
+// first returns the lane that is done; if both are, the one that took less time. It returns nil if none is
+// done or both took the same time.
 func (v *View) first() *side {
 	a, b := v.lanes[0], v.lanes[1]
 	switch {
@@ -129,5 +130,5 @@ func (v *View) first() *side {
 	return nil
 }
 
-// done reports whether the lane has come to its end.
+// done reports whether the lane's reply has ended and had a round.
 func (s *side) done() bool { return s.ended && s.count.Rounds > 0 }

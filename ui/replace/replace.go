@@ -27,10 +27,10 @@ type File interface {
 }
 
 // Write replaces the content of path by data, which only its owner may read. Right before the rename it
-// calls may, unless may is nil; an error of may stops the replacement. After an error the old content is
+// calls check, unless that is nil; an error of check stops the replacement. After an error the old content is
 // still there, and the temporary file is removed if possible. One exception: if only the last flush fails,
 // the file has the new content, but that may not survive a power cut.
-func Write(files Files, path string, data []byte, may func() error) error {
+func Write(files Files, path string, data []byte, check func() error) error {
 	dir := filepath.Dir(path)
 	f, err := files.CreateTemp(dir, ".saving-*")
 	if err != nil {
@@ -41,8 +41,8 @@ func Write(files Files, path string, data []byte, may func() error) error {
 		err = f.Sync()
 	}
 	err = errors.Join(err, f.Close())
-	if err == nil && may != nil {
-		err = may()
+	if err == nil && check != nil {
+		err = check()
 	}
 	if err == nil {
 		err = files.Rename(f.Name(), path)

@@ -31,7 +31,7 @@ func pictographic(r rune) bool {
 // need it, Indic scripts need it for conjuncts.
 func joins(r rune) bool { return unicode.IsLetter(r) && unicode.In(r, joining...) }
 
-// joining are the scripts with cursive letters and those with viramas.
+// joining are the scripts with cursive letters and those with a virama, a sign that joins consonants.
 var joining = []*unicode.RangeTable{
 	unicode.Arabic, unicode.Syriac, unicode.Mongolian, unicode.Nko, unicode.Mandaic, unicode.Adlam, unicode.Hanifi_Rohingya,
 	unicode.Phags_Pa, unicode.Manichaean, unicode.Sogdian,

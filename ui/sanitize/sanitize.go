@@ -30,9 +30,9 @@ import (
 )
 
 const (
-	tabWidth     = 4
-	maxCombining = 8
-	// A sequence without an end swallows at most this many runes, or the rest of its line.
+	tabWidth     = 4 // spaces in place of a tab
+	maxCombining = 8 // combining marks that stay on one character
+	// A sequence without an end swallows the rest of its line, but at most this many runes.
 	maxSequenceRunes = 4096
 )
 

@@ -23,7 +23,7 @@ type Change struct {
 	Proposer    string  // the proposer before the change; "" if it is the same
 	Gamma       int     // the fixed γ before the change; 0 if it is the same, or was not fixed
 	Temperature float64 // the temperature before the change; negative if it is the same
-	Rounds      int     // rounds with a draft since the change; 0: all speeds are from before it
+	Rounds      int     // rounds that asked for a draft since the change; 0: all speeds are from before it
 }
 
 // Changed returns the last change of settings that speeds depend on; ok is false if all speeds were

@@ -16,8 +16,8 @@ type Turn struct {
 	Record Record // the events from which the reply was shown
 }
 
-// Turns yields all turns of the chat, oldest first, including those of dropped messages; only
-// forgotten turns are missing. These turns are saved and given to the model.
+// Turns yields the turns of the chat that are saved and given to the model, oldest first. They include
+// those of dropped messages, unless these were forgotten (Forgotten).
 func (s *State) Turns() iter.Seq[Turn] {
 	return func(yield func(Turn) bool) {
 		for _, t := range s.earlier {
@@ -35,16 +35,16 @@ func (s *State) Turns() iter.Seq[Turn] {
 
 func turnOf(m *Message) Turn {
 	t := Turn{Role: m.Role, Raw: m.Raw, Reason: m.Reason, Totals: m.Totals, Record: m.record}
-	t.Record.Events = slices.Clone(t.Record.Events) // saved in the background while this message grows
+	t.Record.Events = slices.Clone(t.Record.Events) // because the turn is saved in the background while m grows
 	return t
 }
 
 // bytes is what a turn adds towards earlierLimitBytes: its text, and an estimate of the rest.
 func (t *Turn) bytes() int { return len(t.Raw) + turnBytes }
 
-// keepTurn keeps the text of a message that is dropped. If all such texts take more than
-// earlierLimitBytes, it forgets the oldest ones, in whole exchanges: many chat templates require that a
-// conversation begins with the user.
+// keepTurn keeps the text of a message that is dropped. While all such texts take more than
+// earlierLimitBytes, keepTurn forgets the oldest exchange, user and reply: many chat templates require that
+// a conversation begins with the user.
 func (s *State) keepTurn(m *Message) {
 	t := turnOf(m)
 	t.Record.Events = nil

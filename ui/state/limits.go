@@ -1,20 +1,20 @@
 package state
 
-// The limits of a State. They are far above what a screen can show or a context can hold. With them a
-// program that runs for days stays at some tens of megabytes.
+// The limits of a State. They are far above what a screen can show. With them a program that runs for days
+// stays at some tens of megabytes.
 const (
-	// HistoryLimit is the least number of rounds that the history keeps.
+	// HistoryLimit is the number of newest rounds that are never removed from the history.
 	HistoryLimit = 1024
 
 	messageLimit   = 2000   // messages; older ones keep only their text
 	detailLimit    = 60_000 // tokens with fate and numbers; older replies keep only their text
 	candidateLimit = 4_000  // tokens with the candidates of both models
-	noticeLimit    = 50
-	loadingLimit   = 4
-	proposerLimit  = 32 // proposers
-	warningLimit   = 8  // warnings about the model's files
-	markLimit      = 8  // setting changes shown at one round
-	ruleLimit      = 8  // rules of acceptance that a round is compared by
+	noticeLimit    = 50     // messages to the user
+	loadingLimit   = 4      // models whose loading is shown
+	proposerLimit  = 32     // proposers of the loaded models
+	warningLimit   = 8      // warnings about the model's files
+	markLimit      = 8      // setting changes shown at one round
+	ruleLimit      = 8      // rules of acceptance that a round is compared by
 
 	earlierLimitBytes = 32 << 20 // text of dropped messages; a file with all of it can still be opened
 	turnBytes         = 2 << 10  // size of a turn's role and numbers

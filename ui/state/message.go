@@ -37,9 +37,9 @@ type Token struct {
 	ID       int32
 	Text     string // safe; "" if the token completed no character
 	Fate     event.Verdict
-	Round    int // index into Message.Rounds
-	Position int // in the draft, from 0; -1 for a token that the target drew
-	Stop     bool
+	Round    int  // index into Message.Rounds
+	Position int  // in the draft, from 0; -1 for a token that the target drew
+	Stop     bool // a stop token, which has no text in the reply
 	Untold   bool // a token that a server drafted and refused without saying which it was
 	Thought  bool // part of what the model thinks before it answers
 	// The numbers of the token's test, as in event.Token; nil if unknown.
@@ -81,7 +81,7 @@ func (s *State) Message(id int) *Message {
 	return nil
 }
 
-// Token returns the token that ref names and its round; nil if it does not exist.
+// Token returns the token that ref names and its round; nil for one that does not exist.
 func (s *State) Token(ref Ref) (*Token, *Round) {
 	m := s.Message(ref.Message)
 	if m == nil || ref.Token < 0 || ref.Token >= len(m.Tokens) {
@@ -104,8 +104,8 @@ func (s *State) Newest() Ref {
 	return Ref{}
 }
 
-// Step returns the token after or before ref, across messages. Without rejected it skips tokens that are
-// not part of the reply. At the end of the chat it returns ref.
+// Step returns the token with text after or before ref, across messages. Without rejected it skips tokens
+// that are not part of the reply. If no such token follows, it returns ref; if ref's message is gone, Newest.
 func (s *State) Step(ref Ref, forward, rejected bool) Ref {
 	at := s.indexOf(ref.Message)
 	if at < 0 {

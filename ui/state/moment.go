@@ -108,7 +108,7 @@ func (p *Past) Has(ref Ref) bool {
 	return ref.Message == p.Last.Message && ref.Token >= p.Begin && ref.Token < p.End
 }
 
-// newest returns the last moment of the newest round that is kept.
+// newest returns the last moment of the newest round that is kept; the zero Moment if there is none.
 func (s *State) newest() Moment {
 	for i := len(s.Messages) - 1; i >= 0; i-- {
 		if m := s.Messages[i]; len(m.Rounds) > 0 && len(m.Tokens) > 0 {
@@ -129,7 +129,7 @@ func (s *State) last(m *Message, round int) Moment {
 	return at
 }
 
-// Back returns the moment before at. Before the first one it returns at.
+// Back returns the moment before at; at itself if there is none.
 func (s *State) Back(at Moment) Moment {
 	if at == (Moment{}) {
 		if at = s.newest(); s.Pending != nil || at == (Moment{}) {
@@ -158,7 +158,7 @@ func (s *State) Back(at Moment) Moment {
 	return at
 }
 
-// Forth returns the moment after at; the zero Moment at the present.
+// Forth returns the moment after at; the zero Moment if that is the present.
 func (s *State) Forth(at Moment) Moment {
 	p, ok := s.Past(at)
 	if !ok {

@@ -50,7 +50,8 @@ func (s *State) begin(m *Message, e event.ReplyStarted) {
 	s.changed = nil
 }
 
-// trimCandidates removes the candidates of all but the newest rounds, with about room tokens in total.
+// trimCandidates keeps the candidates of the newest rounds that have at most room tokens together, and
+// removes those of older rounds.
 func (r *Record) trimCandidates(room int) {
 	for i := len(r.Events) - 1; i >= 0; i-- {
 		round, ok := r.Events[i].(event.Round)

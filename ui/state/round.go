@@ -7,7 +7,7 @@ import (
 
 // Round is what the inspector and the lane show of a round, without its tokens. Its texts are safe.
 type Round struct {
-	Index                                int // within the reply
+	Index                                int // within the reply, from 0
 	Path, PathWhy                        string
 	Gamma                                int // the chosen γ
 	Drafted                              int // number of draft tokens, at most Gamma

@@ -2,7 +2,7 @@ package state
 
 import "specula/engine/event"
 
-// applyServed adds what a server reported about its rounds at the end of the reply.
+// applyServed adds what a server reported about the rounds of a reply after they had been shown.
 func (s *State) applyServed(m *Message, served event.Served) {
 	if m == nil || len(served) == 0 {
 		return

@@ -58,11 +58,11 @@ type State struct {
 	changed []event.Event // setting changes, to be recorded with the next reply
 	replies int           // seen so far
 	detail  int           // tokens held in Messages
-	inspect int           // tokens seen since candidates were last trimmed
+	inspect int           // tokens seen since trimCandidates last removed something
 	safe    sanitize.Sanitizer
 
 	earlier      []Turn // text of dropped messages, oldest first
-	earlierBytes int
+	earlierBytes int    // sum of Turn.bytes over earlier
 }
 
 // ReplyInfo describes the current reply, or the last one.
@@ -92,7 +92,7 @@ type Pending struct {
 type Lane struct {
 	Round  Round
 	Draft  []Token
-	Commit *Token // nil if an accepted stop token ended the round
+	Commit *Token // the target's own token; nil if the reply ended within the draft
 }
 
 // Notice is a message to the user.

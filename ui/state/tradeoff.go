@@ -7,15 +7,15 @@ import (
 	"specula/engine/event"
 )
 
-// Warmth counts acceptance at one temperature with one proposer, over all replies of the chat.
+// Warmth counts acceptance at one temperature with one proposer, over all replies of the session.
 type Warmth struct {
 	Temperature  float64
 	Proposer     string
-	Tested, Kept []int // draft tokens by place in the draft
+	Tested, Kept []int // tested and accepted draft tokens, by position in the draft
 }
 
 const (
-	warmthLimit = 6  // temperatures that are remembered
+	warmthLimit = 6  // pairs of temperature and proposer that are remembered
 	lengthLimit = 65 // draft lengths that are shown
 )
 
@@ -42,7 +42,7 @@ func (s *State) weigh(e *event.Round) {
 	w.Tested, w.Kept = e.CountPositions(w.Tested, w.Kept)
 }
 
-// fewestTests is how many first draft tokens must have been tested before a temperature is mentioned.
+// fewestTests is how many rounds must have tested their first draft token before Best knows a temperature.
 const fewestTests = 24
 
 // Best returns the draft length that would be fastest at this temperature, and how many times faster than

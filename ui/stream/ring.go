@@ -19,8 +19,8 @@ import (
 	"specula/engine/event"
 )
 
-// DefaultCapacity is enough for the rounds of half a minute at 30 rounds per second, or for the
-// rounds between two frames of the screen at 30,000 rounds per second.
+// DefaultCapacity is enough for the rounds of half a minute at 30 rounds per second, or for the rounds
+// between two frames FrameInterval apart at 30,000 rounds per second.
 const DefaultCapacity = 1024
 
 // rank says how much is lost with an event: events of low rank are dropped first.

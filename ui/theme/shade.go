@@ -2,7 +2,7 @@ package theme
 
 import "github.com/charmbracelet/x/ansi"
 
-// Shade is the look of a part of a bar. Without colour, each shade has a sign of its own.
+// Shade is the look of a part of a bar. Without colour, shades that one picture shows have different signs.
 type Shade int
 
 // The shades. Empty draws nothing.
@@ -57,9 +57,9 @@ func (t *Theme) fill(p palette) {
 // Shade returns the sign that fills a cell with a shade, and its style.
 func (t *Theme) Shade(s Shade) (sign string, in Style) { return t.fills[s].sign, t.fills[s].style }
 
-// Between returns the style of a cell whose lower half has the shade lower and whose upper half the
-// shade upper, and whether the theme can draw it. The sign has the colour of lower, the background
-// the colour of upper.
+// Between returns the style of a cell whose lower part has the shade lower and whose upper part the shade
+// upper, and whether the theme can draw such a cell. A sign such as ▃ then has the colour of lower, the
+// background that of upper.
 func (t *Theme) Between(lower, upper Shade) (Style, bool) {
 	s := t.fills[lower].above[upper]
 	return s, s != ""

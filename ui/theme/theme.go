@@ -30,7 +30,7 @@ func (s Style) On(text string) string {
 // With returns s with the attributes of more added.
 func (s Style) With(more Style) Style { return s + more }
 
-// Theme is a set of styles and glyphs. It does not change after Named.
+// Theme is a set of styles and glyphs. Only Cells may be set after Named.
 type Theme struct {
 	Name string
 
@@ -52,8 +52,7 @@ type Theme struct {
 	Glyph Glyphs
 	// Cells is how the terminal counts the cells of an emoji or flag of several code points.
 	// ansi.WcWidth, the zero value, adds the cells of the code points. ansi.GraphemeWidth counts the
-	// one character that they form; it is right once the terminal has reported mode 2027. The
-	// maker of a theme sets Cells.
+	// one character that they form; it is right once the terminal has reported mode 2027.
 	Cells ansi.Method
 }
 
@@ -77,7 +76,7 @@ func (t *Theme) Fate(v event.Verdict) Style {
 	}
 }
 
-// Names lists the themes in the order in which a key steps through them.
+// Names lists the themes that Named knows.
 func Names() []string { return []string{"dark", "light", "mono"} }
 
 // Named returns a theme by name, with Unicode or ASCII glyphs. For an unknown name it returns dark

@@ -20,7 +20,7 @@ type block struct {
 	look    look
 	stable  *wrapper
 	next    int // first token that is not in stable
-	thought int // committed tokens of a folded thought so far; -1: stable has the line that stands for them
+	thought int // committed tokens so far of a thought that is not drawn; -1: stable has the line that stands for them
 	tail    []line
 	final   bool // wrapped after the message was done
 }
@@ -32,8 +32,8 @@ type look struct {
 	reading  bool
 	brief    bool
 	rejected Rejected
-	newline  string
-	fold     bool // thoughts are folded to a line
+	newline  string // the sign for a newline in a token that is not part of the reply
+	fold     bool   // one line stands for the tokens of a thought
 	revision int
 	// At a moment of the past: indices of the first token without a verdict, and of the first token that
 	// is not known yet. In the present, end is 0 and everything is known.
@@ -117,8 +117,9 @@ func folded(tokens int, over bool) string {
 	return fmt.Sprintf("[thinking: %d tokens]", tokens)
 }
 
-// feed appends token i to p, if it is shown. Of a folded thought it only counts the tokens, and appends one
-// line for them before the answer begins. It returns the new count (block.thought).
+// feed appends token i to p, if it is shown. If thoughts are folded (look.fold), it only counts the tokens of
+// a thought, and appends one line for them before the answer begins. It returns the new count
+// (block.thought).
 func (b *block) feed(p *wrapper, i, thought int) int {
 	t := &b.message.Tokens[i]
 	if b.look.fold && t.Thought {
@@ -149,8 +150,8 @@ func (b *block) feed(p *wrapper, i, thought int) int {
 // waits reports whether a token has no verdict yet at the moment of the past that is shown.
 func (b *block) waits(token int) bool { return b.look.end > 0 && token >= b.look.judged }
 
-// gap returns the space to draw after token i, which is not part of the reply: " " if the next token would
-// touch it, else "". A refused token gets a space before it, too.
+// gap returns what to draw after token i if that is not part of the reply: " " if the next token would touch
+// it, else "". (feed puts a space before a refused token, too.)
 func (b *block) gap(i int) string {
 	m := b.message
 	if strings.HasSuffix(m.Tokens[i].Text, " ") {
@@ -195,7 +196,7 @@ func (b *block) footers() int {
 	return n + len(b.failure())
 }
 
-// failureRows bounds the lines that say why a reply failed.
+// failureRows is the most lines that say why a reply failed.
 const failureRows = 8
 
 // failure is the wrapped reason of a failed reply; nil if it did not fail.

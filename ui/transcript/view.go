@@ -25,8 +25,8 @@ const (
 	// Recent shows the rejected tokens of the last recentRounds rounds while a reply is written, and all
 	// of them from its end until the next prompt. Discarded tokens are shown in the lane only.
 	Recent Rejected = iota
-	Never
-	All // all rejected and discarded tokens
+	Never           // no rejected or discarded tokens
+	All             // all rejected and discarded tokens
 	// ofNewest is Recent for the newest reply once it is complete.
 	ofNewest
 )
@@ -103,8 +103,8 @@ type View struct {
 	top    int  // first line shown, counted from the first line of the chat
 	leave  bool // the window stays where it is and does not follow the end
 	anchor anchor
-	reveal state.Ref
-	total  int
+	reveal state.Ref // token to which the next Draw scrolls; zero: none
+	total  int       // lines of the whole chat
 }
 
 // anchor describes the text at the top of the window, so that it can be found again after

@@ -24,7 +24,7 @@ const (
 type line struct {
 	segments []segment
 	width    int
-	start    int // bytes of the message before this line; valid for every width
+	start    int // bytes of the message's text before this line, whatever the width of the window
 }
 
 // wrapper breaks a growing text into lines of at most w cells, at spaces where there are any. A

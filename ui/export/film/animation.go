@@ -46,6 +46,7 @@ type piece struct {
 	spans []span
 }
 
+// span is a time from the beginning of the film; to is -1 while the end is not known.
 type span struct{ from, to time.Duration }
 
 // pieces returns all pieces that are seen during the film, in order of appearance, and the length of the
@@ -96,8 +97,8 @@ func (f Film) pieces() (all []*piece, length time.Duration, err error) {
 	return slices.DeleteFunc(all, func(p *piece) bool { return len(p.spans) == 0 }), length, nil
 }
 
-// paintPieces paints a row. It cuts the row at vertical rules, because the panes on both sides change at
-// different times.
+// paintPieces paints row y, and returns the SVG of its parts. It cuts the row at vertical lines, because the
+// panes on both sides of a line change at different times.
 func (f Film) paintPieces(text string, y int) []string {
 	one := f
 	one.H = 1

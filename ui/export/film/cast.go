@@ -40,7 +40,8 @@ func (f Film) cast(w io.Writer, version int) error {
 	return nil
 }
 
-// difference returns the text that changes a terminal which shows the lines shown to show lines.
+// difference returns the text that makes a terminal show lines, if it shows the lines in shown now; nil
+// shown stands for a new terminal.
 func difference(shown, lines []string) string {
 	var b strings.Builder
 	if shown == nil {
@@ -59,7 +60,7 @@ type castWriter struct {
 	w       io.Writer
 	version int
 	last    float64 // time of the last event, in seconds
-	end     float64
+	end     float64 // time of the last frame, in seconds
 	err     error
 }
 

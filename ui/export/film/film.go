@@ -21,7 +21,7 @@ type Frame struct {
 // Film is a sequence of frames. A frame stays on the screen until the time of the next one. The film
 // ends at the time of the last one.
 type Film struct {
-	Title  string // safe
+	Title  string // safe for a terminal
 	W, H   int    // cells
 	Light  bool   // the background is light
 	Frames iter.Seq[Frame]

@@ -204,7 +204,7 @@ func token(t *state.Token, text func(string) int) []any {
 		}
 		return out
 	}
-	if t.Fate == event.Discarded { // no candidates: the target never judged this place
+	if t.Fate == event.Discarded { // no candidates: the target never judged this position
 		return []any{text(t.Text), verdict, number(t.P), number(t.Q), number(t.U), number(t.Bound)}
 	}
 	return []any{text(t.Text), verdict, number(t.P), number(t.Q), number(t.U), number(t.Bound), list(t.Target), list(t.Draft)}

@@ -62,7 +62,7 @@ func Chat(rounds int) []event.Event {
 	return w.events
 }
 
-// Midway returns the same chat, cut off when a draft waits for its verdict.
+// Midway returns the events of Chat(rounds+1) up to its last draft, which waits for its verdict.
 func Midway(rounds int) []event.Event {
 	events := Chat(rounds + 1)
 	for i := len(events) - 1; i >= 0; i-- {
@@ -140,8 +140,8 @@ func lengths(timed int) []event.Length {
 	return out
 }
 
-// draft fills in the tokens of a round: accepted ones, perhaps a wrong guess, and the discarded ones after
-// it.
+// draft fills in the tokens of a round: accepted ones, perhaps a wrong guess and discarded ones after it, and
+// the target's own token.
 func (w *writer) draft(r *event.Round) {
 	for len(r.Draft) < r.Gamma && len(w.words) > 1 {
 		if w.random.Float64() < 0.2 {
