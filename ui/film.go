@@ -54,7 +54,7 @@ type projector struct {
 	clock  time.Duration
 	last   float64 // time of the last record, in ms
 	shown  string  // the last frame
-	marked int     // rounds of this reply that have a mark in the film
+	marked int     // number of rounds of this reply that have a mark in the film
 	timers []timer
 }
 

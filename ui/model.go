@@ -48,7 +48,7 @@ type Model struct {
 	transcript *transcript.View
 	composer   *compose.Composer
 	theme      *theme.Theme
-	dark       bool        // the terminal's background
+	dark       bool        // the terminal's background is dark
 	mono       bool        // the user wants no colour
 	cells      ansi.Method // how the terminal counts cells, as Bubble Tea's renderer assumes
 

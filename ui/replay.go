@@ -19,8 +19,8 @@ import (
 // longestGap limits the wait between two recorded events. Longer gaps come from a user who types.
 const longestGap = time.Second
 
-// playFrom starts the recording at an event. Earlier events are shown at once. The paces work as with a
-// live reply.
+// playFrom plays the recording from the event with index at on. Earlier events are shown at once. The paces
+// work as with a live reply.
 func (m *Model) playFrom(at int) tea.Cmd {
 	records := m.options.Replay
 	var cmds []tea.Cmd
@@ -37,7 +37,7 @@ func (m *Model) playFrom(at int) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// startOfReplay returns the event at which a recording begins to play.
+// startOfReplay returns the index of the event from which a recording is played.
 func (m *Model) startOfReplay() int {
 	o := &m.options
 	if o.ReplayRound > 0 {

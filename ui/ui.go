@@ -44,7 +44,7 @@ type Engine interface {
 	// Change asks for a setting to change from the next round on, or later if it can only change
 	// between replies.
 	Change(name, value string) error
-	// Settings returns the settings that the next round will use.
+	// Settings returns the settings with all changes, also those that are not in force yet.
 	Settings() config.Config
 	Close() error
 }
@@ -83,7 +83,7 @@ type Options struct {
 	Chats   *chats.Store     // where chats are saved; nil: they are not
 	History *compose.History // of prompts; nil: an empty one
 	Warning string           // shown once at the start
-	Folder  string           // where files with a bare name are written; "": the working directory
+	Folder  string           // where files with a relative name are written; "": the working directory
 
 	// Keeper restores the terminal if this process cannot. It may be nil.
 	Keeper *keeper.Link

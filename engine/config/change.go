@@ -60,7 +60,7 @@ func (c *Config) SetAll(values ...Value) error {
 	return nil
 }
 
-// assignAll checks and sets each value by itself.
+// assignAll sets the values, and checks each one alone, without conditions between settings.
 func (c *Config) assignAll(values []Value) error {
 	for _, value := range values {
 		s, ok := Lookup(value.Name)

@@ -29,7 +29,7 @@ type Model struct {
 	Draft     string // a path as in Target; empty: the draft model of the embedded pair; "none": no draft model
 	Heads     string // path of a safetensors file of EAGLE or Medusa heads; empty: the built-in ones
 	Translate string // auto, tokens, text, off: how a draft model with another vocabulary is used
-	Template  string // auto, file, chatml, llama3, llama2, mistral, gemma
+	Template  string // how a chat becomes a prompt: auto, file, chatml, llama3, llama2, mistral, gemma
 	System    string // system prompt; empty for none
 	Think     string // auto, on, off, or the largest number of tokens of a thought
 }
@@ -91,7 +91,7 @@ type Speculation struct {
 	Enabled        bool     // off: every round is plain
 	Proposer       string   // auto, a name in the register of proposers, or a cascade of them, separated by commas
 	Acceptance     string   // a name in the register of rules
-	Rule           string   // fixed, windowed, cost-aware
+	Rule           string   // how γ is chosen: fixed, windowed, cost-aware
 	Gamma          int      // draft tokens in a round of the rule fixed, and in the first rounds of windowed
 	GammaMax       int      // longest draft of any rule, in tokens
 	Costs          string   // auto, measured, nominal: the costs that the cost-aware rule uses
@@ -110,7 +110,7 @@ type Speculation struct {
 // Context bounds the conversation.
 type Context struct {
 	Length   int    // tokens; 0: as many as the model allows
-	Overflow string // refuse, drop-oldest
+	Overflow string // what to do with a conversation that is too long: refuse, drop-oldest
 	Cache    string // auto, f32, f16, q8_0: how keys and values are kept
 }
 
@@ -143,7 +143,7 @@ type UI struct {
 	Theme   string  // auto, dark, light, mono
 	Opening string  // watch, fast: the settings that the embedded pair begins with
 	Pace    string  // auto (slow on the embedded pair), full, slow, step
-	Rounds  float64 // rounds per second at the slow pace
+	Rounds  float64 // rounds with a draft per second at the slow pace
 	Mouse   bool
 	Inspect bool // collect candidates for the inspector
 	Unicode bool

@@ -104,7 +104,7 @@ func (a *invocation) bench(ctx context.Context, o benchFlags) error {
 	if o.repeats < 0 {
 		return usagef("--repeats must be at least 1, got %d", o.repeats)
 	}
-	limits := config.Default() // checks the number: it will be the setting max_tokens of each reply
+	limits := config.Default() // only to check genTokens, which becomes max_tokens of each reply
 	if err := limits.Set("sampling.max_tokens", strconv.Itoa(o.genTokens)); err != nil {
 		return usagef("--gen-tokens: %w", err)
 	}

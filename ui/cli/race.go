@@ -103,7 +103,7 @@ func (a *invocation) raceOnScreen(ctx context.Context, c config.Config, prompt s
 			Record: func(lane int, e event.Event) {
 				mu.Lock()
 				defer mu.Unlock()
-				_ = p.add(lane, e) // only printing events can fail
+				_ = p.add(lane, e) // cannot fail here: only printing JSON can
 			},
 			Over: func(outcome event.RaceOutcome, failure string) {
 				mu.Lock()

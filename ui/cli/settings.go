@@ -15,7 +15,7 @@ import (
 // overrides collects the settings given as flags, in the order in which they were given.
 type overrides struct {
 	values []config.Value
-	lists  map[string][]string // values of settings whose flag may be repeated, by setting
+	lists  map[string][]string // values of settings whose flag may be repeated, by full name
 }
 
 // all returns the settings that were given.

@@ -68,7 +68,7 @@ func cellOf(kinds [8]int) Cell {
 	return Cell{Lower: runs[0].kind, Upper: runs[1].kind, Eighths: runs[0].n}
 }
 
-// Rise returns the sign of a cell whose lowest eighths are filled.
+// Rise returns the sign of a cell that is filled from below, by so many eighths of its height.
 func Rise(eighths int) string {
 	if eighths >= 8 {
 		return "█"

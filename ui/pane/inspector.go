@@ -37,7 +37,7 @@ const (
 	verdictRows   = 3                 // most rows of the sentence about the verdict
 	twoColumns    = 72                // least width in cells for the candidates to be beside the rest
 	candidateHead = 2                 // rows above the candidates
-	candidateRows = candidateHead + 8 // most rows of the candidates below the rest, with those above
+	candidateRows = candidateHead + 8 // most rows of the candidates and their heading, if they stand below the rest
 )
 
 // inColumns draws the numbers on the left and the candidates on the right, for a wide, low pane.

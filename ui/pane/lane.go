@@ -102,7 +102,7 @@ type lane struct {
 	tokens []state.Token
 	commit *state.Token
 	round  *state.Round   // nil before the target has judged
-	draft  *state.Pending // nil after it has
+	draft  *state.Pending // nil after the target has judged
 	of     *state.State
 	at     int // index of the draft token that the cursor or the shown moment is at; -1 for none
 	few    bool

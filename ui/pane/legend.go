@@ -23,8 +23,8 @@ var legend = []legendEntry{
 // unchecked is the word for a draft that the target has not judged yet.
 var unchecked = legendEntry{"unchecked", "", theme.Empty}
 
-// textLegend returns the words for the looks of the chat, without unchecked if that does not fit into w
-// cells, too. It leaves out discarded, because the chat shows discarded tokens only on request.
+// textLegend returns the words for the looks of the chat. It leaves out discarded, because the chat shows
+// such tokens only on request, and unchecked, if w cells have no room for this word.
 func textLegend(w int) []legendEntry {
 	var list []legendEntry
 	for _, e := range legend {

@@ -5,8 +5,8 @@ import "specula/ui/state"
 // length is the current draft length γ, as the screen shows it.
 type length struct {
 	gamma int
-	rule  string // the rule that chooses it
-	why   string
+	rule  string // the rule that chooses γ
+	why   string // the rule's reason for this γ
 	off   string // why speculation does not pay now; "" if it does
 	probe bool   // this round has another γ, to measure its cost
 }

@@ -150,7 +150,7 @@ func (c *column) roundCell(out *paint.Line, h *state.Sample, cells []graph.Cell,
 		return
 	}
 	above := y == rows-1 || cells[y+1].Lower != 0
-	allowed := rows - 1 - (h.Gamma-1)/perCell // the cell that γ reaches into
+	allowed := rows - 1 - (h.Gamma-1)/perCell // the line that γ tokens would reach
 	switch {
 	case above && h.Probe:
 		out.Put(c.th.Warning, centred(c.th.Glyph.Probe, w))

@@ -32,7 +32,7 @@ type side struct {
 	state *state.State
 	text  *transcript.View
 	count Count
-	spans []span // as many as the reply has rounds
+	spans []span // one for each round so far
 	ended bool
 }
 

@@ -12,7 +12,7 @@ type sequence uint8
 const (
 	outside      sequence = iota
 	escape                // after ESC
-	intermediate          // after ESC and intermediates: one final character ends it
+	intermediate          // after ESC and intermediates (0x20 to 0x2f): one final character ends it
 	control               // CSI: parameters and intermediates, until a final character
 	text                  // OSC, DCS, SOS, PM, APC: until BEL or ST
 )

@@ -27,7 +27,7 @@ const DefaultCapacity = 1024
 type rank int
 
 const (
-	lossy    rank = iota // a later event says the same and more; lowest rank
+	lossy    rank = iota // progress or a draft: a later event says the same and more
 	round                // a piece of the reply
 	remark               // a notice or a changed setting
 	terminal             // any other event, such as the start or the end of a reply

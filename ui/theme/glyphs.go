@@ -8,7 +8,7 @@ type Glyphs struct {
 	Dot       string // discarded: never tested
 	Arrow     string // replaced by
 	Back      string // points at the token before it
-	Star      string // bonus
+	Star      string // before a bonus token, and before the number of tokens that do not fit
 	Space     string // a space inside a token
 	Newline   string // a newline inside a token
 	Ellipsis  string
@@ -16,20 +16,20 @@ type Glyphs struct {
 	None      string // no number yet
 	HRule     string
 	VRule     string
-	TeeRight  string // a vertical rule with a horizontal one to its right
+	TeeRight  string // a vertical dividing line with a horizontal one to its right
 	TeeLeft   string
-	Cross4    string // both rules continue
-	TeeDown   string // a horizontal rule with a vertical one below it
-	Mark      string // a setting was changed here
+	Cross4    string // a vertical and a horizontal dividing line cross
+	TeeDown   string // a horizontal dividing line with a vertical one below it
+	Mark      string // points up: at a changed setting, at the end of a race's first lane, beyond a graph
 	Probe     string // this round was a probe
 	Gamma     string // the name of the draft length
 	Times     string
 	About     string // before an estimate
 	Marker    string // beside the selected line
-	Level     string // points at a height of the graph to its left
+	Level     string // points at the end of a finished lane of a race, to its left
 	Top       string // a horizontal line in a graph, at the top of a cell
-	Dash      string // the same in the middle of a cell
-	Bottom    string // the same at the bottom of a cell
+	Dash      string // such a line in the middle of a cell
+	Bottom    string // such a line at the bottom of a cell
 	Dashed    string // a vertical line between replies
 	Best      string // the best draft length
 	Running   string // work is going on; also: the draft length in use

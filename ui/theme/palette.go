@@ -9,8 +9,8 @@ type rgb uint32
 //
 // The colours for accepted, rejected and resampled were chosen for contrast (TestContrast) and for
 // distance under normal, deuteranopic, protanopic and tritanopic vision. The dark ones are after Okabe
-// and Ito, with a brighter vermilion. The calm colours are greys of the 256-colour palette, so that
-// they stay grey on terminals that have only those.
+// and Ito, with a brighter vermilion. label, rule and title are greys of the 256-colour palette, so
+// that they stay grey on terminals that have only its colours.
 type palette struct {
 	accepted, rejected, resampled rgb
 	discarded, label, rule        rgb

@@ -45,7 +45,7 @@ func (v *View) place(rewrapped bool) {
 	v.top = min(max(v.top, 0), v.last())
 }
 
-// show scrolls so that line at is in the window, with one more line around it if there is one.
+// show scrolls so that line at is in the window, with the lines before and after it if there are any.
 func (v *View) show(at int) {
 	if !v.leave {
 		v.top = v.last()

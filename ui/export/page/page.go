@@ -91,7 +91,7 @@ type (
 		Rule     string   `json:"rule"`
 		Settings []string `json:"settings"`
 		Summary  summary  `json:"summary"`
-		PlainMS  figure   `json:"plainMS"` // per token; 0 if there was no plain round
+		PlainMS  figure   `json:"plainMS"` // ms per token in plain rounds; 0 if there were none
 		Rounds   []round  `json:"rounds"`
 	}
 	summary struct {
