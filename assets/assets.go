@@ -108,7 +108,7 @@ func SetNames() []string {
 // Paper is one part of the exam of a pair, in the format of package engine/exam.
 type Paper struct{ Name, Text string }
 
-// Exam returns the exam of the built-in pair: questions that the pair should answer, but was not trained on.
+// Exam returns the exam of the built-in pair: questions that were not in its training data.
 func Exam() []Paper {
 	return []Paper{{"program", examProgram}, {"general", examGeneral}, {"copying", examCopying}, {"counting", examCounting}}
 }

@@ -133,7 +133,7 @@ func (p *projector) roundMark(index int) string {
 	return "round " + count(index+1)
 }
 
-// frame yields the screen, if it has changed or gets a mark. It returns false if no more frames are wanted.
+// frame yields a screen that has changed or gets a mark. It returns false if no more frames are wanted.
 func (p *projector) frame(mark string) bool {
 	p.m.stale = true
 	screen := p.m.View().Content

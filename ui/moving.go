@@ -62,8 +62,8 @@ func (m *Model) moveTarget(arg string) tea.Cmd {
 	})
 }
 
-// elsewhere returns the settings c for the target that the argument of /remote names. An address that may hold a
-// password is an error. The error does not repeat the address.
+// elsewhere returns the settings c for the target that the argument of /remote names. An address that
+// may hold a password is an error. The error does not repeat the address.
 func elsewhere(c config.Config, arg string) (config.Config, error) {
 	url, name, _ := strings.Cut(arg, " ")
 	if url == here {

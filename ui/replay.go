@@ -19,8 +19,8 @@ import (
 // longestGap limits the wait between two recorded events. Longer gaps come from a user who types.
 const longestGap = time.Second
 
-// playFrom plays the recording from the event with index at on. Earlier events are shown at once. The paces
-// work as with a live reply.
+// playFrom plays the recording from the event with index at on. Earlier events are shown at once. The
+// paces work as with a live reply.
 func (m *Model) playFrom(at int) tea.Cmd {
 	records := m.options.Replay
 	var cmds []tea.Cmd
@@ -54,9 +54,9 @@ func (m *Model) startOfReplay() int {
 	return eventAt(o.Replay, float64(o.ReplayAt)/float64(time.Millisecond))
 }
 
-// recording yields recorded events from index played on, and counts them in played. At full speed it waits
-// between events as long as was recorded, up to longestGap. At another pace only the pacer delays them.
-// If played is not 0, the screen shows the events before it as long as one phase of a round.
+// recording yields recorded events from index played on, and counts them in played. At full speed it
+// waits between events as long as was recorded, up to longestGap. At another pace only the pacer delays
+// them. If played is not 0, the screen shows the events before it as long as one phase of a round.
 func recording(ctx context.Context, p *pace.Pacer, records []trace.Record, played *atomic.Int64) iter.Seq[event.Event] {
 	return func(yield func(event.Event) bool) {
 		last := 0.0

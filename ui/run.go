@@ -22,14 +22,14 @@ import (
 // the screen closes itself; it is killed; writing to the terminal is given up; the engine ends its reply.
 const graceTime = 2 * time.Second
 
-// stopTime is how long the program waits after it has sent itself the signal that stops it. Without a shell
-// that controls jobs, this signal does nothing, and the screen comes back after stopTime.
+// stopTime is how long the program waits after it has sent itself the signal that stops it. Without a
+// shell that controls jobs, this signal does nothing, and the screen comes back after stopTime.
 const stopTime = 100 * time.Millisecond
 
-// Run shows the screen until the user quits, a signal comes or something fails. It restores the
-// terminal and saves the chat before it returns. It returns the error of Options.Load unchanged, a
-// signal as *SignalError, and a panic in a goroutine of the program as *PanicError; its stack is on
-// stderr. Run returns without saving only if the screen is stuck in an update or the disk does not answer.
+// Run shows the screen until the user quits, a signal comes or something fails. It restores the terminal
+// and saves the chat before it returns. It returns the error of Options.Load unchanged, a signal as
+// *SignalError, and a panic in a goroutine of the program as *PanicError; its stack is on stderr. Run
+// returns without saving only if the screen is stuck in an update or the disk does not answer.
 func Run(ctx context.Context, o Options) error {
 	o.complete()
 	stuck := make(chan error, 1)

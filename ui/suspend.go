@@ -20,8 +20,8 @@ const (
 	// awareTime is how long the program waits for Bubble Tea's renderer before it stops, and for SIGCONT
 	// after it was continued. It is also the time between two checks of who has the terminal.
 	awareTime = 20 * time.Millisecond
-	// backgroundTime is how long the program, continued in the background, waits for the terminal or for a
-	// signal that ends the program. Then it stops again.
+	// backgroundTime is how long the program, continued in the background, waits for the terminal or for
+	// a signal that ends the program. Then it stops again.
 	backgroundTime = time.Second
 )
 

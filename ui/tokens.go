@@ -61,7 +61,7 @@ func (m *Model) readAction(a keys.Action) tea.Cmd {
 	return nil
 }
 
-// firstToken returns the position just before the first token of the chat; the cursor if there is no token.
+// firstToken returns the position just before the first token of the chat; the cursor if there is none.
 func (m *Model) firstToken() state.Ref {
 	for _, msg := range m.state.Messages {
 		if len(msg.Tokens) > 0 {

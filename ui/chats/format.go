@@ -132,8 +132,8 @@ func decode(data []byte) (Chat, error) {
 	return c, nil
 }
 
-// openRegular opens a regular file of at most maxFileBytes for reading. It refuses a pipe, because opening
-// one would wait for a writer.
+// openRegular opens a regular file of at most maxFileBytes for reading. It refuses a pipe, because
+// opening one would wait for a writer.
 func openRegular(path string) (*os.File, error) {
 	info, err := os.Stat(path)
 	if err != nil {

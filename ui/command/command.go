@@ -1,8 +1,8 @@
 // Package command parses the slash commands of the prompt: "/temp 0.8", "/regen", "/export md notes.md".
 //
-// Every setting with a Slash in the table of engine/config is a command. It can be called by that name, by
-// the setting's flag or by its key in config.toml. The other commands are the verbs below. This package
-// does not check values: config.Set does, and the user reads its error.
+// Every setting with a Slash in the table of engine/config is a command. It can be called by that name,
+// by the setting's flag or by its key in config.toml. The other commands are the verbs below. This
+// package does not check values: config.Set does, and the user reads its error.
 package command
 
 import (

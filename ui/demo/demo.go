@@ -28,8 +28,8 @@ import (
 // Kind is what an action does.
 type Kind int
 
-// The kinds. A script cannot contain Stop: the player emits it to end a reply or race that the next scene,
-// ask or race does not wait for.
+// The kinds. A script cannot contain Stop: the player emits it to end a reply or race that the next
+// scene, ask or race does not wait for.
 const (
 	Scene Kind = iota
 	Say

@@ -41,8 +41,8 @@ func NewPlayer(s *Script, loop bool) *Player { return &Player{script: s, loop: l
 // Caption returns the current caption.
 func (p *Player) Caption() string { return p.caption }
 
-// Scene returns the number of the current scene, from 1, the number of scenes, and the title of the current
-// one. Before the first scene it returns the first one.
+// Scene returns the number of the current scene, from 1, the number of scenes, and the title of the
+// current one. Before the first scene it returns the first one.
 func (p *Player) Scene() (n, of int, title string) {
 	titles := p.script.Scenes()
 	if p.scene < 0 {

@@ -20,9 +20,9 @@ func (p *Pacer) Play(ctx context.Context, events iter.Seq[event.Event], show fun
 	}
 }
 
-// parts returns how long an event stays on the screen, in parts of the time of a round with a draft, which
-// has roundParts of them. A draft stays for one part, a plain token for one, a verdict for verdictParts. Any
-// other event is not held.
+// parts returns how long an event stays on the screen, in parts of the time of a round with a draft,
+// which has roundParts of them. A draft stays for one part, a plain token for one, a verdict for
+// verdictParts. Any other event is not held.
 func parts(e event.Event) int {
 	switch e := e.(type) {
 	case event.Drafted:

@@ -6,8 +6,8 @@ import "strings"
 // number does not look cut off at the top of the screen.
 const LargeRows = 3
 
-// font has the characters of large numbers, each as 5 rows of dots. A row of the screen shows two of these
-// rows in Large, one in Larger.
+// font has the characters of large numbers, each as 5 rows of dots. A row of the screen shows two of
+// these rows in Large, one in Larger.
 var font = map[rune][5]string{
 	'0': {"###", "# #", "# #", "# #", "###"}, '1': {" # ", "## ", " # ", " # ", "###"},
 	'2': {"###", "  #", "###", "#  ", "###"}, '3': {"###", "  #", " ##", "  #", "###"},

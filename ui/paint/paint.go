@@ -139,9 +139,9 @@ func Fit(th *theme.Theme, style theme.Style, text string, w int) string {
 	return NewLine(th, w).Put(style, text).String()
 }
 
-// Wrap breaks safe text at spaces into lines of w cells: at most n, but never less than one for a text with
-// a word. Lines may be longer: a word of more than w cells is not broken, and the last line gets the rest
-// of the text. So the caller must cut the lines.
+// Wrap breaks safe text at spaces into lines of w cells: at most n, but never less than one for a text
+// with a word. Lines may be longer: a word of more than w cells is not broken, and the last line gets
+// the rest of the text. So the caller must cut the lines.
 func Wrap(text string, w, n int) []string {
 	var lines []string
 	line := ""

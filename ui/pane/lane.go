@@ -21,10 +21,10 @@ type LaneOptions struct {
 	Few    bool // only what an audience needs
 }
 
-// Lane draws the round in progress, or the last one: the draft tokens, and below them the numbers of their
-// tests and the verdicts. At a moment of the past it draws what was known of the round then. With 3 rows
-// or more, the first is a dividing line with the round's number and γ. At a refusal, a list at the right shows
-// which tokens both models would have taken.
+// Lane draws the round in progress, or the last one: the draft tokens, and below them the numbers of
+// their tests and the verdicts. At a moment of the past it draws what was known of the round then. With
+// 3 rows or more, the first is a dividing line with the round's number and γ. At a refusal, a list at
+// the right shows which tokens both models would have taken.
 func Lane(s *state.State, th *theme.Theme, w, h int, o LaneOptions) []string {
 	l := laneOf(s, o.At, o.Cursor)
 	l.few = o.Few
@@ -75,8 +75,8 @@ const laneCalm = 72
 // laneLeast is the least room for columns beside a list: three of them.
 const laneLeast = 3 * (laneColumn + laneGap)
 
-// looked is the draft token that the sentence and the list of choices are about: the one under the cursor,
-// or else the refused one; nil if there is none.
+// looked is the draft token that the sentence and the list of choices are about: the one under the
+// cursor, or else the refused one; nil if there is none.
 func (l *lane) looked() *state.Token {
 	if i := l.lookedAt(); i >= 0 {
 		return &l.tokens[i]
@@ -130,8 +130,8 @@ func laneOf(s *state.State, at state.Moment, cursor state.Ref) lane {
 }
 
 // heading draws the dividing line above the lane. In it stand the number and γ of the round, the rule of
-// acceptance unless it is token, and at the right the first of texts that fits whole. Other words are left
-// out if there is no room for them beside the first text.
+// acceptance unless it is token, and at the right the first of texts that fits whole. Other words are
+// left out if there is no room for them beside the first text.
 func (l *lane) heading(th *theme.Theme, w int, texts ...string) string {
 	out := paint.NewLine(th, w)
 	text := ""

@@ -9,7 +9,8 @@ import (
 )
 
 // SettingsRule draws the dividing line above the prompt, with the current settings in it, the most
-// important first. Settings that do not fit are left out. With few, only those that an audience needs are shown.
+// important first. Settings that do not fit are left out. With few, only those that an audience needs
+// are shown.
 func SettingsRule(s *state.State, th *theme.Theme, w int, few bool) string {
 	out := paint.NewLine(th, w).Put(th.Rule, th.Glyph.HRule)
 	gap := " "

@@ -70,7 +70,7 @@ func (c *column) sections(o SideOptions) []sideSection {
 		sideSection{rank: 7, rows: 4, want: len(c.models(7)), draw: c.models})
 }
 
-// minTwoColumns is the width of the side column, in cells, from which some sections stand beside each other.
+// minTwoColumns is the width in cells from which some sections of the side column are side by side.
 const minTwoColumns = 84
 
 // wideSections are those of a wide column: rounds and times over the whole width, the others beside each
@@ -189,7 +189,7 @@ func (c *column) heading(name, note, value string) string {
 	return out.String()
 }
 
-// maxPairWidth is the largest width of a pair in cells, so that in a wide pane a value stays near its name.
+// maxPairWidth is the largest width of a pair in cells: in a wide pane, a value stays near its name.
 const maxPairWidth = 64
 
 // pair draws two values side by side. In each half, the name stands at the left, the value at the right.

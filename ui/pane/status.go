@@ -15,13 +15,13 @@ import (
 type StatusOptions struct {
 	Few   bool   // leave out what an audience does not need
 	Doing string // work that the state does not know of, such as "racing"; or ""
-	Pace  string // "shown at 2 rounds/s", "shown step by step"; "" at full speed
+	Pace  string // "shown at 2 rounds/s"; before it "recording", or the time in a replay
 	Hints string // keys, "enter send · ? help"; at the right
 	Flash string // a short message, shown instead of context and pace; or ""
 }
 
-// phaseWidth is the width in cells of the longest phase word with the gap after it, so that the text behind
-// does not move.
+// phaseWidth is the width in cells of the longest phase word with the gap after it, so that the text
+// behind does not move.
 const phaseWidth = 11
 
 // Status draws the bottom line: the phase, the context, the pace, and the keys.

@@ -71,8 +71,9 @@ func (c *column) timesHeading() string {
 }
 
 // plainMS returns how long a round without a draft takes, from the rate in the head line, so that both
-// agree. If the head has no rate, it uses the newest plain rounds; without any, it returns 0. For a watched
-// server it returns 0, too: there the first round drafts nothing, but its time is that of the prompt.
+// agree. If the head has no rate, it uses the newest plain rounds; without any, it returns 0. For a
+// watched server it returns 0, too: there the first round drafts nothing, but its time is that of the
+// prompt.
 func (c *column) plainMS() float64 {
 	head := headOf(c.s, c.th)
 	plain := head.plain

@@ -39,7 +39,7 @@ const (
 )
 
 // ParseLane parses the settings of a lane: name=value, separated by commas or spaces. "plain" means no
-// speculation; "now" changes nothing. As everywhere, γ without a rule sets the rule to fixed (config.Imply).
+// speculation; "now" changes nothing. γ without a rule sets the rule to fixed (config.Imply).
 func ParseLane(text string) (Lane, error) {
 	var l Lane
 	for _, part := range strings.FieldsFunc(text, between) {

@@ -117,8 +117,8 @@ func (t *track) axis(v *View, w int) string {
 	return out.Pad(t.name+t.w-paint.Width(end)).Put(t.th.Label, end).String()
 }
 
-// first returns the lane that is done; if both are, the one that took less time. It returns nil if none is
-// done or both took the same time.
+// first returns the lane that is done; if both are, the one that took less time. It returns nil if none
+// is done or both took the same time.
 func (v *View) first() *side {
 	a, b := v.lanes[0], v.lanes[1]
 	switch {

@@ -27,9 +27,9 @@ type File interface {
 }
 
 // Write replaces the content of path by data, which only its owner may read. Right before the rename it
-// calls check, unless that is nil; an error of check stops the replacement. After an error the old content is
-// still there, and the temporary file is removed if possible. One exception: if only the last flush fails,
-// the file has the new content, but that may not survive a power cut.
+// calls check, unless that is nil; an error of check stops the replacement. After an error the old
+// content is still there, and the temporary file is removed if possible. One exception: if only the last
+// flush fails, the file has the new content, but that may not survive a power cut.
 func Write(files Files, path string, data []byte, check func() error) error {
 	dir := filepath.Dir(path)
 	f, err := files.CreateTemp(dir, ".saving-*")

@@ -43,8 +43,8 @@ func turnOf(m *Message) Turn {
 func (t *Turn) bytes() int { return len(t.Raw) + turnBytes }
 
 // keepTurn keeps the text of a message that is dropped. While all such texts take more than
-// earlierLimitBytes, keepTurn forgets the oldest exchange, user and reply: many chat templates require that
-// a conversation begins with the user.
+// earlierLimitBytes, keepTurn forgets the oldest exchange, user and reply: many chat templates require
+// that a conversation begins with the user.
 func (s *State) keepTurn(m *Message) {
 	t := turnOf(m)
 	t.Record.Events = nil

@@ -1,7 +1,7 @@
 package state
 
-// The limits of a State. They are far above what a screen can show. With them a program that runs for days
-// stays at some tens of megabytes.
+// The limits of a State. They are far above what a screen can show. With them a program that runs for
+// days stays at some tens of megabytes.
 const (
 	// HistoryLimit is the number of newest rounds that are never removed from the history.
 	HistoryLimit = 1024

@@ -104,8 +104,9 @@ func (s *State) Newest() Ref {
 	return Ref{}
 }
 
-// Step returns the token with text after or before ref, across messages. Without rejected it skips tokens
-// that are not part of the reply. If no such token follows, it returns ref; if ref's message is gone, Newest.
+// Step returns the token with text after or before ref, across messages. Without rejected it skips
+// tokens that are not part of the reply. If no such token follows, it returns ref; if ref's message is
+// gone, Newest.
 func (s *State) Step(ref Ref, forward, rejected bool) Ref {
 	at := s.indexOf(ref.Message)
 	if at < 0 {

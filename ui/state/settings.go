@@ -40,8 +40,8 @@ func (s *State) Drafter() string {
 	return ""
 }
 
-// ProposerWords says where a proposer's tokens come from, or gives the proposer's name if the engine has not
-// told that. Of a cascade it names each proposer in turn.
+// ProposerWords says where a proposer's tokens come from, or gives the proposer's name if the engine has
+// not told that. Of a cascade it names each proposer in turn.
 func (s *State) ProposerWords(name string) string {
 	if name == event.FromForm {
 		return "from the form, which permits no other text"

@@ -42,7 +42,7 @@ func (s *State) weigh(e *event.Round) {
 	w.Tested, w.Kept = e.CountPositions(w.Tested, w.Kept)
 }
 
-// fewestTests is how many rounds must have tested their first draft token before Best knows a temperature.
+// fewestTests is how many rounds must have tested their first draft token before Best says anything.
 const fewestTests = 24
 
 // Best returns the draft length that would be fastest at this temperature, and how many times faster than

@@ -2,7 +2,7 @@ package theme
 
 import "github.com/charmbracelet/x/ansi"
 
-// Shade is the look of a part of a bar. Without colour, shades that one picture shows have different signs.
+// Shade is the look of a part of a bar. Without colour, the shades of one picture have different signs.
 type Shade int
 
 // The shades. Empty draws nothing.

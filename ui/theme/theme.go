@@ -41,8 +41,8 @@ type Theme struct {
 	User    Style // who speaks
 	Warning Style
 	Error   Style
-	Graph   Style // the line of a graph
-	Second  Style // the second line or bar beside it
+	Graph   Style // bars: speed with drafts, acceptance, the target's probabilities
+	Second  Style // bars of the draft's probabilities; the mark of a changed setting
 	Cursor  Style // the selected token
 
 	Accepted, Rejected, Discarded, Resampled, Bonus, Pending, Plain Style

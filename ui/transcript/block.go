@@ -117,8 +117,8 @@ func folded(tokens int, over bool) string {
 	return fmt.Sprintf("[thinking: %d tokens]", tokens)
 }
 
-// feed appends token i to p, if it is shown. If thoughts are folded (look.fold), it only counts the tokens of
-// a thought, and appends one line for them before the answer begins. It returns the new count
+// feed appends token i to p, if it is shown. If thoughts are folded (look.fold), it only counts the
+// tokens of a thought, and appends one line for them before the answer begins. It returns the new count
 // (block.thought).
 func (b *block) feed(p *wrapper, i, thought int) int {
 	t := &b.message.Tokens[i]
@@ -150,8 +150,8 @@ func (b *block) feed(p *wrapper, i, thought int) int {
 // waits reports whether a token has no verdict yet at the moment of the past that is shown.
 func (b *block) waits(token int) bool { return b.look.end > 0 && token >= b.look.judged }
 
-// gap returns what to draw after token i if that is not part of the reply: " " if the next token would touch
-// it, else "". (feed puts a space before a refused token, too.)
+// gap returns what to draw after token i if that is not part of the reply: " " if the next token would
+// touch it, else "". (feed puts a space before a refused token, too.)
 func (b *block) gap(i int) string {
 	m := b.message
 	if strings.HasSuffix(m.Tokens[i].Text, " ") {

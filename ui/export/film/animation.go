@@ -97,8 +97,8 @@ func (f Film) pieces() (all []*piece, length time.Duration, err error) {
 	return slices.DeleteFunc(all, func(p *piece) bool { return len(p.spans) == 0 }), length, nil
 }
 
-// paintPieces paints row y, and returns the SVG of its parts. It cuts the row at vertical lines, because the
-// panes on both sides of a line change at different times.
+// paintPieces paints row y, and returns the SVG of its parts. It cuts the row at vertical lines, because
+// the panes on both sides of a line change at different times.
 func (f Film) paintPieces(text string, y int) []string {
 	one := f
 	one.H = 1

@@ -140,8 +140,8 @@ func lengths(timed int) []event.Length {
 	return out
 }
 
-// draft fills in the tokens of a round: accepted ones, perhaps a wrong guess and discarded ones after it, and
-// the target's own token.
+// draft fills in the tokens of a round: accepted ones, perhaps a wrong guess and discarded ones after
+// it, and the target's own token.
 func (w *writer) draft(r *event.Round) {
 	for len(r.Draft) < r.Gamma && len(w.words) > 1 {
 		if w.random.Float64() < 0.2 {
