@@ -124,7 +124,7 @@ func (p *projector) apply(e event.Event) (mark string) {
 	return ""
 }
 
-// roundMark names a round when it is shown for the first time.
+// roundMark names a round when it is shown for the first time; later it returns "".
 func (p *projector) roundMark(index int) string {
 	if index < p.marked {
 		return ""

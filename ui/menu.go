@@ -26,7 +26,7 @@ func (m *Model) ways() command.Completion {
 	c := command.Complete(prompt)
 	if m.list.prompt != prompt {
 		m.list = menu{prompt: prompt}
-		if strings.HasSuffix(prompt, " ") { // enter runs what is typed, until a value is begun or chosen
+		if strings.HasSuffix(prompt, " ") { // nothing is marked yet, so enter runs what is typed
 			m.list.at = -1
 		}
 	}
@@ -100,7 +100,7 @@ func (m *Model) closeMenu() bool {
 	return true
 }
 
-// menuShare: the list may take 1/menuShare of the rows above the prompt.
+// menuShare limits the list of completions to 1/menuShare of the rows above the prompt.
 const menuShare = 2
 
 // drawMenu draws the list; nil if there is nothing to show.

@@ -104,7 +104,7 @@ func (m *Model) conversation() []engine.Message {
 	return out
 }
 
-// recorded yields the same events and records each one before any pacing.
+// recorded records each event as soon as it comes, and then yields it.
 func (m *Model) recorded(events iter.Seq[event.Event]) iter.Seq[event.Event] {
 	return func(yield func(event.Event) bool) {
 		for e := range events {

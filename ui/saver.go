@@ -54,8 +54,8 @@ func (s *saver) write(changes int, c chats.Chat) (saved chats.Chat, moved bool, 
 	return saved, saved.ID != c.ID, nil
 }
 
-// open reads a chat. From then on the chat is saved under its own name, even if it was moved to a new
-// name before. Save the chat on screen before this call.
+// open reads the chat with this ID. From then on it is saved under this ID, even if the saver had moved it
+// to a new one before. Save the chat on screen before this call.
 func (s *saver) open(id string) (chats.Chat, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -168,7 +168,8 @@ func (r *reader) setting(name string, value toml.Primitive) {
 	r.given[name] = r.line(value, 0)
 }
 
-// located finds the position of a value: the decoder adds the position to errors of UnmarshalTOML.
+// located is decoded only to learn where a value stands: its UnmarshalTOML fails, and the decoder adds the
+// position to the error.
 type located struct{}
 
 var errLocated = errors.New("located")

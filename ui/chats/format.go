@@ -14,8 +14,8 @@ import (
 // A file may come from anyone, so every size in it is limited.
 const (
 	maxFileBytes   = 64 << 20 // enough for 2,000 long messages
-	maxRecordBytes = 24 << 20 // size of all written events; older replies are saved without their events
-	// Numbers of JSON objects and lists, which are short in a file but large in memory.
+	maxRecordBytes = 24 << 20 // of all written events together; beyond it, older replies have none
+	// The most JSON objects and lists. They are short in a file but large in memory.
 	maxRecordObjects = 500_000 // in the written events: about 60,000 tokens
 	maxObjects       = 600_000 // in a file to read
 )

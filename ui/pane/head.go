@@ -17,13 +17,13 @@ type head struct {
 	words  string // faster or slower, or why figure is not known
 	style  theme.Style
 	reason string // why speculation loses; "" if it does not
-	note   string // stands in place of the speculative rate when there is none
+	note   string // words in place of the speculative rate, if there is none
 	// Tokens per second of engine time, without the proposer's reading; 0 if unknown. If there is a
 	// speed-up, the plain rate is the speculative one divided by it. Plain rounds are few: if the machine
 	// was loaded during them, a rate measured from them would contradict the speed-up.
 	speculative, plain float64
 	about              string // marks estimates; "" once measured
-	noPlain            string // takes the place of plain; "": it is not known yet
+	noPlain            string // words in place of the plain rate; "" for "not yet"
 	basis              string // whether figure was measured, or what it is estimated from
 }
 

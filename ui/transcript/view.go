@@ -27,7 +27,7 @@ const (
 	Recent Rejected = iota
 	Never           // no rejected or discarded tokens
 	All             // all rejected and discarded tokens
-	// ofNewest is Recent for the newest reply once it is complete.
+	// ofNewest is the form of Recent for the newest message, once its reply is complete.
 	ofNewest
 )
 
