@@ -26,7 +26,7 @@ type Config struct {
 // Model says which files to load.
 type Model struct {
 	Target    string // path of a GGUF file or a safetensors folder; empty: the embedded pair
-	Draft     string // a path as in Target; empty: the draft model of the embedded pair; "none": no draft model
+	Draft     string // a path as in Target; empty: the embedded pair's if Target is empty, else none; "none": none
 	Heads     string // path of a safetensors file of EAGLE or Medusa heads; empty: the built-in ones
 	Translate string // auto, tokens, text, off: how a draft model with another vocabulary is used
 	Template  string // how a chat becomes a prompt: auto, file, chatml, llama3, llama2, mistral, gemma
