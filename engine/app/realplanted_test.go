@@ -29,7 +29,7 @@ func plantedBugs() []planted {
 	id := sample.Draw(drawn, ask`}},
 		{"the tokens outside a row have no probability", "rows that grow, top-p 0.7, 1.5", "engine/remote/row.go", "600", []string{
 			"rest := r.rest(); rest > 0 {", "rest := r.rest(); rest < 0 {"}},
-		{"one seed for all prefixes", "draws of the server, 1", "engine/remote/score.go", "1200", []string{
+		{"one seed for all prefixes", "draws of the server, 1", "engine/remote/score.go", "12000", []string{
 			`	"strings"`, `	"strings"
 	"time"`,
 			`"/completion", q, &body`, "\"/completion\", struct {\n\t\tllamaQuestion\n\t\tSeed int `json:\"seed\"`\n\t}{q, time.Now().Nanosecond()}, &body"}},
