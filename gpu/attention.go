@@ -14,8 +14,8 @@ import (
 // the order of a sum depends only on the row's position. See kernels/cuda/src/attention.h.
 const keysPerSplit = 256
 
-// tensorHeads lists the head widths for which there is half-precision attention on tensor cores. For
-// each, it has the number of tiles of eight queries that the kernel for many rows takes at once.
+// tensorHeads lists the head widths for which there is half-precision attention on tensor cores. The
+// value is the number of tiles, of eight queries each, in a block of the kernel for many rows.
 var tensorHeads = map[int]int{64: 4, 80: 4, 96: 4, 128: 4, 256: 2}
 
 // mostFloatHeadDim is the widest head that attention over a float32 cache supports.
@@ -31,7 +31,7 @@ type cache struct {
 	memory   driver.Pointer // per layer: keys, then values; 0 when closed
 }
 
-// Cache reserves memory for all tokens of the shape. It stores half precision if the shape asks for
+// Cache reserves memory for all tokens of the shape. The cache has half precision if the shape asks for
 // F16 and there is a tensor-core kernel for the head's width, else float32.
 func (b *Backend) Cache(shape compute.CacheShape) (compute.Cache, error) {
 	require(shape.Layers > 0 && shape.Tokens > 0 && shape.KVHeads > 0 && shape.HeadDim > 0,
@@ -77,7 +77,7 @@ func (b *Backend) CheckCache(shape compute.CacheShape) error {
 	return nil
 }
 
-// CacheBytes returns the device memory of a cache, or −1 if the size overflows.
+// CacheBytes returns the size of a cache on the device, or −1 if it is above 2⁶² bytes.
 func (b *Backend) CacheBytes(shape compute.CacheShape) int64 {
 	perNumber := uint64(4)
 	if halfCache(shape) {
@@ -105,7 +105,7 @@ func paddedDim(shape compute.CacheShape) int {
 }
 
 // attentionBytes is the size of the scratch for the partial results of attention: one for each row,
-// head and split, with up to 8 query heads per key head. The scratch holds all rows of a pass if they
+// head and split, if 8 query heads read each key head. The scratch holds all rows of a pass if they
 // fit into 64 MiB, else as many as fit, at least one.
 func attentionBytes(shape compute.CacheShape, rows int) int64 {
 	const most, sharing = 64 << 20, 8
@@ -114,8 +114,8 @@ func attentionBytes(shape compute.CacheShape, rows int) int64 {
 	return max(min(int64(rows)*row, most), row)
 }
 
-// ScratchBytes is the size of the device memory that a pass needs besides its buffers of these rows
-// and columns: the scratch, and memory for choosing tokens, for distributions and for edited scores.
+// ScratchBytes is the device memory that passes need besides their buffers: the scratch, and memory
+// for choosing tokens, for distributions and for edited scores. buffers has the rows and columns of each.
 func (b *Backend) ScratchBytes(buffers [][2]int, shape compute.CacheShape) int64 {
 	var rounded, after, choosing int64
 	most := 0
@@ -207,8 +207,8 @@ func (c *cache) KeyValue(layer, token int, key, value []float32) error {
 	return nil
 }
 
-// Attend stores k and v after the tokens in the cache. Then row i attends to every earlier token,
-// to the rows before it, and to itself.
+// Attend stores k and v after the tokens in the cache. Then each row attends to all earlier tokens and
+// to itself; with a window, to the last a.Window of them.
 func (b *Backend) Attend(dst, q, k, v compute.Buffer, m int, cc compute.Cache, a compute.Attention) error {
 	c := cc.(*cache)
 	size := c.shape.KVHeads * c.shape.HeadDim

@@ -39,7 +39,7 @@ var _ compute.Backend = (*Backend)(nil)
 // tapesInFlight bounds how many tapes may wait for the device's thread before flush blocks.
 const tapesInFlight = 4
 
-// newBackend returns a Backend, whose Close closes the device. On error it closes the device itself.
+// newBackend returns a Backend, whose Close closes the device. On error newBackend closes the device.
 func newBackend(d device) (*Backend, error) {
 	texts, err := kernelTexts()
 	if err != nil {
@@ -78,7 +78,7 @@ func newBackend(d device) (*Backend, error) {
 // the attention's output have fewer blocks than most cards have multiprocessors.
 const promptRows = 512
 
-// Info describes the device. MemoryBytes is the memory that is free on it now.
+// Info describes the device. MemoryBytes is the memory that is free now, on the device.
 func (b *Backend) Info() compute.Info {
 	info := compute.Info{
 		Kind: "cuda", Name: b.info.Name, MemoryBytes: b.info.MemoryBytes, PromptRows: promptRows,

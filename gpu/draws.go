@@ -14,19 +14,20 @@ import (
 // the distribution q of each draft token, and the verdict.
 //
 // All of it lies in device memory and is written by queued work. So rounds with equally many draft
-// tokens replay the same graph, whatever their seeds, round numbers and values of filters. Only
-// turning top-k or top-p on or off changes the graph (see cuts). Distributions are not normalised:
-// a row of weights w stands for w / Σw. See kernels/cuda/src/softmax.cu.
+// tokens replay the same graph, whatever their seeds, round numbers and values of filters. A round has
+// another graph if top-k or top-p is turned on or off (cuts), if scores are edited or kept, or if the
+// draft has no q. Distributions are not normalised: a row of weights w stands for w / Σw. See
+// kernels/cuda/src/softmax.cu.
 type drawing struct {
 	by       compute.Sampling
-	memory   driver.Pointer // n results of 8 bytes, n probabilities of 4 bytes, then the settings
+	memory   driver.Pointer // with n = tokens.n: n results of 8 bytes, n probabilities of 4, the settings
 	settings driver.Pointer // filters of the target, filters of the draft, the round
 	q        weighing       // distributions of the draft tokens: (n−1, by.Vocab)
 	kept     driver.Pointer // (keptRows, by.Vocab) float32: draft scores for the screen; 0: not reserved yet
 	keptRows int
 }
 
-// The layout of settings, in words of 4 bytes. See kernels/cuda/src/filters.h and draw.h.
+// The sizes of Filters and Round, in words of 4 bytes. See kernels/cuda/src/filters.h and draw.h.
 const (
 	filterWords = 5
 	roundWords  = 6
@@ -56,8 +57,8 @@ func weighingBytes(rows, vocab int) int64 {
 	return int64(rows) * (4*int64(vocab) + 8*int64(slicesOf(vocab)))
 }
 
-// open reserves memory for rows of vocab numbers, unless it holds rows of this width already. The
-// sums come first because they need the stricter alignment.
+// open reserves memory for rows of vocab numbers, unless w has rows of this width already. For one w
+// the number of rows is always the same. The sums come first: they need the stricter alignment.
 func (w *weighing) open(b *Backend, what string, rows, vocab int) error {
 	if w.sums != 0 && w.vocab == vocab {
 		return nil
@@ -90,8 +91,8 @@ func (d *drawing) free(b *Backend) error {
 	return first(d.q.free(b), b.release(memory), b.release(d.kept))
 }
 
-// Sample sets the settings of a round. They become words of the tape, which one copy brings to the
-// device.
+// Sample sets the settings of a round: words of the tape, which a step of the tape copies to
+// d.settings.
 func (t *tokens) Sample(s compute.Sampling) error {
 	b, d := t.owner, &t.drawing
 	require(0 <= s.Drafts && s.Drafts < t.n && s.Drafts <= compute.MostDrafts,
@@ -168,8 +169,8 @@ func (l *logits) weigh(m int, f compute.Filters, filters, weights, sums driver.P
 	return nil
 }
 
-// Draw appends the draw of draft token number at to the tape. The token's distribution stays on the
-// device, because the verdict needs it as q.
+// Draw appends to the tape the draw of draft token at, counted from 1. The token's distribution stays
+// on the device, because the verdict needs it as q.
 func (b *Backend) Draw(x compute.Buffer, tt compute.Tokens, at int) error {
 	t, xb := tt.(*tokens), rowsOf(x, 0, 1)
 	d := &t.drawing
@@ -191,8 +192,8 @@ func (b *Backend) Draw(x compute.Buffer, tt compute.Tokens, at int) error {
 	return nil
 }
 
-// keep appends to the tape a copy of the scores that draft token i was drawn from. At i = 0 it
-// reserves memory for the whole draft, unless there is enough.
+// keep appends to the tape a copy of the scores that draft token i, counted from 0, was drawn from. At
+// i = 0 it reserves memory for the whole draft, unless there is enough.
 func (d *drawing) keep(b *Backend, i int, row driver.Pointer, vocab int) (err error) {
 	if i == 0 && d.keptRows < d.by.Keep {
 		b.flush() // the tape may have steps that write to this memory
@@ -209,7 +210,7 @@ func (d *drawing) keep(b *Backend, i int, row driver.Pointer, vocab int) (err er
 	return nil
 }
 
-// Kept copies the kept scores of the draft to the host.
+// Kept copies to the host the scores of the draft that Draw kept for the screen.
 func (t *tokens) Kept(dst []float32) (bytes int64, err error) {
 	b, d := t.owner, &t.drawing
 	require(d.kept != 0 && len(dst) == d.by.Keep*d.q.vocab,

@@ -8,10 +8,10 @@ import (
 	"specula/gpu/driver"
 )
 
-// Edited rounds. The scores of a pass are edited before they are judged, and restored in the same queue
-// of work: so whoever reads them later finds what the model gave.
+// Edited rounds. Penalties, biases and bans change the scores of a pass before the verdict. Work queued
+// after the verdict restores the scores, so that later readers find what the model gave.
 
-// The layout of edits, in words of 4 bytes. See kernels/cuda/src/edits.cu.
+// The sizes of Edits and of Edit, one listed token, in words of 4 bytes. See kernels/cuda/src/edits.cu.
 const (
 	editsWords = 4 + compute.MostDrafts
 	editWords  = 4
@@ -22,18 +22,18 @@ type editing struct {
 	due   *compute.Edits // for the next verdict; nil: none
 	saved driver.Pointer // (rows, most) pairs of an id and a score
 	rows  int
-	most  int // tokens of a row
+	most  int // edited tokens of a row that saved has room for
 }
 
-// Edit keeps e for the next verdict.
+// Edit sets the edits for the next verdict.
 func (t *tokens) Edit(e *compute.Edits) error {
 	require(len(e.Tokens) <= compute.MostEdits, "Edit of too many tokens")
 	t.editing.due = e
 	return t.owner.usable()
 }
 
-// roomForEdits is the number of tokens in a row for whose old scores there is room. It is a power of two, so
-// that a growing number of tokens seldom changes the steps of a round.
+// roomForEdits is for how many tokens of a row old scores get room if this many are edited. It is a power
+// of two, at least 1024, so that a growing number of tokens seldom changes the steps of a round.
 func roomForEdits(tokens int) int { return max(1024, roundUpToPower(tokens)) }
 
 // editingBytes is the most memory that edited rounds need for old scores.
@@ -101,7 +101,7 @@ func wordsOf(e *compute.Edits) []int32 {
 	return words
 }
 
-// editedRows are rows of scores, what changes them, and room for what they were.
+// editedRows are rows of scores, the edits, and room for the old scores.
 type editedRows struct {
 	scores driver.Pointer // (rows, vocab)
 	edits  driver.Pointer // words on the tape

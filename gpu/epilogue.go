@@ -6,10 +6,9 @@ import (
 )
 
 // In decoding, the small work between two products takes about as long as its launch alone (an
-// estimate: gap and small in gpu/check/model). joinEpilogues gives this work
-// to the product before it. For a norm, the block of the product that finishes last does the work;
-// for SwiGLU, of the blocks that compute the same columns, the one that finishes last
-// (kernels/cuda/src/epilogue.h).
+// estimate: gap and small in gpu/check/model). joinEpilogues gives this work to the first of the two
+// products. The block that finishes last computes a norm. A SwiGLU is computed by columns, 32 at a
+// time: by the last to finish of the blocks that compute these columns (kernels/cuda/src/epilogue.h).
 
 // epilogue is what a product does with its result: the last parameters of its kernel.
 type epilogue struct {
@@ -17,10 +16,10 @@ type epilogue struct {
 	arrived driver.Pointer // counters of finished blocks, all 0
 	to      driver.Pointer // the operand that is written
 	slabs   int
-	stream  driver.Pointer // this and the fields below are for a norm: the rows that the product is added to
+	stream  driver.Pointer // rows that the product is added to; this and the fields below are for a norm
 	weights driver.Pointer
 	eps     float32
-	threads int
+	threads int // of the separate norm: they decide the order of its sum
 }
 
 // productsThen are products with an epilogue.
@@ -32,8 +31,8 @@ type productsThen struct {
 func (o productsThen) launch() launch { return o.then(o.after) }
 
 const (
-	// mostNormed is the largest number of numbers that a norm in an epilogue may have, because one block
-	// computes them all. With more, a launch with a block for each row should be faster. It is a guess.
+	// mostNormed is the most numbers, rows times columns, of a norm in an epilogue: one block computes
+	// them all. For more, a launch with a block for each row should be faster. The limit is a guess.
 	mostNormed = 4096
 	// epilogueColumns is the number of columns of a SwiGLU that one block computes.
 	epilogueColumns = 32
@@ -65,7 +64,7 @@ func (b *Backend) openArrivals() (err error) {
 // that remain.
 func joinEpilogues(operations []operation, m epilogueMemory) []operation {
 	joined := operations[:0]
-	place := m.usual // where the operand lies now that the operations expect at m.usual
+	place := m.usual // where the operand now lies that the operations expect at m.usual
 	for _, o := range operations {
 		switch p := o.(type) {
 		case product:
@@ -112,7 +111,7 @@ func (o products) reading(usual, place driver.Pointer) products {
 func epilogueOf(o operation, before products) (epilogue, bool) {
 	rows, cols, form := before[0].rows, before[0].weight.rows, before[0].weight.format.Operand()
 	if before[0].by != (choices{}) {
-		return epilogue{}, false // no kernel for that
+		return epilogue{}, false // products of experts have no epilogue
 	}
 	switch o := o.(type) {
 	case swiGLUOperand:

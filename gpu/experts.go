@@ -12,7 +12,7 @@ import (
 var _ compute.Mixer = (*Backend)(nil)
 
 // routing has the experts that the rows of a pass chose, in device memory. A row's choice of rank r
-// has slot row·Used + r.
+// has slot row·Used + r. A group is up to 8 slots of one expert.
 type routing struct {
 	compute.Router
 	owner  *Backend
@@ -23,9 +23,9 @@ type routing struct {
 	most   int            // rows that there is room for
 	rows   int            // of the last Route
 
-	calls   int
-	seen    uint32 // what counts said when the host looked last
-	touched int
+	calls   int    // of Route
+	seen    uint32 // touched experts, as the host read them from counts last
+	touched int    // the same without overflow
 }
 
 // slots is the number of choices.
@@ -71,8 +71,8 @@ func (r *routing) Choices(row int, experts []int32) error {
 	})
 }
 
-// Touched waits for the device. If the device fails, it returns what it knew before; the next operation
-// returns the failure.
+// Touched waits for the device. If the device fails, Touched returns the number of touched experts
+// that was read last, and the next wait returns the failure.
 func (r *routing) Touched() compute.Touched {
 	b := r.owner
 	err := b.onDevice(func() error {
@@ -127,7 +127,7 @@ func (b *Backend) AddExpertBias(x compute.Buffer, r compute.Routing, bias comput
 	return nil
 }
 
-// Mix adds up the slots of each row.
+// Mix writes to each row of dst the sum of the row's slots, each times its share.
 func (b *Backend) Mix(dst, x compute.Buffer, r compute.Routing) error {
 	of := r.(*routing)
 	xb, d := rowsOf(x, 0, of.slots()), rowsOf(dst, 0, of.rows)

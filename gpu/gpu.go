@@ -7,16 +7,16 @@
 // the device's thread (queue.go): one goroutine locked to an OS thread, because a CUDA context
 // belongs to a thread.
 // When the same tape comes a second time, it is captured as a CUDA graph, which replays all
-// launches as one (graphs.go). The host waits only where it reads results: logits.go, tokens.go
+// launches as one (graphs.go). The host waits where it reads results, as in logits.go, tokens.go
 // and draws.go. So a whole round (draft steps, verification, residual draws) is queued before the
-// host looks. Most device memory is reserved when a model is loaded (memory.go, matrix.go,
+// host waits. Most device memory is reserved when a model is loaded (memory.go, matrix.go,
 // attention.go), some when a round first needs it (draws.go, logits.go). The kernels come from the
 // embedded PTX of kernels/cuda (kernels.go).
 //
 // Invariant, the law of engine/compute: the bits of a row do not depend on how many rows are
-// computed with it, so verification gives the bits of decoding. Matrix products use one
-// tensor-core tile and one split of the summed axis for every number of rows; attention splits
-// keys at fixed positions.
+// computed with it, so verification gives the bits of decoding. For every number of rows, matrix
+// products use the same tensor-core tile and divide the summed axis alike. Attention splits keys at
+// fixed positions.
 //
 // The driver library is looked up when the program runs, never when it is built. One program
 // therefore starts with and without a GPU, and says which it has and why.
@@ -41,7 +41,7 @@ var ErrNoDevice = errors.New("no CUDA device")
 // Open opens the device called name: "cuda" or "cuda:N", N from 0. It compiles all kernels but those of
 // weight formats, so that a card that cannot run them is found here and not in the middle of a reply. If
 // name is no such name, or the device cannot be opened or cannot run the kernels, the error wraps
-// ErrNoDevice and says what is missing. An error of ctx, or of reserving device memory, does not wrap it.
+// ErrNoDevice and says what is missing. Other errors, as of ctx or for lack of memory, do not wrap it.
 func Open(ctx context.Context, name string) (compute.Backend, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -79,8 +79,8 @@ func ordinalOf(name string) (int, error) {
 	return n, nil
 }
 
-// kernelTexts returns the PTX of all modules, by module name. All backends share it: it has some
-// megabytes.
+// kernelTexts returns the PTX of all modules, by module name. All backends share the texts, which have
+// some megabytes.
 var kernelTexts = sync.OnceValues(func() (map[string]string, error) {
 	texts := map[string]string{}
 	for _, name := range cuda.Modules() {

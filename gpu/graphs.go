@@ -7,7 +7,7 @@ type recording struct {
 	steps   []step
 	graph   driver.Graph
 	state   recordingState
-	lastUse int
+	lastUse int // recordings.uses when a tape used it last
 }
 
 type recordingState int
@@ -26,7 +26,7 @@ const mostRecordings = 96
 // Use them on the device's thread only.
 type recordings struct {
 	byHash map[uint64]*recording
-	uses   int
+	uses   int // calls of find so far
 }
 
 // find returns the recording of a tape. If there is none, it makes one, and isNew is true.

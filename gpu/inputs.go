@@ -11,15 +11,15 @@ import (
 // the stream runs one tape after the other.
 type inputs struct {
 	words  driver.Pointer
-	pinned []byte // inputSlots slots of inputBytes
-	passed [inputSlots]driver.Event
-	used   [inputSlots]bool
+	pinned []byte                   // inputSlots slots of inputBytes
+	passed [inputSlots]driver.Event // the copy from the slot is done
+	used   [inputSlots]bool         // a copy from the slot was queued after the host last waited
 	next   int
 }
 
 const (
 	inputSlots = 8
-	inputWords = 1 << 17
+	inputWords = 1 << 17 // the most words of a tape
 	inputBytes = 4 * inputWords
 )
 
@@ -44,7 +44,7 @@ func (in *inputs) send(d device, s driver.Stream, words []int32) error {
 	}
 	slot := in.next
 	in.next = (slot + 1) % inputSlots
-	if in.used[slot] { // the host has not waited since: the slot's last copy may still run
+	if in.used[slot] { // the slot's last copy may still run
 		if err := d.WaitHost(in.passed[slot]); err != nil {
 			return err
 		}

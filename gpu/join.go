@@ -19,10 +19,10 @@ func join(operations []operation) []operation {
 	return joined
 }
 
-// before returns the operation that stands places places before the last one. ok is false if there
-// is none, or if it is not a T.
-func before[T operation](operations []operation, places int) (o T, ok bool) {
-	if i := len(operations) - 1 - places; i >= 0 {
+// before returns the operation n before the last one; n = 0 is the last. ok is false if there is none,
+// or if it is not a T.
+func before[T operation](operations []operation, n int) (o T, ok bool) {
+	if i := len(operations) - 1 - n; i >= 0 {
 		o, ok = operations[i].(T)
 	}
 	return o, ok

@@ -23,8 +23,8 @@ type kernel struct {
 // freeShared is the shared memory, in bytes, that a launch may ask for without SetDynamicShared.
 const freeShared = 48 << 10
 
-// library finds kernels by name. It compiles a PTX text when compile is called, or else when a kernel
-// in it is first asked for.
+// library finds kernels by name. It compiles a PTX text when load is called, or when a kernel in the
+// text is first asked for.
 type library struct {
 	device  device
 	texts   map[string]string // by module name
@@ -74,7 +74,8 @@ func (l *library) prepare(name string, arguments, sharedBytes int) (*kernel, err
 	return k, nil
 }
 
-// find compiles a kernel. Call it on the device's thread.
+// find compiles the module of a kernel, unless that is done already, and finds the kernel in it. Call it
+// on the device's thread.
 func (l *library) find(name string, arguments int) (*kernel, error) {
 	home, ok := l.home[name]
 	if !ok {

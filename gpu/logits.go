@@ -13,12 +13,12 @@ type logits struct {
 	owner      *Backend
 	x          *buffer
 	rows       int
-	movedBytes int64
-	syncs      int
+	movedBytes int64 // that came to the host since Logits
+	syncs      int   // how often the host waited since Logits
 
-	peaks driver.Pointer // (MaxRows, slices): the best score of each slice
+	peaks driver.Pointer // (MaxRows, slices): the best score of each slice, sliceTokens scores
 	best  driver.Pointer // (MaxRows) int32: the best id of each row
-	cuts  driver.Pointer // (MaxRows) keys of 8 bytes; 0 until a filter needs them
+	cuts  driver.Pointer // (MaxRows) keys of 8 bytes; 0 until top-k or top-p is used
 	p     weighing       // the target's distributions, (MaxRows, vocab); empty until a round is sampled
 	from  int            // host has the rows from … rows−1
 	host  []float32      // (MaxRows, vocab)

@@ -218,7 +218,7 @@ func roundedBytes(rows, cols int) int64 {
 type rounded struct {
 	from *buffer // nil: nothing
 	rows int
-	kind string
+	kind string // Activations of the product's format
 }
 
 // changed must be called before a buffer is written. If the scratch holds converted rows of the buffer,

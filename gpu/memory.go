@@ -85,9 +85,9 @@ func (b *Backend) Buffer(maxRows, cols int) (compute.Buffer, error) {
 // passes.
 type scratch struct {
 	rounded  area // activations in the form that products read
-	after    area // the same for few rows, written by the epilogue of a product that reads rounded
+	after    area // a second place for few such rows: an epilogue writes where its product does not read
 	attended area // partial results of attention
-	rows     int  // of the largest buffer
+	rows     int  // of the buffer with the most rows
 }
 
 type area struct {

@@ -135,7 +135,8 @@ func (o swiGLU) launch() launch {
 	return launchOf("swiglu", strided(o.n, 0), address(o.gate), address(o.up), whole(o.n))
 }
 
-// activate replaces n numbers of x by their activation, times the numbers of y if y is not 0.
+// activate replaces n numbers of x by their activation, times the numbers of y if y is not 0. See
+// Activate for ClampedSwiGLU.
 type activate struct {
 	x, y driver.Pointer
 	n    int
@@ -165,7 +166,7 @@ func (o scaleRows) launch() launch {
 	return launchOf("scale_rows", strided(o.n, 0), address(o.x), real(o.factor), whole(o.n))
 }
 
-// capRows keeps n numbers between −limit and limit.
+// capRows replaces n numbers v by limit·tanh(v/limit).
 type capRows struct {
 	x     driver.Pointer
 	limit float32

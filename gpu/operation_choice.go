@@ -23,7 +23,7 @@ func (o findPeaks) launch() launch {
 }
 
 // chooseBest writes the best id of each row to ids, or −1 for a row whose scores are not finite. If
-// feed is not 0, it also writes there the id that the next pass reads, which is valid in every case.
+// feed is not 0, it also writes the ids there for the next pass, with 0 instead of −1.
 type chooseBest struct {
 	peaks       driver.Pointer // (rows, slices), as findPeaks leaves them
 	ids, feed   driver.Pointer // (rows) int32
@@ -39,7 +39,7 @@ func (o chooseBest) launch() launch {
 type acceptBest struct {
 	drafts  driver.Pointer // (n) int32
 	best    driver.Pointer // (n+1) int32
-	verdict driver.Pointer // (n+1) int32: see tokens.verdict
+	verdict driver.Pointer // (n+1) int32: the draft, then the verdict's word (see acceptedShift)
 	n       int
 }
 

@@ -9,7 +9,7 @@ type route struct {
 	routing
 	scores  driver.Pointer // (rows, Experts)
 	bias    driver.Pointer // (Experts); 0: none
-	arrived driver.Pointer // a counter of finished blocks, 0
+	arrived driver.Pointer // a counter of finished blocks, 0 between launches
 }
 
 func (o route) launch() launch {
@@ -22,8 +22,8 @@ func (o route) launch() launch {
 type choices struct {
 	counts, groups driver.Pointer // as in routing
 	slots          int
-	most           int // groups
-	used           int // slots of a row of activations
+	most           int // groups that the launch has room for
+	used           int // slots of a row of activations: Used, or 1 if each slot has its own row
 }
 
 // addExpertBias adds to each slot the bias of its expert.

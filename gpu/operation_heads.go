@@ -85,15 +85,16 @@ type attend struct {
 	part     partial
 	q        driver.Pointer // (rows, heads·headDim)
 	cache    layerCache
-	position driver.Pointer // int32: the position of row 0 of the pass
-	from     int            // number of the first of the rows within the pass
+	position driver.Pointer // int32: the position of the first row that Attend was given
+	from     int            // rows that Attend was given before these
 	rows     int
 	scale    float32
 	window   int     // 0: none
 	limit    float32 // soft cap of the scores; 0: none
 }
 
-// partial is the scratch for the partial results of some rows.
+// partial is the scratch for the partial results of some rows: sums has the weighted sums of values,
+// stats the largest scores and the sums of weights.
 type partial struct {
 	sums, stats            driver.Pointer // (rows, heads, splits, headDim) and (rows, heads, splits, 2)
 	heads, splits, headDim int

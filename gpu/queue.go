@@ -24,8 +24,9 @@ func (b *Backend) lower(steps []step, operations ...operation) ([]step, error) {
 	return steps, nil
 }
 
-// flush hands the tape to the device's thread. It blocks only while tapesInFlight tapes wait for that
-// thread. If an operation has no kernel, the next wait returns the error.
+// flush hands the tape to the device's thread. It blocks while tapesInFlight tapes wait for that thread,
+// and when a kernel is used for the first time. If an operation has no kernel, the next wait returns the
+// error.
 func (b *Backend) flush() {
 	if len(b.tape.operations) == 0 {
 		b.tape.reset()
@@ -67,7 +68,8 @@ func (b *Backend) onDevice(f func() error) error {
 	})
 }
 
-// play queues the work of a tape: step by step if the same steps come for the first time, else as a graph.
+// play queues the work of a tape: step by step if the same steps come for the first time or cannot be
+// captured, else as a graph.
 func (b *Backend) play(t *tape) error {
 	if err := b.uploads.join(b.device, b.stream); err != nil {
 		return err

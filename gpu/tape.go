@@ -6,17 +6,18 @@ import (
 	"specula/gpu/driver"
 )
 
-// tape is the work of one pass. The methods of Backend append operations to it. flush joins
-// neighbouring operations and turns each into a step. The device's thread queues all steps at once.
+// tape is the work of one pass, or of all passes of a draft. The methods of Backend append operations
+// to it. flush joins neighbouring operations and turns each into a step. The device's thread queues all
+// steps at once.
 //
-// What changes from pass to pass, token ids and positions, is not in the steps. Kernels read it as
+// What changes from pass to pass, as token ids and positions, is not in the steps. Kernels read it as
 // words from device memory. So passes with the same number of rows have the same steps, and a graph
-// captured from one replays them all. Only attention over longer text changes the steps, at each
-// power of two of splits (see Attend).
+// captured from one replays them all. Attention over longer text changes the steps, at each power of
+// two of splits (see Attend).
 type tape struct {
 	operations []operation
 	steps      []step     // what the operations become; filled by Backend.flush
-	words      []int32    // ids and positions; copied to the device (Backend.inputs) before the first step
+	words      []int32    // ids, positions, settings and edits; on the device before the first step
 	positions  []position // positions of the current pass that already have a word
 }
 

@@ -14,8 +14,8 @@ type tokens struct {
 	owner          *Backend
 	memory         driver.Pointer // (3, n) int32: chosen, fed, verdict
 	n              int
-	marked, judged driver.Event
-	timed          bool // Mark was called after the last verdict
+	marked, judged driver.Event // the device reached the last Mark, the last verdict
+	timed          bool         // Mark was called after the last verdict
 	drawing        drawing
 	editing        editing
 }

@@ -7,8 +7,8 @@ import "specula/gpu/driver"
 type uploader struct {
 	stream   driver.Stream
 	pieces   [2][]byte
-	copied   [2]driver.Event
-	busy     [2]bool
+	copied   [2]driver.Event // the last copy from the piece is done
+	busy     [2]bool         // a copy from the piece was ever queued
 	next     int
 	unjoined bool // the main stream does not wait for the last copy yet; used on the device's thread only
 }

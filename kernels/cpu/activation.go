@@ -12,8 +12,9 @@ const (
 	ClampedSwiGLU                   // a function of two numbers, gate and up: see GateClamped
 )
 
-// Activate replaces each x by the activation of x. Sources: Hendrycks and Gimpel, Gaussian Error
-// Linear Units, 2016 (the approximation by tanh); So et al., Primer, 2021 (squared ReLU).
+// Activate replaces each x by the activation of x; f is not ClampedSwiGLU. Sources: Hendrycks and
+// Gimpel, Gaussian Error Linear Units, 2016 (the approximation by tanh); So et al., Primer, 2021
+// (squared ReLU).
 func Activate(x []float32, f Activation) {
 	switch f {
 	case GELU:
@@ -54,7 +55,7 @@ func TimesFactor(x []float32, factor float32) { times(x, factor) }
 // geluLinear and geluCubic are the factors of x and x³ in 2u.
 const (
 	geluLinear = 1.5957691  // 2·√(2/π)
-	geluCubic  = 0.07135481 // 0.044715 times that
+	geluCubic  = 0.07135481 // 0.044715·geluLinear
 )
 
 func geluGeneric(x []float32) {

@@ -18,8 +18,8 @@ const (
 	// read it; with fewer groups, each converts it while reading. Heads of more than mostWidened
 	// numbers are not converted before use: the converted split would not fit into the cache.
 	leastWidened, mostWidened = 3, 128
-	// itemsPerThread is the least number of items for each thread: with several items each, threads
-	// end at about the same time.
+	// itemsPerThread is how many items each thread should get: with several, threads end at about the
+	// same time.
 	itemsPerThread = 4
 )
 
@@ -45,7 +45,7 @@ type Attention struct {
 func (t *Attention) sharing() int { return t.Heads / t.KV.heads }
 
 // rowsPerItem returns the number of rows in an item. The more rows, the more often a split is used
-// after it was read from memory. The queries of an item fill at least one group.
+// after it was read from memory. The queries of an item fill a group, if there are so many rows.
 func (t *Attention) rowsPerItem() int {
 	group := max(1, queriesAtOnce/t.sharing())
 	most := max(group, mostGroups*queriesAtOnce/t.sharing())

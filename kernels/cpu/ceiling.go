@@ -12,10 +12,10 @@ type Ceilings struct {
 
 const (
 	readBytes   = 256 << 20 // many times the size of the caches
-	readPiece   = 1 << 20
-	peakLoops   = 20_000
-	peakChains  = 12 // as in the assembly
-	ceilingRuns = 5
+	readPiece   = 1 << 20   // bytes of an item of reading
+	peakLoops   = 20_000    // turns of the loop in an item of peakTask
+	peakChains  = 12        // independent sums in the assembly's loop
+	ceilingRuns = 5         // of each measurement; the fastest counts
 )
 
 // MeasureCeilings measures the limits. It takes about a tenth of a second.

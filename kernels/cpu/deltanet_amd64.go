@@ -51,7 +51,7 @@ func deltaStep(dst, out, s, key, change, query []float32, decay float32) {
 	}
 }
 
-// deltaStepRecall is deltaStepRecallGeneric. With AVX-512 the state is read once for both.
+// deltaStepRecall is deltaStepRecallGeneric. With AVX-512 one reading of the state serves both steps.
 func deltaStepRecall(dst, out, recalled, s, key, change, query, nextKey []float32, decay, nextDecay float32) {
 	n := len(change)
 	if !wideDelta(n) {

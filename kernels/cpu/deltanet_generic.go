@@ -11,8 +11,9 @@ func deltaRecallGeneric(recalled, s, key []float32, decay float32) {
 	}
 }
 
-// deltaStepGeneric writes the new state s·decay + key ⊗ change to dst, and the sum of its rows weighted
-// by query to out. dst may be s. If dst is nil, only out is written; if out is nil, only dst.
+// deltaStepGeneric writes the new state s·decay + key ⊗ change to dst, and the sum of the new state's
+// rows, weighted by query, to out. dst may be s. If dst is nil, only out is written; if out is nil, only
+// dst.
 func deltaStepGeneric(dst, out, s, key, change, query []float32, decay float32) {
 	n := len(change)
 	clear(out)

@@ -4,13 +4,13 @@ import "fmt"
 
 // KV holds the keys and values of one layer, separately for each head. Keys are (Heads, tokens/16,
 // KeyDim, 16): a vector register holds number d of 16 keys. Values are (Heads, tokens, ValueDim).
-// All numbers have the type kept.
+// kept is the type of all numbers.
 type KV struct {
 	kept             KVType
 	heads            int
 	keyDim, valueDim int
-	tokens           int // capacity, a multiple of 16
-	ring             bool
+	tokens           int  // capacity, a multiple of 16
+	ring             bool // see KVShape.Ring
 
 	// Only the two slices of the KV's type are used.
 	keys, values           []float32
@@ -150,8 +150,8 @@ func (kv *KV) Load(token int, key, value []float32) {
 	}
 }
 
-// Copy copies n tokens of src, starting at from, to the places of the tokens from to on. Both KVs have
-// the same type and heads. to, from and n are multiples of KeysPerBlock.
+// Copy copies the tokens from … from+n−1 of src; they become the tokens to … to+n−1. Both KVs have the
+// same type and heads. to, from and n are multiples of KeysPerBlock.
 func (kv *KV) Copy(to int, src *KV, from, n int) {
 	for done := 0; done < n; done += KeysPerBlock {
 		for h := range kv.heads {

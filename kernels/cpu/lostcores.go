@@ -40,7 +40,7 @@ const (
 	// After forgetAfter good windows the next rest is a short one.
 	forgetAfter = 50
 	// With n−1 of n threads, a pass takes n/(n−1) times as long if arithmetic limits its speed, and
-	// less than that if memory does. So a thread rests if more than restGain/n of the time is lost.
+	// less than that if memory does. So a thread rests if at least restGain/n of the time is lost.
 	restGain = 0.8
 )
 

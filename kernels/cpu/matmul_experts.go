@@ -208,7 +208,7 @@ func (t *ExpertProducts) itemsEach() (n int) {
 // Full reports whether there is no room for another product.
 func (t *ExpertProducts) Full() bool { return t.n == len(t.products) }
 
-// Add adds a product, and returns its work: the number of multiplications.
+// Add adds a product, and returns an estimate of its time, in multiplications.
 func (t *ExpertProducts) Add(p MatMulExperts) (work int) {
 	t.products[t.n] = p
 	t.n++

@@ -94,9 +94,9 @@ func (t *MatMulFloat) prefetchNextBlock(rows, g, groups int) prefetch {
 }
 
 // prefetchRows prefetches the columns in use two items further on: one line for each weight row that
-// the kernel for m rows multiplies together. If a line has 32 columns, a kernel with four weight rows
-// prefetches two lines in turn; one with two weight rows prefetches each line twice. The second
-// prefetch helps, because the processor drops requests when memory is too busy.
+// the kernel for m rows multiplies together. If a line has 32 columns, and so lasts for two steps, a
+// kernel with four weight rows prefetches the lines of two rows in each step. One with two weight rows
+// prefetches each line twice, which helps: the processor drops requests when memory is too busy.
 func (t *MatMulFloat) prefetchRows(m int) prefetch {
 	size := t.Cols * t.Type.bytes
 	p := prefetch{ahead: 2 * floatRows * size, apart: size, pace: lanes * t.Type.bytes,

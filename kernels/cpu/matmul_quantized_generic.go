@@ -151,7 +151,7 @@ func (f Format) signed(signed, quants *[Block]uint8) {
 }
 
 // nextField returns the lowest sum in a word, and the word with the other sums. A negative lowest sum
-// has borrowed from the next one; subtracting it undoes that.
+// has borrowed from the next sum; subtracting the lowest gives that back.
 func nextField(packed int64) (sum int32, above int64) {
 	const other = 64 - fieldBits
 	low := packed << other >> other

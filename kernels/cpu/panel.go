@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// Block is the number of weights that share a scale. It is the same for activations.
+	// Block is the number of columns of a tile, and the number of activations that share a scale.
 	Block         = layout.Columns
 	panelRows     = layout.Rows
 	tilesPerSuper = layout.TilesPerSuper
@@ -21,7 +21,7 @@ const (
 //
 // A panel holds 32 rows as a sequence of tiles of 32 columns. A tile consists of: the scales of the
 // 32 rows in half precision and, if the format has them, the minima; then the upper bits of the
-// quants; then the quants. Four neighbouring columns of a row form a lane of four bytes, 32 lanes
+// quants; then the lower bits. Four neighbouring columns of a row form a lane of four bytes, 32 lanes
 // form a vector, and 8 vectors form the tile. If the lower part of a quant has four bits, vector v
 // has columns 4v … 4v+3 in its low nibbles and columns 4v+16 … 4v+19 in its high nibbles. In
 // formats with super-blocks, the scales (d) and minima in half precision come once before eight tiles,

@@ -113,7 +113,7 @@ func (p *Pool) Run(t Task, items, work int) {
 
 // RunAll computes a program of at most MostPhases phases and returns when all are done. Work only
 // decides whether the items are shared between threads, and how finely. A program runs on the
-// caller's thread alone if its work is too small to share, or if that was measured to be faster. If
+// caller's thread alone if its work is too small to share, or if one thread was measured to be faster. If
 // a task panics, so does RunAll: in a program on the caller's thread alone, with the task's value; in
 // a shared program, after the program has ended, with a text of value and stack.
 func (p *Pool) RunAll(program []Phase) {
@@ -220,8 +220,8 @@ func (p *Pool) walk(program uint64, t *thread) {
 	}
 }
 
-// await polls until the other threads have finished their last chunks of a phase. It returns false
-// to a worker if the next program has begun.
+// await waits until the other threads have finished their last chunks of a phase: it polls, and after
+// polling.patience pauses it naps. It returns false to a worker if the next program has begun.
 func (p *Pool) await(s *sharedPhase, program uint64, caller bool, t *thread) bool {
 	if s.left.Load() == 0 {
 		return true

@@ -14,7 +14,7 @@ const (
 	scaledSumAt = layout.ScaledSumAt
 	recordBytes = layout.RecordBytes
 
-	recordsAtOnce = 16
+	recordsAtOnce = 16 // that an AMX tile reads
 )
 
 // Quantized holds activations (m, cols) as integers, quantised by the rule of ref.QuantizeRow.

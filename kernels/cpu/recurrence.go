@@ -44,8 +44,8 @@ func (t *Recurrence) Do(from, to int) {
 	}
 }
 
-// head computes all tokens of a head. Next to each token's row, the row after it is prepared: a delta net
-// recalls for it while the state passes by.
+// head computes all tokens of a head. Before a token is computed, the row of the next token is prepared: a
+// delta net then reads the state once to change it and to recall for the next key.
 func (t *Recurrence) head(head int, row, next *recurrentRow) {
 	s := t.State.shape
 	size := s.KeyDim * s.ValueDim

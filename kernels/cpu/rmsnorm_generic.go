@@ -1,7 +1,7 @@
 package cpu
 
-// squaresGeneric is Σ x², summed and folded in the lanes of ref.Dot. Unlike ref.Dot it rounds each
-// square before adding it, because portable code has no fast fused operation. It reads the row twice
+// squaresGeneric is Σ x², in the order of ref.Dot. Unlike ref.Dot it rounds each square before adding
+// it, because portable code has no fast fused operation. It reads the row twice
 // and sums eight lanes each time, because most processors have too few registers for sixteen sums.
 func squaresGeneric(x []float32) float32 {
 	whole := x[:len(x)/lanes*lanes]

@@ -39,7 +39,7 @@ func (w Ways) String() string {
 	return "many rows are faster if float weights are converted " + when + "; " + w.said()
 }
 
-// said says which ways were chosen. It is no String, which the products that embed p would have, too.
+// said says which ways were chosen. Products embed Prefetching, so a method String would be theirs, too.
 func (p Prefetching) said() string {
 	one, few := "one row's weights pass by the last-level cache", "first"
 	if p.FillCaches {

@@ -20,12 +20,12 @@ type Format struct {
 
 	slabBytes   int
 	file        *format.Format // in which the weights come
-	mostRanges  int
-	groupHeader int // bytes before the slabs of a group of 8 rows of activations
-	groupSlab   int // bytes of a group of 8 rows of activations for a slab of weights
-	blockGroups int // groups of 8 rows per block, in the kernel for many rows
-	stages      int // how many stages in shared memory the kernel for many rows has; see src/matmul.h
-	pieces      int // how many stages a slab takes
+	mostRanges  int            // limit of Ranges
+	groupHeader int            // bytes before the slabs of a group of 8 rows of activations
+	groupSlab   int            // bytes of a group of 8 rows of activations for a slab of weights
+	blockGroups int            // groups of 8 rows per block, in the kernel for many rows
+	stages      int            // how many stages in shared memory the kernel for many rows has; see src/matmul.h
+	pieces      int            // how many stages a slab takes
 	pack        func(f *Format, slab []byte, rows *[tileRows][]byte)
 }
 
@@ -51,8 +51,8 @@ func (f *Format) Bytes(rows, cols int) int { return Tiles(rows) * f.Slabs(cols) 
 
 // ActivationBytes is the size of m rows of activations in the form that the products read. It
 // counts whole groups of 8 rows: a product reads 1, 2, or a multiple of 4 groups. Bytes of missing
-// rows may have any value. Rows 32 and on lie in memory as if they were the first rows, so a product
-// may begin at any multiple of 32.
+// rows may have any value. A group does not depend on the rows before it, so a product may begin at any
+// multiple of 32 rows.
 func (f *Format) ActivationBytes(m, cols int) int {
 	groups := ceil(m, groupRows)
 	if groups > 2 {

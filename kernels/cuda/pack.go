@@ -7,9 +7,9 @@ import (
 	"specula/kernels/format"
 )
 
-// words visits the four-byte words of 512 bytes in the order in which tensor cores read them: at
-// place is the word of row r, bytes k … k+3. A row is 32 bytes: 32 numbers of one byte, or 16 of
-// two.
+// words visits the four-byte words of 16 rows of 32 bytes, in the order in which tensor cores read
+// them. place is the word's offset in bytes; the word has bytes k … k+3 of row r. The 32 bytes are 32
+// numbers of one byte, or 16 of two.
 func words(visit func(place, r, k int)) {
 	for lane := range 32 {
 		for i := range 4 {
@@ -94,7 +94,7 @@ func exponentOf(scale uint16) byte {
 // putScales writes what the weights of a block of row r have besides their quants.
 func (f *Format) putScales(scales []byte, r, block int, s *format.Share) {
 	le := binary.LittleEndian
-	switch place := r%8*2 + r/8; { // the row's place among the rows of a lane
+	switch place := r%8*2 + r/8; { // the row's place in the order 0, 8, 1, 9, …, 7, 15
 	case f.file.Factors == format.SixBits:
 		scales[r*16+block], scales[r*16+8+block] = s.Factors[0], s.Factors[1]
 		le.PutUint16(scales[256+4*place:], s.Scale)

@@ -10,8 +10,8 @@ import (
 
 // StoredAs returns the type in which the GPU keeps weights of a type that has no kernels of its own,
 // and whether all weights keep their values. BF16 holds formats whose scale is a power of two or has
-// eight bits. Of the other formats without a minimum, Q8_0 holds those with one scale per 32 weights,
-// and Q6_K those with a factor per 16 weights and quants from −32 to 31. The rest is rounded to half
+// eight bits. Of the other formats without a minimum, Q8_0 holds those without factors. Q6_K holds those
+// with signed factors whose quants stand for −32 to 31 and whose Unit is 1. The rest is rounded to half
 // precision.
 func StoredAs(number uint32) (as *Format, exact bool) {
 	f := format.Find(number)

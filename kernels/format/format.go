@@ -16,7 +16,7 @@ import (
 	"strings"
 )
 
-// Tile is the number of weights that share a scale and a minimum. A block holds 1, 2, 4 or 8 tiles.
+// Tile is how many neighbouring weights Read unpacks together. A block holds 1, 2, 4 or 8 tiles.
 const Tile = 32
 
 // Format is a tensor type. A block holds BlockElements weights in BlockBytes bytes.
@@ -119,7 +119,7 @@ func CanLoad(number uint32) bool {
 	return slices.ContainsFunc(loadable, func(f Format) bool { return f.Type == number })
 }
 
-// Quantised returns those of Loadable that are multiplied as integers.
+// Quantised returns those of Loadable that are quantised.
 func Quantised() []*Format {
 	var some []*Format
 	for _, f := range Loadable() {

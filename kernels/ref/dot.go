@@ -5,7 +5,7 @@ const Lanes = 16
 
 // Dot is the inner product of w and x, defined to the bit. Element k belongs to lane k mod 16. Each
 // lane adds its products in ascending k, starting from zero, with product and sum rounded once
-// (FMA). Then the lanes are folded by halves: 0..7 += 8..15, 0..3 += 4..7, 0..1 += 2..3, 0 += 1.
+// (FMA). Then the lanes are added by halves: 0..7 += 8..15, 0..3 += 4..7, 0..1 += 2..3, 0 += 1.
 func Dot(w, x []float32) float32 {
 	var lane [Lanes]float32
 	for k := range w {

@@ -41,7 +41,7 @@ type part struct {
 	mins   [2]int32 // factors of the minimum
 }
 
-// unpackRow returns the first parts of a row of blocks.
+// unpackRow returns the first parts of a row of blocks, as many as parts says.
 func (f Format) unpackRow(row []byte, parts int) []part {
 	list, perBlock := make([]part, parts), f.BlockElements/Block
 	for i := range list {

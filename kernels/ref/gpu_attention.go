@@ -99,9 +99,9 @@ func attendInSplits(dst []float32, sight Sight, attend func(start, keys int) Spl
 	CombineSplits(dst, splits)
 }
 
-// weigh replaces the scores of a split by their rounded weights; the first hidden keys get the
-// weight 0. It returns a split with the largest score of the other keys, the sum of all weights,
-// and values that are still 0. Key j belongs to lane j mod 32. A lane adds its keys in ascending
+// weigh replaces the scores of a split by their rounded weights. hidden is the number of keys before the
+// window; they get the weight 0. The returned Split has the largest score of the other keys, the sum of
+// all weights, and zeros for values. Key j belongs to lane j mod 32. A lane adds its keys in ascending
 // order, and the lanes are added as in WarpSum.
 func weigh(scores []float32, hidden int, round func(float32) float32, headDim int) Split {
 	largest := float32(math.Inf(-1))

@@ -6,7 +6,7 @@ import "math"
 type Edits struct {
 	Repeat, Frequency, Presence float32 // Repeat is 0 without penalties
 	Tokens                      []Edit  // in ascending order of ids, each once
-	Leaving                     []int32 // the token that leaves the window of the penalties when draft token i enters it; −1: none
+	Leaving                     []int32 // the token that counts once less when draft token i counts; −1: none
 }
 
 // Edit is what changes the score of one token.
@@ -14,7 +14,7 @@ type Edit struct {
 	ID     int32
 	Count  int32 // how often penalties count the token before the round
 	Bias   float32
-	Banned int32 // the token is banned in the rows before this one
+	Banned int32 // the token is banned in rows 0 … Banned−1 of the round
 }
 
 // EditRow edits a row that stands after the draft tokens in draft.
@@ -64,7 +64,7 @@ func PenaliseScore(score, repeat, frequency, presence float32, count int32) floa
 	return finiteScore(score, fewer-float32(float32(count)*frequency)-presence)
 }
 
-// finiteScore makes a score finite, unless its token was forbidden. It keeps NaN.
+// finiteScore bounds an edited score to finite numbers. A score that was −Inf stays so; NaN stays, too.
 func finiteScore(was, score float32) float32 {
 	if was < -math.MaxFloat32 {
 		return was

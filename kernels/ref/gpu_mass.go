@@ -29,7 +29,7 @@ func split(v float32) (mantissa uint64, exponent int) {
 // weights of 1 has a sum below 2^63.
 func massUnit(vocab int) int { return 63 - bits.Len(uint(vocab)) }
 
-// shareOf returns the share of an integer, rounded down. The share is below 1.
+// shareOf returns share · all, rounded down. share is below 1.
 func shareOf(share float32, all uint64) uint64 {
 	mantissa, exponent := split(share)
 	x := product(mantissa, all)

@@ -2,8 +2,8 @@ package ref
 
 import "math"
 
-// KeyOf orders tokens as the GPU does. A larger score gives a larger key; among equal scores, a
-// smaller id does. NaN is above everything, and −0 equals 0.
+// KeyOf orders tokens as the GPU does. A larger score gives a larger key. Among equal scores, a smaller
+// id gives a larger key. NaN is above everything, and −0 equals 0.
 func KeyOf(score float32, id int) uint64 {
 	u := math.Float32bits(score)
 	switch {

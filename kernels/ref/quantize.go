@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Block is the number of weights that share a scale. It is the same for activations.
+// Block is the number of activations that share a scale, and of weights that are unpacked together.
 const Block = 32
 
 // SmallestMagnitude is the limit below which a block of activations, by its largest magnitude, is

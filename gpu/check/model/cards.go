@@ -30,7 +30,7 @@ const (
 	small        = 1.3  // µs that a kernel with little work takes
 	ramp         = 1.3  // µs that a product loses until its first blocks compute and after most have ended
 	slots        = 2.9  // instructions that a multiprocessor issues in a clock if it has many warps; the hardware allows 4
-	slotsOfTile  = 2.0  // the same with 8 warps
+	slotsOfTile  = 2.0  // instructions that it issues in a clock with 8 warps, for kernels of many rows
 	mmaOfPeak    = 0.62 // share of the peak rate that mma reaches on Hopper's tensor cores; elsewhere 1
 	launchesPeer = 16   // launches per layer in llama.cpp
 )

@@ -109,8 +109,8 @@ func table(loops []loop) string {
 // mostGrowth is by how many percent a loop may grow.
 const mostGrowth = 5
 
-// grown lists the loops that have more than mostGrowth percent more instructions than in the text
-// known, which is that of loops.txt, or are not in it.
+// grown lists the loops that are not in known, the text of loops.txt, or have more instructions than
+// there by over mostGrowth percent.
 func grown(known string, loops []loop) (list []string) {
 	was := map[string]float64{}
 	for line := range strings.Lines(known) {

@@ -24,16 +24,16 @@ const (
 // only a certain number of requests under way; a request beyond this number delays all later ones.
 type ahead512 interface {
 	head()               // called before each super-block, whose head belongs to no tile
-	before()             // called when the tile has been read
-	row(px reg.Register) // called for each row of activations, before its products
-	after()              // called after the last row of activations of a tile
+	before()             // called for each tile, before its weights are unpacked
+	row(px reg.Register) // called for each tile and row of activations, before their products
+	after()              // called for each tile, when all rows of activations are multiplied
 }
 
 // inHalves prefetches one half before the tile and the other half after it.
 type inHalves struct {
 	p        *product512
 	distance reg.Register // in bytes; nil if there is only one row
-	near     bool         // the weights of the whole model are in the last-level cache
+	near     bool         // prefetch into all caches: Prefetching.FillCaches of kernels/cpu
 }
 
 // byNumber returns an inHalves whose prefetch distance depends on the number of rows. It generates the code
@@ -78,7 +78,7 @@ type withRows struct {
 	p    *product512
 	next reg.Register // a row prefetches at next + rowScale times the address of its record
 	// second prefetches into the second-level cache, which can have more requests under way than the
-	// first. The first is nearer, and better if rows take longer than memory.
+	// first. The first is better if computing the rows takes longer than reading the weights.
 	second bool
 }
 

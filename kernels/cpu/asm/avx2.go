@@ -17,11 +17,11 @@ type product2 struct {
 	*build.Context
 	format
 	arguments
-	part      int
+	part      int // the kernel's code is now generated for the lanes 8·part … 8·part+7
 	weights   [groups]reg.VecVirtual
-	scale     reg.VecVirtual // float32: of the super-block if tiles have integer scales, else of the tile
+	scale     reg.VecVirtual // float32: of the super-block if halves have factors, else of the tile
 	min       reg.VecVirtual
-	low, high reg.VecVirtual // int32 scales of the tile's halves
+	low, high reg.VecVirtual // int32 factors of the tile's halves; with nibbles, see product512.minima
 	sums      Mem            // of the current part
 	d         reg.Register   // address of the super-block's d
 }

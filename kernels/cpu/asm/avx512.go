@@ -18,7 +18,7 @@ type product512 struct {
 	*build.Context
 	format
 	arguments
-	mask, upper    reg.VecVirtual // the bits of the two parts of a quant
+	mask, upper    reg.VecVirtual // masks of a quant's low bits, and of the high bits that lie apart
 	values         reg.VecVirtual // the table of 16 values that quants stand for, plus 128, four times
 	head           reg.Register   // address of the super-block's d
 	left           reg.Register   // tiles left
@@ -37,8 +37,8 @@ type part512 struct {
 	factors   [2]reg.VecVirtual // the halves' factors of the quants, which readWeights applies
 }
 
-// productAVX512 generates a kernel for several rows of activations. With few, the kernel is for
-// leastFewRows to mostFewRows of kernels/cpu, without it for all other numbers of rows above one.
+// productAVX512 generates a kernel for several rows of activations. If few is true, the kernel is for
+// leastFewRows to mostFewRows of kernels/cpu, else for all other numbers of rows above one.
 // second is the variant that prefetches weights into the second-level cache.
 func productAVX512(c *build.Context, f format, few, second bool) {
 	p := &product512{Context: c, format: f}

@@ -145,7 +145,7 @@ type deltaRows struct {
 	from, to reg.Register
 	stride   reg.Register   // bytes of a row
 	factors  []reg.Register // for each row, the next number at each of these is broadcast
-	fetch    int            // registers of the row eight rows on that are prefetched
+	fetch    int            // how many registers of the row eight rows further on are prefetched
 }
 
 // rows loops over the keyDim rows of a state.

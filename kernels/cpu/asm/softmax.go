@@ -158,8 +158,8 @@ func (s *doubles) multiplyRow() {
 // notLess is the predicate of VCMPPD for "greater or equal, ordered, quiet".
 const notLess = 29
 
-// exp is the function exp64 of kernels/cpu, step by step. The comments give the names of the
-// variables of exp64.
+// exp is the function exp64 of kernels/cpu, step by step. The registers have the names of the variables
+// of exp64.
 func (s *doubles) exp(x reg.VecVirtual) reg.VecVirtual {
 	shifted, n, r, p, t := s.register(), s.register(), s.register(), s.register(), s.register()
 	bias := s.constant("RoundingBias", 0x1.8p52)

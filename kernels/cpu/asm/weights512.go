@@ -7,7 +7,7 @@ import (
 	"specula/kernels/cpu/layout"
 )
 
-// readScales sets scale and min, and the integer scales of the halves.
+// readScales sets scale and min, and the factors of the halves.
 func (p *product512) readScales(i int) {
 	part, head := &p.parts[i], p.w
 	if p.super {

@@ -38,8 +38,8 @@ type panelProduct struct {
 	values v // the table of what quants stand for, if the format has one
 
 	// In a pass:
-	rows, width int
-	quants      [][2]v // of each row
+	rows, width int    // rows of activations; vectors of a part
+	quants      [][2]v // of each row of activations
 	// Integer sums of each row's vectors. If the halves of a tile have separate sums, highs are those
 	// of columns 16–31.
 	sums, highs [][]v

@@ -4,8 +4,8 @@
 // then its slabs. Rows after the last may hold anything: they are multiplied too, but affect no other
 // row and are never stored. Columns after the last, up to the end of the slab, are zeros.
 //
-// The kernels round_… and quantise_rows convert float32 rows to this layout. Kernels whose result is
-// read by a product only write this layout directly (operand.h).
+// The kernels round_… and quantise_rows convert float32 rows to this layout. Kernels whose result only
+// products read write this layout directly (operand.h).
 #pragma once
 #include "gpu.h"
 
@@ -17,8 +17,8 @@ INLINE int tiles_of(int n) { return (n + tile_rows - 1) / tile_rows; }
 // Float activations: numbers in bfloat16 or half precision.
 //   header    half precision only: 8 float32, one per row: the power of two to multiply the result
 //             by; then zeros up to 128 bytes
-//   slab      4 parts of 32 columns; a part has 512 bytes: lane (g, t) has 16 bytes, for row g the
-//             columns 2t, 2t+1, 2t+8, 2t+9 and the same + 16
+//   slab      4 parts of 32 columns; a part has 512 bytes: lane (g, t), number 4g + t, has 16 bytes,
+//             for row g the columns 2t, 2t+1, 2t+8, 2t+9, 2t+16, 2t+17, 2t+24, 2t+25
 template <bool is_half> struct FloatActivations {
     static constexpr int header_bytes = is_half ? 128 : 0;
     static constexpr int part_bytes = 512, slab_bytes = 4 * part_bytes;

@@ -28,8 +28,8 @@ extern "C" __global__ void __launch_bounds__(256) peak_rows(const float *scores,
 EXPORT(peak_rows)
 
 // argmax_rows writes the best id of every row to ids; −1 for a row with NaN or +Inf, or without a
-// finite score. It also writes the id to feed, unless that is null: the next step embeds it, so it is
-// 0 instead of −1 there. One warp per row.
+// finite score. Unless feed is null, feed gets the ids for the next step to embed, with 0 instead of
+// −1. One warp per row.
 extern "C" __global__ void __launch_bounds__(32) argmax_rows(const u64 *peaks, int *ids, int *feed, int vocab) {
     int slices = slices_of(vocab), row = blockIdx.x;
     u64 key = row_peak(peaks + (size_t)row * slices, slices);

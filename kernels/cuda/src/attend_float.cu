@@ -1,5 +1,5 @@
 // Attention over one split of a float32 cache, with fused steps in ascending order. A float32 cache is
-// for precision, not speed: memory limits the speed, and it takes twice that of half precision.
+// for precision, not speed: reading it limits the speed, and it is twice as large as in half precision.
 //
 // A block has one key head, one split and eight columns. Scores take one thread per key, weights
 // one warp per column, and weighted values one thread per number of the head.

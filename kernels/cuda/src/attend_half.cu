@@ -154,8 +154,8 @@ INLINE void attend(float *partial, float *stats, const float *q, const half_bits
 
 // attend_half_* compute split blockIdx.x for `rows` rows of q (rows, heads·head_dim) over a layer's
 // keys and values, for key head blockIdx.y and the blockIdx.z-th 8·tiles of its rows·heads/kv_heads
-// columns. partial and stats are as in partial_of, with gridDim.x splits: as many as the longest
-// possible sequence needs.
+// columns. partial and stats are as in partial_of, with gridDim.x splits: at least as many as the
+// last row needs.
 #define ATTEND(name, head_dim, tiles)                                                                                                 \
     extern "C" __global__ void __launch_bounds__(threads)                                                                             \
         name(float *partial, float *stats, const float *q, const half_bits *keys, const half_bits *values, const int *length, int ahead, \

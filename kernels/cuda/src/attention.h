@@ -13,9 +13,9 @@
 // the splits: a query skips splits before its window, and in its first split gives keys before the
 // window the weight 0. A cap, unless it is 0, bounds the scores: s becomes cap·tanh(s/cap).
 //
-// Graphs: *length, in device memory, is the number of tokens in the cache before a pass. Row 0 of the
-// pass is at position *length + ahead. Nothing else depends on the length. Grids are made for the
-// longest sequence; blocks after the end return at once. So a captured graph stays valid while the text
+// Graphs: *length, in device memory, is the number of tokens in the cache before a pass. Row 0 of a
+// launch is at position *length + ahead. Nothing else depends on the length. A grid may have splits
+// after the end of the text; their blocks return at once. So a captured graph stays valid while the text
 // grows, and truncating a cache means writing one number.
 #pragma once
 #include "gpu.h"
@@ -52,9 +52,10 @@ INLINE Partial partial_of(float *values, float *stats, Query q, int heads, int s
 // Columns is the work of a block of attend: some columns of a key head, and one split.
 struct Columns {
     int kv_head, sharing, heads;
-    int first, end;      // columns of the block, and of the pass
+    int first, end;      // the block's first column; the number of columns of the launch
     int first_position;  // of row 0
-    int start, keys;     // the position of the split's first key; how many of its keys the last column sees
+    int start;           // position of the split's first key
+    int keys;            // of the split, that the last column sees; at most 0: no column sees any
     int window;
     INLINE_MEMBER Query query(int column) const { return query_of(first + column, kv_head, sharing, first_position); }
     INLINE_MEMBER bool exists(int column) const { return first + column < end; }
@@ -63,7 +64,7 @@ struct Columns {
         int n = exists(column) ? query(column).seen - start : 0;
         return n < 0 ? 0 : n > keys_per_split ? keys_per_split : n;
     }
-    // hidden returns the number of keys of the split that lie before a column's window.
+    // hidden returns how many keys from start on lie before a column's window, also more than the split has.
     INLINE_MEMBER int hidden(int column) const {
         int n = window ? query(column).seen - window - start : 0;
         return n < 0 ? 0 : n;

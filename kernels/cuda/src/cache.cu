@@ -1,8 +1,8 @@
 // The KV cache of one layer of one sequence.
 //
 //   half    keys (kv_heads, capacity, padded_dim), values (kv_heads, head_dim, capacity): values are in the
-//           order of tensor cores, with the same number of eight neighbouring keys in 16 bytes. capacity is
-//           a multiple of keys_per_split.
+//           order of tensor cores: 16 bytes have one number of the values of eight neighbouring tokens.
+//           capacity is a multiple of keys_per_split.
 //   float   keys and values (kv_heads, capacity, head_dim).
 //
 // Rows from the length on are garbage, which later passes overwrite.

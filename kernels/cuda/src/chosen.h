@@ -18,8 +18,8 @@ struct Groups {
 
 // Chosen are the rows of x that belong to the slots of a group.
 template <class Format> struct Chosen {
-    const unsigned char *own;         // the place of this lane's row
-    const unsigned char *factors[2];  // the places of rows 2t and 2t+1; null: no row
+    const unsigned char *own;         // where this lane's numbers of row g of the group begin; null: no row
+    const unsigned char *factors[2];  // where the factors of rows 2t and 2t+1 begin; null: no row
 
     INLINE_MEMBER Chosen(const Product &p, const Group &group, int used) {
         const int g = lane_id() / 4, t = lane_id() % 4;

@@ -9,7 +9,7 @@ constexpr int most_drafts = 32;  // as in reject.cu
 struct Edits {
     int count;                              // of the list
     float repeat, frequency, presence;      // repeat is 0 without penalties
-    int leaving[most_drafts];               // the token that is not counted any more once draft token i is; −1: none
+    int leaving[most_drafts];               // the token that counts once less when draft token i counts; −1: none
 };
 
 // Edit is a listed token. The list follows Edits, in ascending order of ids, each id once.
@@ -17,7 +17,7 @@ struct Edit {
     int id;
     int count;   // how often the token is counted before the round
     float bias;
-    int banned;  // the token is banned in the rows before this one
+    int banned;  // the token is banned in rows 0 … banned−1
 };
 
 // Saved is a score as it was before its edit; id is −1 if nothing was edited.
@@ -26,7 +26,7 @@ struct Saved {
     float score;
 };
 
-// limited makes a score finite, unless its token is forbidden. It keeps NaN.
+// limited bounds an edited score to finite numbers. If the score was −Inf, it stays so; NaN stays, too.
 INLINE float limited(float was, float score) {
     float largest = bits_float(0x7f7fffffu);
     if (was < -largest) return was;
@@ -53,9 +53,9 @@ INLINE bool is_listed(const Edit *list, int count, int id) {
     return from < count && list[from].id == id;
 }
 
-// edit_rows edits row blockIdx.y of scores (rows, vocab), and keeps in saved (rows, most) what the scores
-// were; most is at least the number of listed tokens and rows. draft has the draft tokens; an id outside
-// the vocabulary changes nothing.
+// edit_rows edits row blockIdx.y of scores (rows, vocab), and saves the old scores in saved (rows, most).
+// most is at least the number of listed tokens plus the number of draft tokens. draft has the draft
+// tokens; an id outside the vocabulary changes nothing.
 extern "C" __global__ void __launch_bounds__(256) edit_rows(float *scores, const Edits *edits, const int *draft, Saved *saved, int most,
                                                             int vocab) {
     const Edit *list = (const Edit *)(edits + 1);

@@ -34,8 +34,8 @@ ACTIVATE(gelu)
 ACTIVATE(relu_squared)
 ACTIVATE(sigmoid)
 
-// activate_clamped_swiglu writes g·σ(1.702·g)·(u + 1) to x, n numbers: g is x but at most 7, u is y between
-// −7 and 7. gated is 1.
+// activate_clamped_swiglu writes g·σ(1.702·g)·(u + 1) to x, n numbers: g = min(x, 7), and u is y clamped to
+// −7 … 7. gated is 1.
 extern "C" __global__ void activate_clamped_swiglu(float *x, const float *y, int gated, int n) {
     constexpr float limit = 7.0f, slope = 1.702f;
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {

@@ -1,7 +1,7 @@
 // The GPU functions that kernels use, on the processor. Every thread of a block is a fiber, and blocks
 // run one after another. Barriers and warp collectives are exact. Shared memory starts as NaN. An
-// asynchronous copy arrives only when it is waited for. A seed can choose the schedule. See
-// testbench/emulator/machine/scheduler.cpp.
+// asynchronous copy arrives when it is waited for. A seed can choose the schedule; then some copies arrive
+// at once. See testbench/emulator/machine/scheduler.cpp.
 #pragma once
 
 #include <cstddef>

@@ -6,7 +6,7 @@
 constexpr int most_experts = 4096;
 
 struct Router {
-    int experts, used;  // of all; of a row
+    int experts, used;  // of the mixture; of each row
     int sigmoid, normed;
     float scale;
 };

@@ -4,15 +4,15 @@
 
 // Halves: a super-block of each row has a scale d, and each 16 columns a signed factor of it. A slab has
 //   quants
-//   scales: rows 0 … 15: 16 signed bytes, one per 16 columns, each + 128
+//   scales: rows 0 … 15: the factors as 16 bytes, one per 16 columns, with 128 added
 //   d:      for g = 0 … 7: of row g, of row g+8, half precision
-// A signed quant is the top bits of a byte, which is 2^up times the quant. So the factor is divided by 2^up,
-// which is exact.
+// A signed quant lies in the top bits of a byte, so the byte is 2^up times the quant. The factor is divided
+// by 2^up, which is exact.
 template <class Q> struct Halves : IntegerFormat {
     static constexpr int columns = 256, slab_bytes = Q::bytes + 256 + 32, parts = 4, most_ranges = 8, resident = 2, resident_tiles = 1, stages = 2;
     using Part = typename Q::Part;
     struct Common { typename Q::Common quants; uint4 scales[2]; float d[2]; };
-    struct Fragments { unsigned quants[2][4]; float d[2], scale[2][2][2]; };  // scale[block][half of it][upper row]
+    struct Fragments { unsigned quants[2][4]; float d[2], scale[2][2][2]; };  // scale[block][its half][0: row g, 1: row g+8]
 
     template <class Place> INLINE void load_common(Common &common, Place w, int lane) {
         Q::load_common(common.quants, w, lane);
@@ -58,7 +58,7 @@ template <class Q> INLINE float element(Halves<Q>, const Element &p, int row) {
 // MinimaOfHalves: a super-block of each row has a scale d and a minimum dmin, and each 16 columns an unsigned
 // factor of each. A slab has
 //   quants
-//   factors: rows 0 … 15: 16 bytes, one per 16 columns, with that of the scale in the low half
+//   factors: rows 0 … 15: 16 bytes, one per 16 columns: factor of d in the low four bits, of dmin in the high
 //   d:       for g = 0 … 7: d and dmin of row g, of row g+8, half precision
 // The quants are multiplied by their factors before the tensor cores sum them; Q has at most two bits. The
 // factors of the minimum are multiplied with the activations in the same way.

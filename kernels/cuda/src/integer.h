@@ -64,7 +64,7 @@ struct IntegerFormat {
 // An Element is the place of an element of a row in slabs that store bytes in the order of Q8_0.
 struct Element {
     const unsigned char *slab;
-    int block, byte;  // block of 32 columns, byte in its 512
+    int block, byte;  // number of the block of 32 columns in the slab, byte in the block's 512
 };
 template <class Format> INLINE Element element_of(const unsigned char *weights, int row, int column, int slabs) {
     int i = column % 32;

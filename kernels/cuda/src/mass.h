@@ -39,7 +39,7 @@ INLINE int highest_bit(unsigned set) {
 // below 2^63.
 INLINE int unit_of(int vocab) { return 62 - highest_bit((unsigned)vocab); }
 
-// share_of returns the share of an integer, rounded down. The share is below 1.
+// share_of returns share · all, rounded down. share is below 1.
 INLINE u64 share_of(float share, u64 all) {
     Wide x = product(mantissa_of(share), all);
     int down = -exponent_of(share);

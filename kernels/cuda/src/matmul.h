@@ -75,12 +75,12 @@ INLINE unsigned load4(Staged p) { return load_shared4(p.at); }
 //   multiply_tile that a multiprocessor should hold at once; for multiply_tile also block_groups, the
 //   groups of a block, stages, the number of stages, pieces, the stages that a slab takes, and
 //   tile_unroll, the number of parts to unroll;
-//   Part and Common: a lane's share of a part of a slab as stored, and of the data that all parts use;
+//   Part and Common: what a lane has of a part of a slab, as stored, and of the data that all parts use;
 //   load_part and load_common load them;
 //   Fragments: a part ready for tensor cores; unpack makes them;
-//   X: a lane's share of a part of a group of activations; load_x loads the data of the lane's row, and
-//   load_factors loads the data of other rows, or load_factor that of row 2t + e, whose place in a group
-//   has been added to the place of the slab;
+//   X: what a lane has of a part of a group of activations. load_x loads the numbers of row g. load_factors
+//   loads the factors of rows 2t and 2t+1. load_factor loads those of row 2t + e, with the row's place in
+//   its group added to the slab's place;
 //   multiply(sum, fragments, x): adds the product of a part. sum[i] is row g + 8·(i/2) of w and row
 //   2t + i%2 of x, with g = lane/4 and t = lane%4.
 template <class Format> constexpr int activation_bytes() { return Format::columns / slab_columns * Format::Activations::slab_bytes; }
@@ -96,8 +96,8 @@ template <class Format> INLINE float finish(const Product &p, float sum, int row
     return sum * factors[row % group_rows];
 }
 
-// Rows of x for a warp: place finds a slab of them, and load reads a lane's share of a part of it, for group
-// i. Neighbours are the rows from 0 on.
+// Rows of x for a warp: place finds a slab of them, and load reads what a lane has of a part of the slab,
+// for group i. Neighbours are the rows from 0 on.
 template <class Format, int groups> struct Neighbours {
     const Product &p;
     INLINE_MEMBER Cached place(int slab) const {

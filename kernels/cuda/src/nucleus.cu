@@ -22,7 +22,7 @@ struct Mass {
     }
 };
 
-// total_mass returns the mass of all tokens from floor on; total is shared.
+// total_mass returns the mass of all tokens whose key is at least floor; total is shared memory.
 INLINE u64 total_mass(const Tokens &tokens, const Mass &mass, u64 floor, u64 *total) {
     if (threadIdx.x == 0) *total = 0;
     __syncthreads();

@@ -3,9 +3,10 @@
 //
 // Their low bits form one plane, and their high bits, if any, the next. In a plane of b bits, 512 bytes
 // hold 8/b blocks of 32 columns: lane (g, t) has 16 bytes, for columns 4t … 4t+3 of row g and of row g+8,
-// then for columns 4t+16 … 4t+19 of row g and of row g+8. Each byte has the bits of one place in all
-// these blocks; the first block has the lowest. If a slab has only half as many blocks, a lane has 8
-// bytes: the second four of the 16 lie in the high halves of the first four, the last in those of the third.
+// then for columns 4t+16 … 4t+19 of row g and of row g+8. Each byte has the bits of one row and column of
+// each of these blocks; the first block has the lowest. If a slab has only half as many blocks, a lane has 8
+// bytes: words 0 and 1 of the four share one word, in the low and high halves of its bytes; so do words 2
+// and 3.
 #pragma once
 #include "integer.h"
 

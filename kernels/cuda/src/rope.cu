@@ -5,9 +5,8 @@
 // place, pair i by the angle whose cosine and sine are in cos and sin (positions, dim/2). Pair i is
 // (i, i+dim/2) with neox, otherwise (2i, 2i+1).
 //
-// Row 0 is at position *length + ahead. The length of the sequence is in device memory, so that a
-// captured graph can be replayed in every round. ahead is the number of the draft step in its
-// graph. x points to the first row to rotate.
+// Row 0 is at position *length + ahead. *length is in device memory, so that a captured graph can be
+// replayed in every round. x points to the first row to rotate.
 extern "C" __global__ void rope(float *x, const float *cos, const float *sin, const int *length, int ahead, int heads, int head_dim, int dim, int neox) {
     int half = dim / 2, position = *length + ahead + (int)blockIdx.y;
     x += (size_t)blockIdx.y * heads * head_dim;

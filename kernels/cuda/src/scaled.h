@@ -67,7 +67,7 @@ template <class Q, class S> struct Scaled : IntegerFormat {
     static constexpr int resident = most_ranges == 16 ? 1 : 2, resident_tiles = most_ranges == 16 && !S::has_minima ? 2 : 1, stages = most_ranges == 16 ? 3 : 2;
     using Part = typename Q::Part;
     struct Common { typename Q::Common quants; typename S::Common scales; };
-    struct Fragments { unsigned quants[2][4]; float scale[2][2], minimum[2][2]; };  // scale[block][upper row]
+    struct Fragments { unsigned quants[2][4]; float scale[2][2], minimum[2][2]; };  // scale[block][0: row g, 1: row g+8]
 
     template <class Place> INLINE void load_common(Common &common, Place w, int lane) {
         Q::load_common(common.quants, w, lane);

@@ -62,7 +62,7 @@ INLINE int digit_bits(int d) { return d == 2 || d == 5 ? 10 : 11; }
 // Choice is the bin at which the amounts, added from the highest bin down, reach the wanted amount.
 template <class Amount> struct Choice {
     int bin;
-    Amount wanted;  // wanted from this bin
+    Amount wanted;  // what the higher bins lack of the wanted amount
 };
 
 // choose_bin finds the bin. One warp calls it. wanted is above 0 and at most the sum of all

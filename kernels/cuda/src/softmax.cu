@@ -20,9 +20,9 @@ struct Weight {
 };
 
 // softmax_rows writes exp((score − best) / temperature) to weights (rows, vocab), and the sum of the
-// masses of each slice to sums (rows, slices). A token gets 0 if min_p drops it, or if its key is below the row's key in
-// cuts, unless cuts is null. A row with NaN or +Inf, or without a finite score, gets only zeros. Grid
-// (⌈slices / warps of a block⌉, rows).
+// masses of each slice to sums (rows, slices). A token gets 0 if min_p drops it, or if cuts is not null and
+// the token's key is below the row's cut. A row with NaN or +Inf, or without a finite score, gets only
+// zeros. Grid (⌈slices / warps of a block⌉, rows).
 extern "C" __global__ void __launch_bounds__(256) softmax_rows(const float *scores, const u64 *peaks, const u64 *cuts, const Filters *filters,
                                                                float *weights, u64 *sums, int vocab) {
     int slices = slices_of(vocab), slice = blockIdx.x * (blockDim.x / warp_size) + warp_id(), row = blockIdx.y;
@@ -54,9 +54,9 @@ extern "C" __global__ void __launch_bounds__(256) softmax_rows(const float *scor
 EXPORT(softmax_rows)
 
 // draw_rows draws a token from every row of every sequence; the rows of a sequence are contiguous.
-// It writes the token to ids (−1 for a row without mass), the token for the next step to embed to
-// feed (0 instead of −1; feed may be null), and its probability to chances. Row i uses the uniform
-// at position first + i. Grid (rows, sequences), one warp per block.
+// ids gets the token, −1 for a row without mass. feed, unless it is null, gets the token for the next
+// step to embed, 0 instead of −1. chances gets the token's probability. Row i uses the uniform at
+// position first + i. Grid (rows, sequences), one warp per block.
 extern "C" __global__ void __launch_bounds__(32) draw_rows(const float *weights, const u64 *sums, const Round *rounds, int stream, int first,
                                                            int *ids, int *feed, float *chances, int vocab) {
     size_t row = (size_t)blockIdx.y * gridDim.x + blockIdx.x;

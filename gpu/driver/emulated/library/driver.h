@@ -125,10 +125,10 @@ uint64_t draw();           // a random number for the driver's choices, with a s
 bool capturing_anywhere(); // during a capture, calls that wait or allocate are forbidden
 CUresult forbid_in_capture(const char *call);
 
-// Streams. None is the default stream.
+// Streams. A null stream is the default stream.
 CUresult enqueue(CUstream stream, const char *what, Work work);
 CUresult finish(CUstream stream);   // does everything queued on the stream
-CUresult finish_default();          // the same for the default stream and those that wait for it
+CUresult finish_default();          // does so for the default stream and all streams that wait for it
 CUresult finish_all();
 
 bool on_device(uintptr_t address, size_t bytes);

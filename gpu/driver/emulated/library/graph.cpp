@@ -7,7 +7,7 @@ namespace emulator {
 
 namespace {
 
-// reached returns the nodes that must be done before work that comes after the nodes in last.
+// reached marks the nodes in last and all nodes that must be done before one of them.
 std::vector<bool> reached(const Nodes &nodes, const std::set<size_t> &last) {
     std::vector<bool> seen(nodes.size());
     std::vector<size_t> open(last.begin(), last.end());

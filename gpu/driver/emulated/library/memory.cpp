@@ -147,7 +147,8 @@ API CUresult cuMemFreeHost(void *memory) {
     return before;
 }
 
-// Copies without a stream wait for the default stream only, not for non-blocking streams.
+// Copies without a stream wait for the default stream and the streams that wait for it, but not for
+// non-blocking streams.
 API CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t bytes) {
     ENTER;
     if (CUresult forbidden = forbid_in_capture("cuMemcpyHtoD")) return forbidden;

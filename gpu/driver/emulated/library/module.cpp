@@ -13,7 +13,7 @@ namespace {
 constexpr unsigned most_threads = 1024, most_blocks_yz = 65535;
 constexpr int most_dynamic_bytes = 163 << 10;
 
-// number reads the digits after a word; 0 if the word does not occur before end.
+// number_behind reads the digits after a word; 0 if the word does not occur in from … end−1.
 int number_behind(const std::string &text, const char *word, size_t from, size_t end) {
     size_t at = text.find(word, from);
     if (at == std::string::npos || at >= end) return 0;

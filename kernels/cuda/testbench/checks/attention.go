@@ -14,7 +14,7 @@ import (
 type sequence struct {
 	launch                                     Launch
 	half                                       bool
-	heads, kvHeads, headDim, capacity, padding int
+	heads, kvHeads, headDim, capacity, padding int // padding is the stored length of a key
 	keys, values                               any
 	length                                     []int32
 	window                                     int

@@ -113,7 +113,6 @@ func onSlots(t *testing.T, launch Launch) {
 }
 
 // CheckExperts compares products of chosen rows with one product for each expert, of all rows that chose it.
-// Rows of each group are in no order, and lie far apart.
 func (f Matmul) CheckExperts(t testing.TB, run Run) {
 	t.Helper()
 	const experts, used, m = 3, 2, 19

@@ -83,7 +83,7 @@ func LayerNorms(t *testing.T, launch Launch) {
 	}
 }
 
-// Activations checks the activations, with and without a factor, and the caps of scores.
+// Activations checks the activations, with and without a factor, and scaling and capping of numbers.
 func Activations(t *testing.T, launch Launch) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(5, 5))

@@ -104,8 +104,8 @@ func (b *block) noteRead(w *warp, h *history, thread int16) {
 	h.readClock = w.clock
 }
 
-// ordered reports whether a bar.warp.sync lies between an access of thread other, made at the given
-// clock of the warp, and one of lane now.
+// ordered reports whether a bar.warp.sync lies between an access of thread other, made at this clock of
+// the warp, and the access that lane makes now.
 func (w *warp) ordered(other int, clock uint32, lane int) bool {
 	if other/32 != w.first/32 {
 		return false

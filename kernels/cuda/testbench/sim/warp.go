@@ -21,7 +21,7 @@ type warp struct {
 	clock      uint32
 	synced     [32][32]uint32 // for two lanes: the clock of their last common bar.warp.sync
 	hint       allocation     // the allocation of the last access, which is tried first
-	ran        uint64         // instructions since the launch
+	ran        uint64         // instructions in this block of the grid
 }
 
 type state byte

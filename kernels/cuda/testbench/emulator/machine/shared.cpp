@@ -32,7 +32,7 @@ void begin_copy(void *shared, const void *global, const char *at) {
 
 void copy_commit() { machine->running->group++; }
 
-// copy_wait completes the copies of all but the latest groups. Reads before it get NaN.
+// copy_wait completes the copies of all but the latest `groups` groups. Reads before it get the old content.
 void copy_wait(int groups) {
     Fiber *self = machine->running;
     std::vector<Copy> later;
