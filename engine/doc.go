@@ -18,9 +18,9 @@
 //	    both caches are cut back to these tokens                 commit.go
 //	    the event of the round                                   narrate.go
 //
-// tokens → text; a possible start of a stop string waits       text.go
+//	tokens → text; a possible start of a stop string waits       text.go
 //
-// One rule holds for the caches. Between rounds, and after an error or a cancelled pass, the target's
-// cache holds all committed tokens but the last one. The last token is the first row of the next pass.
-// So the first round and a round after a rejection or a cancelled pass need no code of their own.
+// One rule holds for the caches. Between rounds, and after a cancelled one, the target's cache holds all
+// committed tokens but the last one. The last token is the first row of the next pass. So the first round
+// and a round after a rejection need no code of their own. After an error all caches are emptied.
 package engine

@@ -34,8 +34,8 @@ type App struct {
 // Report is the result of a measurement or an examination. Its JSON is stable.
 type Report interface {
 	WriteTable(io.Writer) error
-	// Matched reports whether the result is as it must be. For a benchmark this means that each greedy text
-	// was the same with and without speculation.
+	// Matched reports whether the result is as it must be. For a benchmark: each greedy text, and each bit of
+	// its scores, was the same with and without speculation.
 	Matched() bool
 }
 

@@ -16,8 +16,8 @@ type Report struct {
 	Seconds     float64   `json:"seconds"`
 	Lines       []Line    `json:"lines"`
 	VerifyMS    []float64 `json:"verifyMS"` // times of target passes of 1, 2, … rows
-	// ExpertsRead is how many experts of a layer each of these passes reads, on average; empty if the
-	// model has none.
+	// ExpertsRead is how many experts of a layer each pass of VerifyMS reads, on average; empty if the model
+	// has none.
 	ExpertsRead []float64   `json:"expertsRead,omitempty"`
 	Cliffs      []int       `json:"cliffs"`  // numbers of rows at which the cost of a pass jumps
 	DraftMS     float64     `json:"draftMS"` // time of a step of the draft model; 0: no draft model

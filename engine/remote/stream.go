@@ -142,8 +142,8 @@ func (t *Target) openStream(ctx context.Context, all []int32, w way, terms *spec
 	}
 	asked := q.Tokens
 	if terms.Params.Temperature > 0 {
-		// If the last token ends inside a character, the server tells it with the token that completes the
-		// character. At temperature 0 another request gives the same token.
+		// If the last token ends inside a character, the server tells it only with the token that completes the
+		// character, so ask for a few more. At temperature 0 another request gives the same token.
 		q.Tokens = min(q.Tokens+mostMissing-1, t.Cap()-len(all))
 	}
 	body, err := json.Marshal(q)

@@ -82,7 +82,7 @@ const (
 	AcceptTest                 // draft token i is tested
 	ResidualDraw               // the token that replaces a rejected one
 	BonusDraw                  // the bonus token of a fully accepted draft, or a plain round's token
-	// any token, under the acceptance rule that draws every token from the target; position counts
-	// from the start of the reply
+	// any token under the rule exact, which draws every token from the target; position counts from the start
+	// of the reply
 	TargetDraw
 )

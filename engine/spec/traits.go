@@ -5,8 +5,8 @@ package spec
 type Traits struct {
 	Name string // a name that the setting speculation.proposer allows
 	From Source // what the draft tokens come from
-	// FindsChats: the proposer keeps text of earlier chats. For a reply that must not depend on these
-	// chats, it is reset.
+	// FindsChats: the proposer keeps text of earlier chats. For a reply that must not depend on these chats,
+	// the proposer is reset.
 	FindsChats bool
 	// AutoRank is the proposer's place, from 1, in the order in which auto tries proposers; 0: auto never
 	// takes it. AutoWhy says why auto takes it, given that the proposers before it cannot draft.

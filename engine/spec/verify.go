@@ -34,9 +34,9 @@ type Drawer interface {
 // Terms are the settings and the state by which a round is judged.
 type Terms struct {
 	Params sample.Params
-	// Shapers change each row of the target, in this order and depending on the tokens before the row.
-	// All committed tokens have been pushed to them. Leave out shapers that have no effect any more
-	// (sample.Shapers.Active), because they force a more expensive path.
+	// Shapers change each row of the target, in this order and depending on the tokens before the row. All
+	// committed tokens have been pushed to them. Leave out shapers that have no effect any more
+	// (sample.Shapers.Active), because they may force a more expensive path.
 	Shapers sample.Shapers
 	// Edits: the target can do on its device what Editable shapers do.
 	Edits bool
