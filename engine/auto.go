@@ -77,9 +77,9 @@ func (s *Session) resolve(c config.Config) config.Config {
 	return c
 }
 
-// forgive lets auto try a proposer again that was given up in a longer context: a draft model may be
-// able to read the new context, which has the given number of tokens. A repeatable reply must not
-// depend on the replies before it, so for it all proposers are tried again.
+// forgive lets auto try a proposer again that was given up in a longer context. tokens is the length of
+// the new context, which a draft model may be able to read. A repeatable reply must not depend on the
+// replies before it, so for it all proposers are tried again.
 func (s *Session) forgive(tokens int, c config.Config) {
 	for name, b := range s.setbacks {
 		if tokens < b.tokens || repeatable(c) {

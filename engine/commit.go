@@ -9,9 +9,10 @@ import (
 	"specula/engine/spec"
 )
 
-// commit adds a round's tokens to the reply, and their texts to ev. It returns why the reply ends
-// with these tokens, or "" if it goes on. Tokens after a stop token or a stop string are not part of
-// the reply: commit marks such draft tokens as discarded, and sets ev.Commit to nil.
+// commit adds a round's tokens to the reply, and their texts to ev. It returns why the reply ends with
+// these tokens, or "" if it goes on. Tokens after a stop token or a stop string are not part of the reply.
+// commit marks such draft tokens as discarded, and sets ev.Commit to nil if the reply ends with a draft
+// token.
 func (r *reply) commit(outcome *spec.Outcome, ev *event.Round) (reason string) {
 	ended := func(t *event.Token) bool {
 		r.context = append(r.context, t.ID)

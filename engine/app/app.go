@@ -1,5 +1,5 @@
-// Package app opens the models and the device that the settings name, and does what the commands ask
-// for: a conversation, a benchmark, a proof, an exam, the description of a file.
+// Package app opens the models and the device that the settings name. It does what the commands ask for: a
+// conversation, a benchmark, a proof, an exam, the description of a file.
 //
 // It connects the packages that do the work. No other package in engine/... knows the CPU backend and the
 // built-in models. The caller supplies the GPU and the clock.

@@ -16,8 +16,8 @@ type Draft struct {
 	IDs     []int32 // the tokens of a draft that was looked up; nil for a sampled one
 }
 
-// ParseDrafts reads drafts, separated by commas: "4" is a draft of 4 tokens, "4@0.5" one of 4
-// tokens at half the target's temperature, and "=12.7" the tokens 12 and 7, which were looked up.
+// ParseDrafts reads drafts, separated by commas. "4" is a draft of 4 tokens, and "4@0.5" is one of 4
+// tokens at half the target's temperature. "=12.7" is a draft that was looked up: the tokens 12 and 7.
 // Each may end in "x3", for three such rounds. An empty text gives no drafts.
 func ParseDrafts(text string) ([]Draft, error) {
 	if text == "" {

@@ -5,9 +5,9 @@
 // step has a file: equal.go compares verification with decoding, cost.go measures times and
 // memory, accept.go lets every proposer write replies.
 //
-// The package checks the invariant on which all promises rest: verifying γ+1 rows gives, bit for bit, the
-// same scores, keys and values at every layer as γ+1 decoding steps. It checks this for every number of
-// rows: with random tokens, and with tokens after which the two best scores nearly tie, so that one wrong
+// The package checks the invariant on which all promises rest. Verifying γ+1 rows gives the scores of γ+1
+// decoding steps, and their keys and values at every layer, bit for bit. It checks this for every number
+// of rows, with random tokens, and with tokens after which the two best scores nearly tie. There one wrong
 // bit would change the text.
 package doctor
 

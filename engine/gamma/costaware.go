@@ -37,11 +37,11 @@ func (c *Controller) mostTokensPerCost(o Outlook) Decision {
 
 // A decision against drafting needs evidence, because the rehearsal and the first rounds may have run
 // while other programs used the machine. The controller refuses no draft until fewDrafts rounds have
-// drafted. Until manyDrafts rounds have drafted, it refuses a draft only in two cases: the acceptance
-// is below mostHold, which other programs cannot cause, or the draft gives fewer tokens per cost than
-// poor times what plain decoding gives. With nominal costs the controller can refuse a draft from the
-// first round on, because these costs do not depend on other programs. It can do so across a network,
-// too, because there the first drafts may cost more time than short replies win back.
+// drafted. Until manyDrafts rounds have drafted, it refuses a draft only in two cases. The acceptance is
+// below mostHold, which other programs cannot cause. Or the draft gives fewer tokens per cost than poor
+// times those of plain decoding. With nominal costs the controller can refuse a draft from the first round
+// on, because these costs do not depend on other programs. It can do so across a network, too, because
+// there the first drafts may cost more time than short replies win back.
 const (
 	fewDrafts, manyDrafts = 6, 16
 	mostHold, poor        = 0.6, 0.75

@@ -100,12 +100,12 @@ func (c *costs) reading(tokens int) float64 {
 }
 
 // pass returns the expected cost of a round with gamma draft tokens, which is gamma+1 rows, without the
-// cost of drafting. If gamma was not measured, pass returns the cost of the next shorter measured
-// length. That is a lower bound, so gamma looks good, is tried and gets measured. But if gamma has more
-// than twice the rows of the measured length, trying it could cost too much, so pass returns infinity.
-// If a longer pass was cheaper than a shorter one, pass returns the cost of the longer one for both:
-// more rows never cost less, so the samples of the shorter pass were disturbed. Across a network a try
-// costs too much, so pass estimates a length that was not measured from two measured ones.
+// cost of drafting. If gamma was not measured, pass returns the cost of the next shorter measured length.
+// That is a lower bound, so gamma looks good, is tried and gets measured. But if gamma has more than twice
+// the rows of the measured length, trying it could cost too much, so pass returns infinity. If a longer
+// pass was cheaper than a shorter one, pass returns the cost of the longer pass for both lengths. More
+// rows never cost less, so the samples of the shorter pass were disturbed. Across a network a try costs
+// too much, so pass estimates a length that was not measured from two measured ones.
 func (c *costs) pass(gamma int) float64 {
 	if c.remote && !c.measured(gamma) {
 		if cost, ok := c.between(gamma); ok {

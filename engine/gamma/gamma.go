@@ -1,10 +1,10 @@
 // Package gamma chooses γ, the number of tokens to draft in the next round.
 //
-// A round with draft length γ commits 1 + a₁ + a₁a₂ + … + a₁⋯a_γ tokens on average, where a_i is
-// the chance that draft token i is accepted, given that all before it were. The round takes γ draft
-// steps and one target pass over γ+1 rows. The cost-aware rule picks the γ with the most expected
-// tokens per unit of time. γ = 0 (plain decoding) is one of the choices, so speculation that does
-// not pay switches itself off.
+// A round with draft length γ commits 1 + a₁ + a₁a₂ + … + a₁⋯a_γ tokens on average. Here a_i is the chance
+// that draft token i is accepted, given that all before it were. The round takes γ draft steps and one
+// target pass over γ+1 rows. The cost-aware rule picks the γ with the most expected tokens per unit of
+// time. γ = 0 (plain decoding) is one of the choices, so speculation that does not pay switches itself
+// off.
 //
 // Read it in this order. Controller is what the engine uses: before each round Next returns a Decision,
 // and after it Observe takes an Observation. acceptance estimates a_i from the verdicts; only the tokens

@@ -2,10 +2,9 @@ package gamma
 
 import "math"
 
-// tally counts rounds by the number of tokens that they drafted. The cost of these rounds is computed
-// from the present prices. Measured times of different rounds would not compare: plain rounds are few
-// and old, and on a machine that others use, the result would depend most on the load during each
-// round.
+// tally counts rounds by the number of tokens that they drafted. The cost of these rounds is computed from
+// the present prices. Measured times of different rounds would not compare, because plain rounds are few
+// and old. On a machine that others use, the result would depend most on the load during each round.
 type tally struct {
 	rounds []float64 // index: tokens drafted in a round; value: sum of the weights of such rounds
 	tokens float64   // tokens that these rounds committed, with the same weights

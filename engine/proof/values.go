@@ -76,10 +76,11 @@ func (s *spread) add(p float64, place int) {
 	}
 }
 
-// length returns the value U of a reply's length. Let h be the probability, at a position, that the reply
-// ends there, and G the product of 1 − h over all earlier positions: the probability to get so far. If the
-// reply ends at this position, U is drawn from 1 − G to 1 − G·(1 − h). If the reply was cut short after
-// its last position, U is drawn from 1 − G to 1. For the values h of this reply, U is uniform in [0,1).
+// length returns the value U of a reply's length. At each position, let h be the probability that the
+// reply ends there. Let G be the product of 1 − h over all earlier positions, which is the probability to
+// get so far. If the reply ends at a position, U is drawn there from 1 − G to 1 − G·(1 − h). If the reply
+// was cut short after its last position, U is drawn from 1 − G to 1. For the values h of this reply, U is
+// uniform in [0,1).
 func (j *Judge) length(list []written) float64 {
 	longer, v := 1.0, j.rng.Float64()
 	for _, w := range list {

@@ -54,8 +54,8 @@ func (t *Target) Close() error {
 }
 
 // Prefill lets the server read tokens, so that they are in its prefix cache when the first draft is
-// scored. llama-server reads them in the first round, which saves a round trip: it has one cache for each
-// sequence, so a draft of γ tokens needs γ+1 sequences that each read the prompt anyway.
+// scored. llama-server reads them in the first round, which saves a round trip. It has one cache for each
+// sequence, and a draft of γ tokens needs γ+1 sequences, so each reads the prompt anyway.
 func (t *Target) Prefill(ctx context.Context, ids []int32, progress func(done, total int)) error {
 	if len(t.held)+len(ids) >= t.Cap() {
 		return fmt.Errorf("%w: %d tokens do not fit after %d of %d", errContext, len(ids), len(t.held), t.Cap())

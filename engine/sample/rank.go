@@ -1,7 +1,7 @@
 package sample
 
-// ranking hands out ids from the best score down. It is a heap and not a sorted list: top-p usually
-// keeps only a few of a hundred thousand ids, and sorting the others would be most of the work of a
+// ranking hands out ids from the best score down. It is a heap and not a sorted list, because top-p
+// usually keeps only a few of a hundred thousand ids. To sort the others would be most of the work of a
 // token.
 type ranking struct {
 	ids    []int32 // ids[:live] is a heap; ids[live:] are the ids that nth has handed out, the best last

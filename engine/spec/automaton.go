@@ -107,7 +107,7 @@ func (a *automaton) grow(token int32) {
 	a.states[grown].link = to
 }
 
-// split makes a new state and moves some of the substrings of state «to» into it: those that are at most
+// split makes a new state and moves some substrings of state «to» into it. They are those that are at most
 // one token longer than the longest substring of from. These substrings now end at one more position than
 // the others.
 func (a *automaton) split(from, token, to int32) int32 {

@@ -20,9 +20,9 @@ type Model interface {
 // DraftModel drafts by running a small model ahead of the target: a draft model, or the target without
 // some of its layers.
 //
-// Between rounds its cache holds a prefix of the committed tokens, without the last one: reading the
-// last one next gives the logits of the first draft token. During Propose the cache also holds draft
-// tokens. Committed cuts it back to the accepted ones.
+// Between rounds its cache holds a prefix of the committed tokens without the last one. The first pass of
+// a draft reads the last one, and gives the logits of the first draft token. During Propose the cache also
+// holds draft tokens. Committed cuts it back to the accepted ones.
 type DraftModel struct {
 	name       string
 	model      Model
@@ -190,10 +190,10 @@ func (d *DraftModel) propose(ctx context.Context, ask Ask) (Draft, error) {
 	return draft, nil
 }
 
-// damaged ends a draft at token i, whose logits are not finite. It keeps the tokens before i: whether
-// the draft gets to token i depends on them, so dropping them would favour other tokens and change the
-// distribution of the text. It cuts the cache back to its length before the round, because what this
-// round has written may not be finite either.
+// damaged ends a draft at token i, whose logits are not finite. It keeps the tokens before i. Whether the
+// draft gets to token i depends on them, so to drop them would favour other tokens and change the
+// distribution of the text. It cuts the cache back to its length before the round, because what this round
+// has written may not be finite either.
 func (d *DraftModel) damaged(draft Draft, i int, cause error) (Draft, error) {
 	if i == 0 {
 		return Draft{}, errors.Join(fmt.Errorf("%w: draft token 0: %w", ErrNoDraft, cause), d.truncate(d.sound))

@@ -45,9 +45,9 @@ type HiddenModel interface {
 }
 
 // Heads drafts with heads on the target's hidden states: Medusa's, or a layer of EAGLE or MTP. It is a
-// draft model that reads each token together with the state before it. Within a draft these states
-// come from the heads. After the round the target's states replace them, so the tokens that were read
-// with states of the heads are dropped from the cache and read again.
+// draft model that reads each token together with the state before it. Within a draft these states come
+// from the heads. After the round the target's states replace them. So the tokens that were read with
+// states of the heads are dropped from the cache and read again.
 //
 // Heads need the target's states of the whole context. If another proposer was in force, the target
 // has read part of it without the tap; Begin then asks the target to read that part again. By the law

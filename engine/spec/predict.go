@@ -7,10 +7,10 @@ import (
 	"specula/engine/sample"
 )
 
-// predictions are the target's distributions along a draft: at(i) is the distribution of the token
-// after the first i draft tokens, the same that decoding without speculation would draw from. at is
-// called once for each i, in order from 0, up to the last row that matters. Its result is valid until
-// the next call.
+// predictions are the target's distributions along a draft. at(i) is the distribution of the token after
+// the first i draft tokens. Decoding without speculation would draw from the same distribution. at is
+// called once for each i, in order from 0, up to the last row that matters. Its result is valid until the
+// next call.
 //
 // Acceptance rules see only this interface of the target, so each rule works on each path.
 type predictions interface {

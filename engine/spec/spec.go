@@ -1,6 +1,5 @@
-// Package spec holds the two halves of speculation: proposers, which draft the next tokens cheaply, and
-// the verifier, which accepts draft tokens so that the text keeps the target's distribution. It has no
-// device code.
+// Package spec holds the two halves of speculation. Proposers draft the next tokens cheaply. The verifier
+// accepts draft tokens so that the text keeps the target's distribution. The package has no device code.
 package spec
 
 import (

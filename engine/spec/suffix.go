@@ -15,10 +15,10 @@ const (
 	maxMatches = 8
 )
 
-// Suffix proposes what most often followed the last tokens of the context where they occurred before:
-// in the prompt, in the reply so far, or in earlier chats of the session. Unlike Ngram it counts
-// occurrences, so it knows how sure it is and ends its draft accordingly. It has no model, and is
-// strong where text repeats: code, edits, agents. (Oliaro et al., "SuffixDecoding", 2024)
+// Suffix proposes what most often followed earlier occurrences of the context's last tokens. It looks in
+// the prompt, in the reply so far, and in earlier chats of the session. Unlike Ngram it counts
+// occurrences, so it knows how sure it is and ends its draft accordingly. It has no model, and is strong
+// where text repeats: code, edits, agents. (Oliaro et al., "SuffixDecoding", 2024)
 //
 // A token that followed a match of L tokens c times out of n gets the probability c / (n + 1/L). The term
 // 1/L stands for doubt, which is smaller for a longer match. So a match that occurred once is trusted

@@ -15,9 +15,9 @@ const Limit = 5.5
 // Played is the beginning of one reply after Root.
 type Played struct {
 	Tokens []int32 // at least one; tokens beyond those that are judged are ignored
-	// Bonus is the index in Tokens of the reply's first bonus token, or −1 if there is none. It must be
-	// the first: whether a bonus token is the last one depends on its own value and on later tokens, so
-	// the last one does not have the target's distribution.
+	// Bonus is the index in Tokens of the reply's first bonus token, or −1 if there is none. Take the first:
+	// which bonus token is the last depends on its own value and on later tokens, so the last does not have
+	// the target's distribution.
 	Bonus int
 }
 
@@ -42,9 +42,9 @@ func (r Report) Failures() string {
 }
 
 // Judge calls play for trials replies, and compares their first length tokens with the world's exact
-// distribution: each position alone, each pair of neighbours, and the bonus tokens given the token
-// before them. It continues a shorter reply by draws from the exact distribution, which cannot hide a
-// wrong beginning.
+// distribution. It compares each position alone, each pair of neighbours, and the bonus tokens given the
+// token before them. It continues a shorter reply by draws from the exact distribution, which cannot hide
+// a wrong beginning.
 func (w *World) Judge(trials, length int, seed uint64, play func(trial int) Played) Report {
 	rng := rand.New(rand.NewPCG(seed, 2))
 	single := make([][]int, length) // counts of tokens, (position, vocab)
