@@ -108,7 +108,7 @@ type lane struct {
 	over bool
 }
 
-// turn returns the lane that goes next. If one lane is over, it is the other lane.
+// turn returns the lane that goes next. If one lane is over, the other lane goes next.
 func (r *Race) turn(lanes [2]*lane) int {
 	switch {
 	case lanes[0].over:

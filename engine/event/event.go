@@ -195,11 +195,11 @@ type Round struct {
 	// been slower. Both are nil until the reply has had enough rounds.
 	BestFixedGamma *int     `json:"bestFixedGamma,omitempty"`
 	Regret         *float64 `json:"regret,omitempty"`
-	// Speedup is the time per token of plain rounds, divided by that of rounds that asked for a draft.
-	// Both are measured in the session and computed for the same load of the machine, without the time
-	// that the proposer reads. It is 0 before the first round that asked for a draft. SpeedupEstimated:
-	// replies have had too few rounds of one of the two kinds. The time of a plain round may then come
-	// from passes timed at the start.
+	// Speedup is the time per token of plain rounds, divided by that of rounds that asked for a draft. Both
+	// times are measured in the session and computed for the same load of the machine, without the time that
+	// the proposer reads. It is 0 before the first round that asked for a draft. SpeedupEstimated: replies
+	// have had too few rounds of one of the two kinds. The time of a plain round may then come from passes
+	// timed at the start.
 	Speedup          float64 `json:"speedup,omitempty"`
 	SpeedupEstimated bool    `json:"speedupEstimated,omitempty"`
 }

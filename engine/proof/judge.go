@@ -153,7 +153,7 @@ func (j *Judge) neighbours(r *Reply, list []written, t, first int) {
 	if t > 1 {
 		j.pair("one between", list[t-2].u, w.u)
 	}
-	// The token at the same position of the previous round.
+	// Pair the token with the one at the same position of the previous round.
 	if w.round > 0 {
 		last := first - len(r.Rounds[w.round-1].Committed())
 		if last+w.position < first {

@@ -1,11 +1,11 @@
 // Package remote lets a server be the target: this program makes the draft, and the large model on the
 // server scores it.
 //
-// Read it in this order. Connect finds out what kind of server answers (kind.go). Server.rows asks it
-// for the scores after several prefixes in one request (score.go); Server.draws asks it to draw a
-// token after each of them. A row is the answer for one prefix: the K likeliest tokens with their
-// log-probabilities (row.go). plan.go decides which of the two requests is exact under the settings of
-// a reply. Target is the target of a conversation, for package round (target.go).
+// Read it in this order. Connect finds out what kind of server answers (kind.go). Server.rows asks it for
+// the scores after several prefixes in one request (score.go); Server.draws asks it to draw a token after
+// each prefix. A row is the answer for one prefix: the K likeliest tokens with their log-probabilities
+// (row.go). plan.go decides which of the two requests is exact under the settings of a reply. Target is
+// the target of a conversation, for package round (target.go).
 //
 // # How one request scores a draft
 //
