@@ -114,8 +114,8 @@ func (e *Engine) dropOldest(ctx context.Context, template *chat.Template, system
 	return encode(dropped), dropped, err
 }
 
-// turnStarts returns the indices of the user's messages. To drop n turns, keep the messages from index n
-// of this list on.
+// turnStarts returns the indices of the user's messages. To drop the first n turns, keep the messages from
+// index starts[n] on.
 func turnStarts(messages []chat.Message) []int {
 	var starts []int
 	for i, m := range messages {
