@@ -82,8 +82,8 @@ func (b *bytePair) encodeRaw(to *encoding, word string, m *merger) {
 }
 
 // encodeWord appends the ids of a word. A byte without a token is appended to to.lost instead, as in
-// llama.cpp and Hugging Face. No longer token contains such a byte, because tokens are merged from
-// bytes that have a token.
+// llama.cpp and Hugging Face. Tokens of several bytes cannot contain such a byte, because they are
+// merged from bytes that have a token.
 func (b *bytePair) encodeWord(to *encoding, word string, m *merger) {
 	m.begin(len(word))
 	for i := range int32(len(word)) {

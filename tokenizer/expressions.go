@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// PreTokenizerFor returns the first name in PreTokenizers of the pre-tokenizer that cuts by these
-// expressions, in this order and written for Oniguruma as in tokenizer.json. "" stands for GPT-2's
-// expression. If several fit, it prefers one with the given wholeWords. It returns "" if none fits. It
-// compares an expression of a file with those of the program, and never runs it.
+// PreTokenizerFor returns the name of the pre-tokenizer that cuts by these expressions; "" if there is
+// none. The expressions are in the order of their use, in the syntax of tokenizer.json (Oniguruma); ""
+// stands for GPT-2's expression. Of several pre-tokenizers that fit, it takes the first one with this
+// wholeWords, or else the first. An expression is compared with those of the program, and never run.
 func PreTokenizerFor(expressions []string, wholeWords bool) string {
 	wanted := make([]string, len(expressions))
 	for i, e := range expressions {
@@ -68,9 +68,9 @@ func canonical(expression string) string {
 	return respelled.Replace(text)
 }
 
-// respelled replaces parts of expressions by others that mean the same. A possessive repetition means the
-// same as a plain one here, since no match needs characters back. (?i: may begin before or after the
-// apostrophe, which has no cases.
+// respelled replaces parts of expressions by others that mean the same. A possessive repetition means
+// the same as a greedy one here, because no match needs to give characters back. (?i: may begin before
+// or after the apostrophe, which has no cases.
 var respelled = strings.NewReplacer(
 	`'(?i:[sdmt]|ll|ve|re)`, contractions,
 	`(?i:'(?:[sdmt]|ll|ve|re))`, contractions,

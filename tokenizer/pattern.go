@@ -13,7 +13,7 @@ import (
 //	a . [a-z] [^a-z] [a-z&&[^x]] \s \S \d \D \p{L} \p{Lu} \p{Han} \r \n \t   one character
 //	? * + {n} {n,m}                                 how often, after one character
 //	(…) (?:…) (?i:…), with ? * + after them, and |
-//	(?=…) (?!…) \b $                                match a place, no character
+//	(?=…) (?!…) \b $                                test a position, consume no character
 //
 // The first alternative that leads to a match counts; a repetition is as long as possible. To try the
 // other choices could take exponential time, so expressions never come from a file: all of them are
@@ -44,7 +44,7 @@ const (
 	opMatch
 )
 
-// choice is a place to go back to: instruction code at offset at. If it comes from an opRun, the run
+// choice is a state to go back to: instruction code at offset at. If it comes from an opRun, the run
 // may end at each character from at back to low.
 type choice struct{ code, at, low int }
 
@@ -178,7 +178,7 @@ func (c *compiler) alternatives() pattern {
 	return append(append(code, instruction{op: opJump, next: len(rest) + 1}), rest...)
 }
 
-// item compiles a character, a group or a place, with its repetition.
+// item compiles a test of the position, or a character or a group with its repetition.
 func (c *compiler) item() pattern {
 	switch {
 	case c.take("(?="):

@@ -12,7 +12,7 @@ import (
 // first.
 type sentencePiece struct {
 	vocab    *vocabulary
-	ranks    []int32 // V; the token with the highest score has 0, tokens with equal scores have equal ranks
+	ranks    []int32 // by token id: 0 for the highest score; tokens with equal scores have equal ranks
 	addSpace bool
 }
 

@@ -80,7 +80,7 @@ func New(spec Spec) (*Tokenizer, error) {
 	return t, nil
 }
 
-// Encode returns the ids of plain text, without a BOS token. Whatever the text says, no id is a
+// Encode returns the ids of a text, without a BOS token. Whatever the text says, no id is a
 // control token or a user-defined delimiter such as <think>.
 func (t *Tokenizer) Encode(text string) []int32 {
 	return t.encode(text, nil, true).ids
@@ -101,7 +101,7 @@ func (t *Tokenizer) Lost(text string) []byte {
 // characters that nobody writes.
 func (t *Tokenizer) Unspelled() []byte { return t.vocab.unspelled() }
 
-// EncodeNext is Encode for text that follows other text: it puts no space before it.
+// EncodeNext is Encode for a text that follows another text: it puts no space before the text.
 func (t *Tokenizer) EncodeNext(text string) []int32 {
 	return t.encode(text, nil, false).ids
 }
@@ -182,8 +182,8 @@ func (t *Tokenizer) IsControl(id int32) bool { return t.vocab.isControl(id) }
 // encoding put it there.
 func (t *Tokenizer) DropsFirstSpace() bool { return t.addSpace }
 
-// StopTokens returns the ids that end a reply, ascending: EOS, EOT, and control tokens known by
-// name to end one.
+// StopTokens returns the ids that end a reply, ascending: EOS, EOT, Spec.Ends, and control tokens known
+// by name to end a reply.
 func (t *Tokenizer) StopTokens() []int32 { return slices.Clone(t.stops) }
 
 // VocabSize returns the number of tokens. Ids are 0 to VocabSize-1.

@@ -10,10 +10,10 @@ import (
 
 // vocabulary has the text and the type of every token.
 type vocabulary struct {
-	tokens   []string // V
-	types    []int32  // V, complete: guessed if the file has none
+	tokens   []string // by id, as the file spells them
+	types    []int32  // by id; guessed if the file has none
 	byteText bool     // normal tokens are spelled in GPT-2's byte alphabet, else with ▁
-	// plain finds the tokens that may come from ordinary text. Of equal texts it has the first.
+	// plain gives the id of each normal token by its spelling; of equal spellings, the first.
 	plain map[string]int32
 	// byteID is the token of a single byte, or -1.
 	byteID [256]int32
@@ -119,8 +119,8 @@ func (v *vocabulary) unspelled() []byte {
 }
 
 // kinds returns the type of every token. Whatever the file says, BOS, EOS and EOT are control
-// tokens, and so is a user-defined token with a known name for an end (endNames). Without types in
-// the file, they are guessed from the ids that it names and from the texts.
+// tokens, and so is a user-defined token with a known name for an end (endNames). If the file has no
+// types, kinds guesses them from the texts and from the ids that the file names.
 func kinds(spec Spec) []int32 {
 	types := slices.Clone(spec.Types)
 	if len(types) == 0 {

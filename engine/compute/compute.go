@@ -39,16 +39,17 @@ const (
 type Weight struct {
 	Name string
 	Type DType
-	Rows int // rows of the matrices of all experts together
+	Rows int // in a mixture of experts: rows of all matrices together
 	Cols int
-	// Experts is the number of matrices in a mixture of experts, which follow each other in Data; else 0.
+	// Experts is, for a mixture of experts, the number of matrices in Data, one after the other; else
+	// 0.
 	Experts int
 	// Data is in the file's block format. The backend uses it without a copy for the life of the
 	// model, and never writes to it.
 	Data []byte
 
-	// Done may be nil. A backend that makes its own copy calls it after it has read bytes from … to−1
-	// of Data for the last time.
+	// Done may be nil. A backend that makes its own copy calls Done as soon as it no longer needs bytes
+	// from … to−1 of Data.
 	Done func(from, to int)
 }
 
@@ -75,8 +76,8 @@ type CacheShape struct {
 	Tokens  int // capacity
 	KVHeads int
 	HeadDim int
-	// Each has the size of each layer, if the layers differ; then KVHeads and HeadDim are unused. A
-	// backend may refuse layers of different widths.
+	// Each gives the size of every layer, if the layers differ; then KVHeads and HeadDim are unused.
+	// nil: all layers have KVHeads and HeadDim. A backend may refuse layers of different widths.
 	Each []CacheLayer
 	// Windows has for each layer the largest Window of Attention; 0: the layer has none. nil: no layer
 	// has one. A backend may drop keys and values from before the window; then its caches are Partial.
@@ -84,11 +85,11 @@ type CacheShape struct {
 	// Spare is how many of the last tokens Truncate must always be able to remove from layers with a
 	// window. The model sets it to the rows of its longest pass.
 	Spare int
-	// Single is how many of the last tokens Truncate must be able to remove one by one: the rows of the
-	// longest pass that verifies a draft. After a pass of more rows, Truncate can remove from a layer
-	// with a state either at most the last Single tokens, or all tokens of that pass.
+	// Single: Truncate must be able to remove any number of the last tokens up to Single, the rows of
+	// the longest pass that verifies a draft. After a pass of more rows, Truncate can remove from a
+	// layer with a state either at most the last Single tokens, or all tokens of that pass.
 	Single      int
-	Checkpoints int // most checkpoints of a Partial cache
+	Checkpoints int // largest number of checkpoints in a Partial cache
 	// Sinks: attention over the cache has sinks (see Attention), which a backend may refuse.
 	Sinks bool
 	// Type is how keys and values are stored, and so the precision of attention: F32; F16, for which a
@@ -154,8 +155,8 @@ type Logits interface {
 	// Row copies row i to dst (vocab numbers) and moves 4·vocab bytes to the host. It does not
 	// check the numbers: the sampler does.
 	Row(i int, dst []float32) error
-	// Moved returns how many bytes went to the host since the pass, and how often the host waited
-	// for the device. Both are counted where the copies are made.
+	// Moved returns how many bytes went to the host since the pass, and how often the host waited for
+	// the device. The code that makes a copy counts its bytes and waits.
 	Moved() (bytes int64, syncs int)
 }
 
@@ -254,8 +255,8 @@ type Backend interface {
 	// Attend takes m rows of q, k and v, starting at a.Row. It stores the rows of k (·,
 	// KVHeads·KeyDim) and v (·, KVHeads·ValueDim) in the cache after its Len tokens, without changing
 	// Len. It writes causal attention of the rows of q (·, Heads·HeadDim) to the same rows of dst (·,
-	// Heads·ValueDim). If k and v are nil, it stores nothing and reads what an earlier call of this pass
-	// stored in the layer. Backends that support CacheShape.Each can do this.
+	// Heads·ValueDim). If k and v are nil, it stores nothing and reads what an earlier call of this
+	// pass stored in the layer. Only a backend that supports CacheShape.Each accepts nil.
 	Attend(dst, q, k, v Buffer, m int, c Cache, a Attention) error
 	// SwiGLU writes silu(gate)·up to gate.
 	SwiGLU(gate, up Buffer, m int) error

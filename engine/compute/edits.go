@@ -1,11 +1,15 @@
 package compute
 
 // Edits say how a device changes the scores of single tokens in the rows that it judges: penalties,
-// biases and bans. Row i stands after the first i draft tokens, which need not be known to the host:
-// the device counts them. For each token its bias is added first; then, if the token is counted at
-// least once, its score is divided by Repeat (multiplied if it is not above 0), and Frequency for each
-// count and Presence are subtracted; last, bans apply. Each step rounds to float32, and biases and
-// penalties keep a finite score finite. See ref.EditRow in kernels/ref.
+// biases and bans. Row i comes after the first i draft tokens. The device counts these tokens, so the
+// host need not know them. The score of a token changes in this order:
+//  1. Its bias is added.
+//  2. If the token is counted at least once, the score is divided by Repeat (multiplied if it is not
+//     above 0). Then Frequency for each count, and Presence, are subtracted.
+//  3. Bans apply.
+//
+// Each step rounds to float32. Biases and penalties keep a finite score finite. See ref.EditRow in
+// kernels/ref.
 type Edits struct {
 	Repeat, Frequency, Presence float32 // Repeat 0: no penalties
 	// Tokens has the tokens that are counted before the round, have a bias or are banned, in ascending
@@ -21,7 +25,7 @@ type Edit struct {
 	ID     int32
 	Count  int32 // how often penalties count the token before the round
 	Bias   float32
-	Banned int32 // the token is banned in the rows before this one
+	Banned int32 // the token is banned in the rows 0 … Banned−1
 }
 
 // MostEdits is the largest number of Edits.Tokens.

@@ -15,18 +15,21 @@ type Mixer interface {
 	// added to the shares to choose experts, but not to compute the sum in Mix.
 	Route(r Routing, scores Buffer, m int, bias Vector) error
 	// MatMulExperts writes to each slot of dst (slots, w.Rows) the product of the slot's input with
-	// the matrix of its expert. The input is the slot in x if bySlot, else the slot's row in x.
+	// the matrix of its expert. If bySlot is true, the input is the same slot of x; else it is the row
+	// of x that chose the expert.
 	MatMulExperts(dst, x Buffer, r Routing, w Matrix, bySlot bool) error
 	// AddExpertBias adds to each slot of x the numbers of its expert in b (Experts, columns of x).
 	AddExpertBias(x Buffer, r Routing, b Vector) error
-	// Mix writes to each row of dst the sum of what the row's experts gave, which are its slots of x, each times
-	// the expert's share. They are added in the order of the choice, the best expert first. x may be overwritten.
+	// Mix writes to each row of dst the weighted sum of its experts' outputs. The outputs are the
+	// row's slots of x; the weight is the expert's share. Mix adds the best expert first, then the
+	// next best, and so on. It may overwrite x.
 	Mix(dst, x Buffer, r Routing) error
 	// Weigh multiplies each row of x by σ of its number in gate, a buffer of one column.
 	Weigh(x Buffer, m int, gate Buffer) error
 }
 
-// ExpertScaler is an optional interface of a Mixer, for models whose experts have factors.
+// ExpertScaler is an optional interface of a Mixer, for models in which each expert's output has a
+// factor.
 type ExpertScaler interface {
 	// ScaleExperts multiplies each slot of x by the factor of its expert; factors has Experts numbers.
 	ScaleExperts(x Buffer, r Routing, factors Vector) error
@@ -49,7 +52,7 @@ const MostUsed = 64
 type Routing interface {
 	// Choices copies the experts of a row, the best first. Only tests and reports use it.
 	Choices(row int, experts []int32) error
-	// Touched counts the experts that all calls of Route have chosen.
+	// Touched returns the sum over all calls of Route so far.
 	Touched() Touched
 }
 
@@ -60,7 +63,7 @@ type Touched struct{ Experts, Calls int }
 // Mean returns how many experts a layer read in a pass, on average over the calls; 0 without calls.
 func (t Touched) Mean() float64 { return float64(t.Experts) / float64(max(t.Calls, 1)) }
 
-// Minus returns the part of a count that came after an earlier count.
+// Minus returns what was counted since an earlier count.
 func (t Touched) Minus(earlier Touched) Touched {
 	return Touched{t.Experts - earlier.Experts, t.Calls - earlier.Calls}
 }

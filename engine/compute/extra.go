@@ -13,7 +13,8 @@ type Extra interface {
 	Scale(x Buffer, m int, factor float32) error
 	// LayerNorm writes (x−mean)·w/√(variance+eps) to dst. Mean and variance are taken over each group
 	// of consecutive numbers of a row; a group has as many numbers as the parameter group says. w has
-	// factors for one or more groups, and is repeated for the groups after these. dst may be x.
+	// the weights of one or more groups; the groups after these use w from its beginning again. dst
+	// may be x.
 	LayerNorm(dst, x Buffer, m int, w Vector, group int, eps float32) error
 	// Activate replaces each number of x by its activation, times the number of y at the same place. If y
 	// is nil, it only applies the activation. ClampedSwiGLU is a function of both numbers.

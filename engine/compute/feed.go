@@ -7,7 +7,7 @@ type Feeder interface {
 	// Tokens allocates room for n tokens on the device.
 	Tokens(n int) (Tokens, error)
 	// EmbedTokens is Embed for m tokens of t, starting at index at. Embed first sends the queued
-	// work to the device; EmbedTokens only appends to it.
+	// work to the device; EmbedTokens only joins the queue.
 	EmbedTokens(dst Buffer, table Matrix, t Tokens, at, m int) error
 	// Choose queues this: the best token of row 0 of x, as with Logits.Argmax, becomes the token of t
 	// with the index at. If the scores are not finite, no token is chosen, and a pass that reads the
@@ -27,7 +27,7 @@ type Tokens interface {
 	// Sample queues this: from here on tokens are drawn and judged under s.
 	Sample(s Sampling) error
 	// Edit queues this: the next AcceptBest or AcceptDrawn with these tokens judges edited rows. Row of
-	// Logits gives the rows unedited.
+	// Logits still gives the rows unedited.
 	Edit(e *Edits) error
 	// Mark hands the queued work to the device. Verdict.PassMS is the time from here to the
 	// verdict.
@@ -47,7 +47,7 @@ type Filters struct {
 	TopK            int     // 0: off
 	TopP            float64 // 1: off
 	MinP            float64 // 0: off
-	TemperatureLast bool
+	TemperatureLast bool    // temperature comes after the other filters, else before them
 }
 
 // MostDrafts is the largest number of draft tokens that AcceptDrawn can judge.

@@ -7,15 +7,17 @@ package compute
 // caller then reads the tokens after the checkpoint again, which gives the same bits.
 type Partial interface {
 	Cache
-	// Reach returns a length, at most n, to which Truncate can cut back: n if that is possible.
+	// Reach returns n if Truncate can cut back to n. Else it returns a smaller length to which Truncate
+	// can cut back.
 	Reach(n int) int
 	// Checkpoint makes it possible to go back to the present length later. If there are already
-	// CacheShape.Checkpoints, it drops the oldest. Truncate drops the checkpoints of lengths above the
-	// new one.
+	// CacheShape.Checkpoints, it drops the oldest. Truncate(n) drops the checkpoints of lengths above
+	// n.
 	Checkpoint() error
 }
 
-// Reach returns a length, at most n, to which a cache can be cut back: n if that is possible.
+// Reach returns n if a cache can be cut back to n. Else it returns a smaller length to which the cache
+// can be cut back.
 func Reach(c Cache, n int) int {
 	if p, ok := c.(Partial); ok {
 		return p.Reach(n)
@@ -31,8 +33,8 @@ func Checkpoint(c Cache) error {
 	return nil
 }
 
-// The next prompt of a chat may differ from the present one in up to apart tokens before the end: a
-// template may write the marks that open a reply differently once the reply is part of the text.
+// apart is how many of its last tokens the present prompt of a chat may not share with the next prompt.
+// A template may write the marks that open a reply differently once the reply is part of the text.
 const apart = 32
 
 // ReadWithCheckpoint calls read for ids, the tokens to append to a cache; done is the number of ids

@@ -243,7 +243,8 @@ func (a *automaton) expand(todo []int32, n node, below int32) []int32 {
 	return todo
 }
 
-// again returns what may follow after one match of a repetition: the repetition with its counts lowered by one.
+// again returns what may follow after one match of a repetition: the repetition with both counts
+// lowered by one.
 func (a *automaton) again(n node) expr {
 	high := n.max
 	if high != unlimited {
@@ -256,7 +257,8 @@ func (a *automaton) labelEnd(name int32) expr {
 	return a.measured(a.g.make(node{kind: kindLabelEnd, a: name}))
 }
 
-// measured returns e. If the automaton has just added e to the grammar, it stores its length in a.lengths.
+// measured returns e. If e is a new node of the grammar, measured first appends e's length to
+// a.lengths.
 func (a *automaton) measured(e expr) expr {
 	if int(e) == len(a.lengths) {
 		a.lengths = append(a.lengths, a.g.length(e, a.lengths, a.spellable))

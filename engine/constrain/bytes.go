@@ -60,8 +60,8 @@ func (s byteSet) list() []byte {
 
 func everyByte() byteSet { return byteSet{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)} }
 
-// partition divides the bytes into classes: two bytes are in the same class iff each set contains
-// both or neither of them. first has one byte of each class.
+// partition divides the bytes into classes. Two bytes are in the same class iff every set contains
+// either both of them or neither. first has one byte of each class.
 func partition(sets []byteSet) (class [256]uint8, first []byte) {
 	known := map[string]uint8{}
 	for b := range 256 {

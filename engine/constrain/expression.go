@@ -14,6 +14,7 @@ const (
 	never expr = 1 // no text at all
 )
 
+// kind says what a node matches. In the list below, a, b, min and max are the node's fields.
 type kind uint8
 
 const (
@@ -37,22 +38,23 @@ type node struct {
 
 const unlimited = -1
 
-// maxNodes bounds a grammar. A node takes about nodeBytes, with its entry in known.
+// maxNodes is the largest number of nodes in a grammar. A node with its entry in known takes about
+// nodeBytes.
 const (
 	maxNodes  = 1 << 18
 	nodeBytes = 80
 )
 
-// grammar is a set of rules over bytes. Its methods make the nodes, and simplify them. Their comments
-// say which texts the new node matches.
+// grammar is a set of rules over bytes. Its methods make the nodes, and simplify them. The comment of
+// such a method says which texts the new node matches.
 type grammar struct {
 	work     *work
 	nodes    []node
 	known    map[node]expr
 	sets     []byteSet
 	setIDs   map[byteSet]int32
-	rules    []expr // the expression of each rule; never until the rule is defined
-	names    []string
+	rules    []expr   // the expression of each rule; never until the rule is defined
+	names    []string // the names that label gives
 	ruleName []string // the name of each rule, for errors
 	// patternBytes is the size of all regular expressions that were compiled for this grammar.
 	patternBytes int
@@ -66,7 +68,8 @@ func newGrammar(w *work) *grammar {
 	}
 }
 
-// make returns the node n. After the work has reached a limit it returns never.
+// make returns the number of the node n, and adds n if the grammar does not have it. After the work has
+// reached a limit it returns never.
 func (g *grammar) make(n node) expr {
 	e, ok := g.known[n]
 	if !g.work.spend(1, 0) {
@@ -124,15 +127,15 @@ func (g *grammar) literal(text string) expr {
 	return e
 }
 
-// literals matches any one of texts. Texts share common beginnings, so that many choices do not need
-// many stacks. It sorts texts.
+// literals matches any one of texts. Texts with a common beginning share its nodes, so that many
+// choices do not need many stacks. literals sorts the slice texts.
 func (g *grammar) literals(texts []string) expr {
 	slices.Sort(texts)
 	return g.branches(slices.Compact(texts), 0)
 }
 
-// branches matches any one of texts, without the first bytes of each: their number is the parameter at,
-// and all texts agree in them. The texts are sorted and different.
+// branches matches what follows the first at bytes in any one of texts. These bytes are the same in all
+// texts. The texts are sorted and different.
 func (g *grammar) branches(texts []string, at int) expr {
 	if len(texts) == 1 {
 		return g.literal(texts[0][at:])

@@ -6,11 +6,12 @@ import "container/list"
 type mask struct {
 	state   int32
 	allowed []uint64 // one bit for each id, stop tokens included
-	// far is the length in bytes of the longest closing after an allowed token. A token has at least one
-	// byte. So if the reply may have far or more tokens, which is nearly always true, a closing fits
-	// after each allowed token, and the field closing is not needed.
+	// far is the length in bytes of the longest closing after an allowed token. A closing has at most
+	// as many tokens as bytes. So if far or more tokens may come after the next token, which is nearly
+	// always true, each allowed token leaves room for its closing, and the field closing is not
+	// needed.
 	far int32
-	// closing has, by id, the number of tokens of the closing after this token; nil until it is needed.
+	// closing has, by id, the number of tokens of the closing after that token; nil until it is needed.
 	closing []uint16
 }
 
@@ -22,8 +23,8 @@ type masks struct {
 	walk    []int32    // scratch: the states along the path to a node
 }
 
-// maxMaskBytes bounds the cache. With a vocabulary of 152,000 tokens a mask takes 19 kB, and near
-// the end of a reply 300 kB more.
+// maxMaskBytes is the largest size of the cache. With a vocabulary of 152,000 tokens a mask takes 19
+// kB, and near the end of a reply 300 kB more.
 const maxMaskBytes = 64 << 20
 
 func newMasks() *masks {
@@ -51,8 +52,8 @@ func (m *masks) of(a *automaton, v *Vocabulary, s int32) *mask {
 	return made
 }
 
-// keep counts more bytes for a mask. If the cache then has more than maxMaskBytes, keep drops the
-// masks that were not used for the longest time, but not this one.
+// keep notes that the mask used has grown by more bytes. While the cache has more than maxMaskBytes,
+// keep drops the mask that was not used for the longest time, but never the mask used.
 func (m *masks) keep(used *mask, more int) {
 	m.bytes += more
 	for m.bytes > maxMaskBytes && m.used.Back().Value != used {

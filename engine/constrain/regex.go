@@ -8,8 +8,8 @@ import (
 	"unicode"
 )
 
-// maxPatternBytes bounds all regular expressions of a form together. The parser of the standard
-// library cannot be interrupted, and takes up to 1.3 kB of memory and 10 µs for each byte.
+// maxPatternBytes is the largest size of all regular expressions of a form together. The parser of the
+// standard library cannot be interrupted, and takes up to 1.3 kB of memory and 10 µs for each byte.
 const maxPatternBytes = 32 << 10
 
 // Regex returns a constraint that is satisfied by texts which the regular expression matches as a
@@ -23,7 +23,7 @@ func Regex(ctx context.Context, pattern string) (*Constraint, error) {
 // regex turns a parsed regular expression into nodes.
 type regex struct {
 	g      *grammar
-	char   func(ranges ...rune) expr // spells one character of the ranges
+	char   func(ranges ...rune) expr // returns what matches one character of the ranges
 	around expr                      // what may be written before or after the match, on a side without an anchor
 }
 

@@ -50,8 +50,8 @@ type schema struct {
 	refs  map[string]expr // the rule of each target of a $ref
 	todo  []pendingRule
 	parts jsonParts
-	depth int // depth of the part that is being compiled
-	count int // number of parts that were compiled
+	depth int // nesting depth of the schema that is being compiled
+	count int // number of schemas, with those inside others, that were compiled
 }
 
 type pendingRule struct {
@@ -82,8 +82,8 @@ var keywords = map[string]string{
 // "integer" is also a number.
 var types = []string{"object", "array", "string", "number", "integer", "boolean", "null"}
 
-// Bounds of a schema: its depth, and the number of its parts. If a schema refers to itself and has another
-// keyword beside the $ref, it is expanded without end, until it reaches a bound.
+// Bounds of a schema: its depth, and the number of schemas in it. A schema that refers to itself, and
+// has another keyword beside that $ref, is expanded until it reaches a bound.
 const (
 	maxSchemaDepth = 256
 	maxSchemaParts = 20_000
@@ -93,7 +93,7 @@ const (
 const maxCombined = 32
 
 // compile turns the schema v into an expression. at is the place of v, for errors. deep counts the
-// $ref, allOf, anyOf and oneOf on the way from the root to v.
+// $ref, allOf, anyOf and oneOf around v that are about the same JSON value as v.
 func (s *schema) compile(v value, at string, deep int) (expr, error) {
 	if deep > maxCombined {
 		return never, fmt.Errorf("%s: allOf, anyOf and $ref are combined more than %d deep, or without end", at, maxCombined)
@@ -201,7 +201,7 @@ func hasType(v value, name string) bool {
 }
 
 // typesOf returns the types that the keyword "type" allows. Without that keyword, it returns the types
-// that the other keywords apply to, or all types if they apply to all.
+// that the other keywords apply to (see keywords), or all types if no keyword applies to one type only.
 func typesOf(v value, at string) ([]string, error) {
 	given, ok := v.get("type")
 	if !ok {

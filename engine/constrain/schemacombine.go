@@ -121,7 +121,7 @@ func (s *schema) branches(rest, list value, at string, deep int) (expr, error) {
 }
 
 // disjoint reports whether two schemas obviously exclude each other: by their types, by their const or
-// enum, or by a property that both require. False means that disjoint cannot tell.
+// enum, or by a property that both require. False means that a value might satisfy both.
 func (s *schema) disjoint(a, b value) bool {
 	for _, v := range []*value{&a, &b} {
 		if to, ok := v.get("$ref"); ok {
@@ -329,7 +329,8 @@ func bothOf(a, b value) value {
 
 // closedApart returns an error if one schema forbids or restricts additional properties, and the other
 // schema declares properties that the first does not. additionalProperties applies to every property
-// not declared beside it, so these properties would have to obey both, which is hardly ever intended.
+// not declared beside it. So these properties would have to obey additionalProperties besides their own
+// schemas, which is hardly ever intended.
 func closedApart(a, b value, at string) error {
 	for _, pair := range [][2]value{{a, b}, {b, a}} {
 		more, ok := pair[0].get("additionalProperties")

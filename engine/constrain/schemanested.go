@@ -38,11 +38,11 @@ func (s *schema) object(v value, at string) (expr, error) {
 	return g.seq(g.literal("{"), p.space, first, g.literal("}")), nil
 }
 
-// maxKeyBytes limits the name of a property, because otherThan nests expressions as deep as the name
-// is long.
+// maxKeyBytes is the largest length of a property's name. otherThan nests expressions as deep as the
+// name is long.
 const maxKeyBytes = 1 << 10
 
-// members returns the declared properties, and after them the properties that are only required. The
+// members returns the declared properties, and after them those that are required but not declared. The
 // second result has their names.
 func (s *schema) members(v value, at string) ([]member, []string, error) {
 	properties, declared := v.get("properties")

@@ -6,11 +6,12 @@ import (
 	"strings"
 )
 
-// The most digits of a number before and after its point. Every reader of JSON keeps so many digits exactly.
+// The largest number of digits before and after the point of a number. A float64, which most readers of
+// JSON use, holds each integer of 15 digits exactly.
 const (
 	wholeDigits    = 15
 	fractionDigits = 15
-	maxWhole       = 1e15 - 1
+	maxWhole       = 1e15 - 1 // the largest integer of wholeDigits digits
 )
 
 func digit(g *grammar, lo, hi byte) expr {
@@ -104,8 +105,9 @@ func decimals(g *grammar, r interval) expr {
 }
 
 // fromZero matches the numbers of an interval that begins at 0 or above. It joins up to three parts:
-// r.lo with a fraction above zero, if that end is open; the integers from there to below r.hi, with any
-// fraction; and r.hi itself, if that end is not open.
+//   - r.lo with a fraction above zero, if that end is open;
+//   - the integers from r.lo, or r.lo+1 if that end is open, to r.hi−1, with any fraction;
+//   - r.hi without a fraction, or with zeros after the point, if that end is not open.
 func fromZero(g *grammar, r interval) expr {
 	if r.lo > r.hi {
 		return never

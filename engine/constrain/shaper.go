@@ -19,7 +19,7 @@ type Shaper struct {
 	states     []int32         // the state before each token of pushed, and the state after the last one
 	limit      int             // number of tokens that the reply may have; 0 for no limit
 	ctx        context.Context // ends the work on a token
-	base       int             // memory of the automaton just after the last refresh
+	base       int             // size in bytes of the automaton just after the last refresh
 }
 
 // NewShaper returns a Shaper for the tokens of a vocabulary. It returns an error if these tokens cannot
@@ -118,7 +118,7 @@ func (s *Shaper) refresh() {
 	s.base = s.automaton.work.bytes
 }
 
-// Shape sets the scores of tokens that may not follow to −Inf.
+// Shape sets to −Inf the scores of the tokens that may not follow.
 func (s *Shaper) Shape(logits []float32) error {
 	if s.state() == dead {
 		return s.failure()
@@ -141,7 +141,7 @@ func (s *Shaper) Shape(logits []float32) error {
 
 var forbidden = float32(math.Inf(-1))
 
-// keep sets the scores of all tokens that are not allowed to −Inf.
+// keep sets to −Inf the scores of all tokens that are not in allowed, a mask with one bit for each id.
 func keep(logits []float32, allowed []uint64) {
 	for i, word := range allowed {
 		row := logits[min(i*64, len(logits)):min(i*64+64, len(logits))]

@@ -24,7 +24,8 @@ type Vocabulary struct {
 	roots   [256]int32 // the node of each first byte, or unknown
 }
 
-// maxTokenBytes bounds the text of a token. Longer ones are never written under a constraint.
+// maxTokenBytes limits the text of a token. A token with more bytes is never written under a
+// constraint.
 const maxTokenBytes = 1 << 10
 
 // NewVocabulary returns the vocabulary of the tokens with ids below size. text returns the bytes of a

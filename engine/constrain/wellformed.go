@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// maxClosing bounds the length of a closing in bytes. A state with a longer one counts as dead.
+// maxClosing bounds closings: a state without a closing of less than maxClosing bytes counts as dead.
 // This also bounds nesting, because each open bracket needs at least one byte to close.
 const maxClosing = 1<<16 - 1
 
@@ -34,7 +34,7 @@ func (g *grammar) lengths(spellable byteSet) []int32 {
 	for len(open) > 0 && g.work.spend(1, 0) {
 		m := heap.Pop(&open).(measuredNode)
 		if lengths[m.node] < m.length {
-			continue // it was settled earlier
+			continue // the node was settled earlier, with a smaller length
 		}
 		for _, user := range users[from[m.node]:from[m.node+1]] {
 			lower(user)
@@ -124,8 +124,8 @@ func (g *grammar) length(e expr, lengths []int32, spellable byteSet) int32 {
 	return maxClosing
 }
 
-// checkLeftRecursion returns an error if a rule can begin with itself: its stacks would grow
-// without reading a byte.
+// checkLeftRecursion returns an error if a rule can begin with itself. Such a rule would make the
+// stacks of an automaton grow without end before a byte is read.
 func (g *grammar) checkLeftRecursion() error {
 	lengths := g.lengths(everyByte())
 	state := make([]uint8, len(g.rules)) // 0: not visited, 1: being visited, 2: visited

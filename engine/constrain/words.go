@@ -9,8 +9,8 @@ import (
 // Bounds of the text that Expects returns.
 const (
 	maxExpectedBytes  = 24 // the longest text that is shown as it is
-	maxExpectedLabels = 3
-	maxExpectedRanges = 6
+	maxExpectedLabels = 3  // if more named parts may follow, the text is "a value"
+	maxExpectedRanges = 6  // if more ranges of bytes may follow, the text is "a character"
 )
 
 // Expects returns a few words that tell what may follow: `"name":`, "a string", "one of , }", "end". It

@@ -61,5 +61,5 @@ func (w *work) fail(err error) {
 	}
 }
 
-// renew starts the count of steps again for the next piece of work. The count of bytes stays.
+// renew sets the count of steps to 0, for another call of the form's Shaper. The count of bytes stays.
 func (w *work) renew(ctx context.Context) { w.ctx, w.steps, w.look = ctx, 0, 0 }

@@ -53,16 +53,16 @@ func (b *Backend) Cache(shape compute.CacheShape) (compute.Cache, error) {
 func (c *cache) newLayer(i int, rows cpu.KVShape) *cpu.KV {
 	l := c.shape.Layer(i)
 	rows.Heads, rows.KeyDim, rows.ValueDim = l.KVHeads, l.KeyDim, l.ValueDim
-	return cpu.NewKV(rows, kept[c.shape.Type])
+	return cpu.NewKV(rows, kvTypes[c.shape.Type])
 }
 
-// kept maps types of keys and values to the kernels' types, for the supported ones.
-var kept = map[compute.DType]cpu.KVType{compute.F32: cpu.KVF32, compute.F16: cpu.KVF16, compute.Q8_0: cpu.KVQ8_0}
+// kvTypes maps the supported types of keys and values to those of the kernels.
+var kvTypes = map[compute.DType]cpu.KVType{compute.F32: cpu.KVF32, compute.F16: cpu.KVF16, compute.Q8_0: cpu.KVQ8_0}
 
 // CheckCache returns an error for a shape that the kernels cannot compute with: for another type of keys
 // and values, for heads or states that are too wide, and for Q8_0 if a head is not of whole blocks.
 func (b *Backend) CheckCache(shape compute.CacheShape) error {
-	kv, ok := kept[shape.Type]
+	kv, ok := kvTypes[shape.Type]
 	if !ok {
 		return fmt.Errorf("keys and values of the type number %d: the CPU keeps them as f32, f16 or q8_0", shape.Type)
 	}
@@ -84,16 +84,16 @@ func (b *Backend) CheckCache(shape compute.CacheShape) error {
 	return nil
 }
 
-// cacheBytes returns the memory of a cache. It checks for overflow, because the user chooses the number
-// of tokens.
+// cacheBytes returns the size of a cache in bytes. It checks for overflow, because the user chooses
+// the number of tokens.
 func cacheBytes(shape compute.CacheShape) (int64, error) {
 	token := uint64(0)  // bytes of one token in all layers that keep every row
-	others := uint64(0) // bytes of the other layers
+	others := uint64(0) // bytes of rings and states, with their checkpoints
 	for i := range shape.Layers {
 		l := shape.Layer(i)
-		row := uint64(l.KVHeads) * uint64(kept[shape.Type].Bytes(l.KeyDim)+kept[shape.Type].Bytes(l.ValueDim))
+		row := uint64(l.KVHeads) * uint64(kvTypes[shape.Type].Bytes(l.KeyDim)+kvTypes[shape.Type].Bytes(l.ValueDim))
 		if ring := ringOf(&shape, i); ring > 0 {
-			others += row * uint64(ring+shape.Checkpoints*checkpointRows(&shape, i)) // fewer bytes than one row for each token
+			others += row * uint64(ring+shape.Checkpoints*checkpointRows(&shape, i)) // together fewer rows than Tokens (ringOf)
 			continue
 		}
 		if l.State.Heads > 0 {
@@ -109,7 +109,7 @@ func cacheBytes(shape compute.CacheShape) (int64, error) {
 	return int64(low + others), nil
 }
 
-// CacheBytes returns the memory of a cache, or −1 if the size overflows.
+// CacheBytes returns the size of a cache in bytes, or −1 if that number overflows.
 func (b *Backend) CacheBytes(shape compute.CacheShape) int64 {
 	bytes, err := cacheBytes(shape)
 	if err != nil {

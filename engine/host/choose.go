@@ -24,7 +24,7 @@ type Choice struct {
 	Device  string // auto, cpu, cuda, cuda:N
 	Draft   string // same, cpu, cuda, cuda:N: the device of the draft model
 	OnLoss  string // error, cpu: what happens to a reply whose device fails
-	Threads int    // number of threads on the processor; 0: one per core
+	Threads int    // number of threads on the processor; 0: as many as compute fastest (cores.go)
 	PollMS  int    // how long an idle thread polls for work, in milliseconds
 
 	Activations string // q8, f32: how activations are multiplied with quantised weights

@@ -82,8 +82,8 @@ func (m machine) cores() (fast, slow int) {
 	return fast, slow
 }
 
-// lastCacheBytes returns the size of the last-level cache of the first core, or 0 if the system does
-// not tell.
+// lastCacheBytes returns the size of the last-level cache of the first allowed core, or 0 if the
+// system does not tell.
 func (m machine) lastCacheBytes() (bytes int64) {
 	if len(m.allowed) == 0 {
 		return 0
@@ -161,6 +161,7 @@ func (m machine) list(name string) (numbers []int) {
 	return numbers
 }
 
+// mostProcessors is the largest number of a processor that list returns.
 const mostProcessors = 4096
 
 func (m machine) read(name string) (text string, ok bool) {

@@ -33,7 +33,7 @@ func (r *routing) Touched() compute.Touched {
 	return r.touched
 }
 
-// Do groups the choices by expert.
+// Do groups the choices by expert, and counts the experts. It has one item.
 func (r *routing) Do(from, to int) {
 	r.Routing.Do(from, to)
 	if from < to {
@@ -90,8 +90,8 @@ func (b *Backend) MatMulExperts(dst, x compute.Buffer, r compute.Routing, w comp
 	return nil
 }
 
-// openExpertPhase queues a phase that orders the inputs by slot, and then a phase to which products can
-// be added.
+// openExpertPhase queues the phases that bring the inputs into the order of the slots, and then a phase
+// to which products can be added.
 func (b *Backend) openExpertPhase(in []float32, r *routing, w *matrix, bySlot bool) *cpu.ExpertProducts {
 	b.makeRoom()
 	q := &b.queue

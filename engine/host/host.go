@@ -28,8 +28,8 @@ type Backend struct {
 	quantised [2]cpu.Quantized // memory for quantised activations, used in turns
 	exact     bool             // activations are not quantised
 	room      cpu.Room         // memory for products with unquantised activations
-	inputs    cpu.ExpertMemory
-	stateRoom []float32 // memory for copies of a layer's states; a pass computes on copies so that its rows can be removed
+	inputs    cpu.ExpertMemory // memory for the inputs of experts
+	stateRoom []float32        // memory for copies of a layer's states; a pass computes on copies so that its rows can be removed
 
 	weightBytes int64 // size of all matrices that were loaded
 	nearBytes   int64 // up to this many bytes of weights stay in the last-level cache

@@ -10,8 +10,8 @@ import (
 )
 
 // matrix is a weight matrix in one of two layouts: floating-point numbers as in the file, or quantised
-// numbers repacked into panels. In a mixture, experts has one such matrix for each expert, and panels or
-// data stand for the first expert.
+// numbers repacked into panels. In a mixture, experts has one such matrix for each expert. Then panels
+// is the first of them, and data has the numbers of all, one matrix after the other.
 type matrix struct {
 	rows    int
 	cols    int
@@ -33,7 +33,7 @@ type buffer struct {
 	rows   int
 	cols   int
 	data   []float32 // (rows, cols)
-	other  *buffer   // the same memory in rows of another length; nil until asked for
+	other  *buffer   // the last result of Reshape: the same memory in rows of another length
 	logits logits    // returned by Logits; part of the buffer so that a pass allocates nothing
 }
 
@@ -118,8 +118,8 @@ func (b *Backend) quantisedMatrix(ctx context.Context, w compute.Weight, f cpu.F
 	return m, nil
 }
 
-// repack fills panels with bytes first … last−1 of a weight. It does so piece by piece, so that a large
-// weight is never in memory twice.
+// repack fills panels with bytes first … last−1 of a weight. It repacks repackBytes at a time and then
+// releases them, so that a large weight is never in memory twice.
 func (b *Backend) repack(ctx context.Context, panels *cpu.Panels, w compute.Weight, first, last int) error {
 	task := &cpu.Repack{Panels: panels, Src: w.Data[first:last]}
 	step := max(1, repackBytes/panels.BytesEach())
@@ -136,8 +136,8 @@ func (b *Backend) repack(ctx context.Context, panels *cpu.Panels, w compute.Weig
 	return nil
 }
 
-// repackBytes is the size of a piece in repack. After each piece, Weight.Done can release the bytes that
-// were read.
+// repackBytes is about how many bytes repack handles between two calls of Weight.Done, which can
+// release the bytes that were read.
 const repackBytes = 16 << 20
 
 // someItems is a task without its items before first.

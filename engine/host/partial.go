@@ -10,21 +10,24 @@ import (
 // partialCache is a cache in which some layers do not keep every row.
 //
 // Layers with a window keep only their last rows, in rings. All rings have room for the window, for the
-// rows of a pass and for whole splits of attention, so a pass has the bits of one over a whole cache.
-// Layers with a state keep the state before the last pass and the inputs of its last rows (see
-// cpu.State), at most CacheShape.Single rows. For a pass of more rows they also keep a copy of the
-// state from before the pass.
+// rows of a pass and for whole splits of attention. So a pass gives the same bits as over a cache that
+// keeps every row.
+//
+// Layers with a state keep the state from before the last pass, and the inputs of its rows
+// (cpu.State). If a pass has more than CacheShape.Single rows, it is a long pass. Of its rows they
+// keep the inputs of the last Single ones, and the state from before these. They also keep a copy of
+// the state from before the pass.
 type partialCache struct {
 	*cache
 	owner       *Backend
-	lowest      []int        // for each ring: the first token whose rows it has
+	lowest      []int        // for each layer: the first token that its ring still has; 0 without a ring
 	before      []earlier    // for each layer: the state before the last long pass
 	checkpoints []checkpoint // the oldest first
-	free        []checkpoint
+	free        []checkpoint // memory for further checkpoints
 }
 
-// earlier is a copy of the state from before a long pass. It has seen At tokens. With it, the cache can
-// go back to every length from At to the length at the start of the pass.
+// earlier is a copy of a layer's state from before a long pass. The copy has seen At tokens. With it,
+// the cache can go back to every length from At to the length at the start of the pass.
 type earlier struct {
 	cpu.Snapshot
 	length int // length of the cache at the start of the pass; 0: no copy
@@ -53,8 +56,8 @@ func ringOf(s *compute.CacheShape, layer int) int {
 	return 0
 }
 
-// checkpointRows is the number of rows in a checkpoint of a layer: the most from cpu.FirstRead to the
-// checkpoint, in whole blocks.
+// checkpointRows is the number of rows in a checkpoint of a layer with a ring, in whole blocks. At most
+// so many rows lie between cpu.FirstRead, where the next row begins to read, and the checkpoint.
 func checkpointRows(s *compute.CacheShape, layer int) int {
 	return wholeBlocks(s.Windows[layer] + cpu.KeysPerSplit)
 }
@@ -82,8 +85,8 @@ func inside(c compute.Cache) (*cache, *partialCache) {
 	return c.(*cache), nil
 }
 
-// Reach returns a length, at most n and the cache's length, to which Truncate can cut back: that itself if all
-// layers have what a row there reads, else the length of the last checkpoint that is not above it, else 0.
+// Reach returns n, or the cache's length if n is larger, if all layers have what a row there reads.
+// Else it returns the length of the last checkpoint up to there, or 0 if there is none.
 func (c *partialCache) Reach(n int) int {
 	n = min(n, c.length)
 	if c.holds(n) {
@@ -136,8 +139,8 @@ func (c *partialCache) Truncate(n int) error {
 	return nil
 }
 
-// turnBack restores the state before the last long pass in each layer that has seen more than n tokens.
-// It drops copies that have seen more than n tokens.
+// turnBack restores the state from before the last long pass in each layer whose state has seen more
+// than n tokens; if n is 0, it clears these states. It drops copies that have seen more than n tokens.
 func (c *partialCache) turnBack(n int) {
 	for i, s := range c.states {
 		if s != nil && s.At > n {

@@ -16,11 +16,11 @@ import (
 // send it back. In passes of the demo pair such writes took 15 µs of 140, on two cores without a common
 // cache.
 type queue struct {
-	phases []cpu.Phase // without the open one
-	work   int
+	phases []cpu.Phase  // without the open one
+	work   int          // multiplications of all phases in the queue, with the open one
 	row    rowPhase     // the open phase, if it has operations on rows
 	prod   productPhase // the open phase, if it has products
-	open   int          // work of the open phase
+	open   int          // multiplications of the open phase
 
 	// The tasks of the phases: a list for each type, in the order of the phases.
 	rows         []rowPhase
@@ -68,7 +68,7 @@ func (q *queue) last() cpu.Task {
 	return q.phases[len(q.phases)-1].Task
 }
 
-// enlarge enlarges the last phase. No phase may be open.
+// enlarge sets the items of the last phase and adds to its work. No phase may be open.
 func (q *queue) enlarge(items, work int) {
 	last := &q.phases[len(q.phases)-1]
 	last.Items = items
@@ -248,8 +248,8 @@ func storeRow(op *rowOperation, i int, c columns) {
 	op.kv.Store(op.position+i, head, op.rowX(i, c), op.rowY(i, c))
 }
 
-// productPhase multiplies one input with several matrices. Its items come in turns, and every turn has
-// the same number of items of each product. So one thread computes queries, keys and values of the same
+// productPhase multiplies one input with several matrices. Its items come in turns. A product has the
+// same number of items in every turn. So one thread computes queries, keys and values of the same
 // heads, or gate and up of the same columns.
 type productPhase struct {
 	x         *float32 // the input; products of the same input share a phase

@@ -9,24 +9,24 @@ import (
 
 var _ compute.Recurrent = (*Backend)(nil)
 
-// stateShape is the size of a state for the kernels, whose kinds have the same order.
+// stateShape converts the size of a state for the kernels. Their kinds have the same order.
 func stateShape(s compute.CacheState) cpu.StateShape {
 	return cpu.StateShape{
 		Kind: cpu.StateKind(s.Kind), KeyHeads: s.KeyHeads, Heads: s.Heads, KeyDim: s.KeyDim, ValueDim: s.ValueDim, Kernel: s.Kernel, Grouped: s.Grouped,
 	}
 }
 
-// DeltaNet computes rows of a gated delta net, and then keeps their inputs.
+// DeltaNet computes rows of a gated delta net, and then stores their inputs in the cache.
 func (b *Backend) DeltaNet(dst, x, alpha, beta compute.Buffer, m int, c compute.Cache, d compute.Recurrence) error {
 	return b.recur(dst, x, alpha, beta, m, c, d)
 }
 
-// Mamba2 computes rows of a Mamba-2 layer, and then keeps their inputs.
+// Mamba2 computes rows of a Mamba-2 layer, and then stores their inputs in the cache.
 func (b *Backend) Mamba2(dst, x, steps compute.Buffer, m int, c compute.Cache, d compute.Recurrence) error {
 	return b.recur(dst, x, steps, nil, m, c, d)
 }
 
-// recur computes rows of a layer with states; beta may be nil.
+// recur computes rows of a delta net or, if beta is nil, of a Mamba-2 layer.
 func (b *Backend) recur(dst, x, alpha, beta compute.Buffer, m int, c compute.Cache, d compute.Recurrence) error {
 	shape, state, err := b.beginState(m, c, d)
 	if err != nil {
@@ -80,7 +80,7 @@ func numbersOf(v compute.Vector) vector {
 	return v.(vector)
 }
 
-// ShortConvolution computes rows of a gated short convolution, and keeps their inputs.
+// ShortConvolution computes rows of a gated short convolution, and stores their inputs in the cache.
 func (b *Backend) ShortConvolution(dst, x compute.Buffer, m int, c compute.Cache, d compute.Recurrence) error {
 	shape, state, err := b.beginState(m, c, d)
 	if err != nil {

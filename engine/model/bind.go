@@ -17,10 +17,11 @@ import (
 type binding struct {
 	weight compute.Weight
 	tensor string // the name in the file
-	at     int    // offset of the weight in the tensor, in bytes, if it is only some of its rows
+	at     int    // first byte of the weight in the tensor, if it is some consecutive rows of it; else 0
 	lookup bool   // a table: its rows are looked up, and no product uses it
-	// Only if the tensor interleaves the rows of two weights: whole[i*every:i*every+group] is group i of
-	// this weight's rows. Until gather copies the groups, weight.Data has only the right length.
+	// Only if the tensor interleaves the rows of two weights: whole[i*every:i*every+group], in bytes,
+	// is group i of this weight's rows. Until gather copies the groups, weight.Data has only the right
+	// length.
 	every, group int
 	whole        []byte
 	field        reflect.Value // a compute.Matrix, compute.Vector or []float32
@@ -30,7 +31,7 @@ type binding struct {
 type binder struct {
 	file      *weights.File
 	arch      architecture
-	sizes     map[string]int
+	sizes     map[string]int  // the numbers of rows and columns by the names in shape tags
 	layers    int             // number of the model's layers, without heads
 	borrowers int             // number of last layers that attend to the keys and values of earlier layers
 	parts     map[string]bool // the values of the struct tag "in" whose tensors are collected
@@ -167,7 +168,7 @@ type interleaved struct {
 	part   int
 	groups string    // number of groups, by its name in shape tags
 	rows   [2]string // rows of each part in all groups, by their names in shape tags
-	in     string    // layers with this tensor; see parameters
+	in     string    // a value of the struct tag "in": which layers have the tensor
 }
 
 // halves lists the tensors that files of this architecture interleave, always or sometimes.
@@ -198,7 +199,7 @@ func (a *architecture) halves() map[string]interleaved {
 }
 
 // findInterleaved returns a tensor that is interleaved with another in the file; nil for other tensors.
-// The rows are copied into one piece when the tensor is loaded.
+// When the tensor is loaded, gather copies its rows out of the file's tensor.
 func (b *binder) findInterleaved(name string) (*binding, error) {
 	layer, kind, _ := splitName(name)
 	half, is := b.arch.halves()[kind]
@@ -222,7 +223,7 @@ func (b *binder) findInterleaved(name string) (*binding, error) {
 	return part, nil
 }
 
-// gather copies the rows of an interleaved weight into one piece.
+// gather copies the rows of an interleaved weight, so that they follow each other.
 func (b *binding) gather() {
 	rows := make([]byte, 0, len(b.weight.Data))
 	for at := 0; at < len(b.whole); at += b.every {

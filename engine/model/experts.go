@@ -20,6 +20,7 @@ type experts struct {
 	beside  bool // layers with experts have a dense network, too
 }
 
+// mostExperts limits the numbers of experts that a file may state.
 const mostExperts = 4096
 
 // readExperts reads the sizes of a mixture, and how it chooses experts. It refuses experts in a

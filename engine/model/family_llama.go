@@ -85,8 +85,8 @@ func savedSmolLM3(c *savedConfig) {
 	}
 }
 
-// savedHunYuan copies its scaling of positions, which is a larger base. config.json states 32k tokens,
-// but the model accepts 256k. Source: llama.cpp's converter.
+// savedHunYuan copies HunYuan's scaling of positions, which is a larger base. config.json states 32k
+// tokens, but the model accepts 256k. Source: llama.cpp's converter.
 func savedHunYuan(c *savedConfig) {
 	alpha, found := c.rope.Number("alpha")
 	if found == "" || c.headDim < 4 {

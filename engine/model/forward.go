@@ -63,7 +63,7 @@ func (m *Model) attend(p *pass, i int) compute.Buffer {
 	return x
 }
 
-// gather is attend without the norm. x is the input of the projections to query, key and value.
+// gather runs the attention block of layer i after its first norm, whose output is x.
 func (m *Model) gather(p *pass, i int, x compute.Buffer) {
 	l, b, s := &m.layers[i], m.layers[i].buffers, &m.layers[i].shape
 	p.project(b.query, x, l.Query, l.QueryBias)

@@ -52,8 +52,8 @@ func LoadHead(ctx context.Context, target *Model, file *safetensors.File) (head 
 	return head, nil
 }
 
-// ParametersPerToken returns how many weights are read to draft one token. It counts the target's
-// output matrix if the head uses it. It does not count the embedding table.
+// ParametersPerToken returns how many weights are read to draft one token. If the head uses the
+// target's output matrix, that is counted. The embedding table is not counted.
 func (h *Head) ParametersPerToken() int64 {
 	if h.Medusa != nil {
 		return h.Medusa.parametersPerToken()

@@ -15,9 +15,9 @@ type headTensors struct {
 	ctx     context.Context
 	backend compute.Backend
 	file    *safetensors.File
-	taken   map[string]bool
-	bytes   int64
-	numbers int64
+	taken   map[string]bool // the names of the loaded tensors
+	bytes   int64           // their size in the file
+	numbers int64           // how many numbers they have
 	err     error
 }
 

@@ -76,8 +76,8 @@ func (m *metadata) readLatent(a *architecture, c *Config) {
 		m.fail(m.key("attention.value_length"), value, fmt.Sprintf("%d, the compressed numbers", n.Dim))
 	}
 	c.AttentionScale = 1 / math.Sqrt(float64(whole))
-	// In other families this key divides YaRN's factor of cosine and sine. Here these have no factor; instead
-	// the scores get the factor (1 + tenth·ln Factor)².
+	// In other families this key divides YaRN's factor of cosine and sine. Here cosine and sine have no
+	// factor; instead the scores get the factor (1 + tenth·ln Factor)².
 	if tenth, found := m.maybe("rope.scaling.yarn_log_multiplier", 0, 100); found && c.Scaling.Type == "yarn" {
 		grown := 1 + tenth*math.Log(c.Scaling.Factor)
 		c.AttentionScale *= grown * grown

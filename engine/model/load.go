@@ -13,7 +13,7 @@ import (
 type Options struct {
 	MaxTokens   int           // capacity of a cache; 0: the context length of the file
 	MaxRows     int           // largest number of rows of a Forward, which returns logits for each; 0: 32
-	PrefillRows int           // rows of one pass of Prefill; at least MaxRows
+	PrefillRows int           // rows of one pass of Prefill; a number below MaxRows means MaxRows
 	CacheType   compute.DType // type of keys and values: F32, F16 or Q8_0
 	CacheBySize bool          // choose F16 or F32 by the size of a token's keys and values, and ignore CacheType
 	Reserved    int64         // bytes of the backend's memory that other data needs
@@ -110,7 +110,7 @@ func load(ctx context.Context, backend compute.Backend, file *weights.File, o Op
 	return m, m.placeHeads(ctx)
 }
 
-// size sets sizes that the file does not state: vocabulary, cache and rows of a pass.
+// size sets the sizes that are no hyperparameters: vocabulary, cache and rows of a pass.
 func (c *Config) size(file *weights.File, o Options, shapes []layerShape) error {
 	const mostRows = 1 << 16
 	table, found, err := file.Tensor("token_embd.weight")

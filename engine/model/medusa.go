@@ -10,9 +10,10 @@ import (
 )
 
 // Medusa is a list of small heads on the target's last hidden state. The target's output matrix
-// predicts the next token; head i predicts the token i+1 places after it. A head has some residual
-// blocks, x + silu(W·x + b), and an output matrix. No head sees the tokens of the other heads. (Cai et al.
-// 2024, «Medusa: Simple LLM inference acceleration framework with multiple decoding heads», §2.1.1)
+// predicts the next token; head i predicts the token that comes i+1 tokens later. A head has some
+// residual blocks, x + silu(W·x + b), and an output matrix. No head sees the tokens of the other heads.
+// (Cai et al. 2024, «Medusa: Simple LLM inference acceleration framework with multiple decoding heads»,
+// §2.1.1)
 type Medusa struct {
 	target *Model
 	heads  []medusaHead

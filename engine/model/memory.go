@@ -139,9 +139,9 @@ func (m *Model) cacheBytes(tokens int) float64 {
 // cacheNumberBytes is the memory per number in a cache of each type.
 var cacheNumberBytes = map[compute.DType]float64{compute.F32: 4, compute.F16: 2, compute.Q8_0: 34.0 / 32}
 
-// muchKept is a limit for the keys and values of one token, in bytes at F32. With more, a
-// conversation of a few hundred tokens does not fit into the processor's caches, and reading F16 is
-// faster.
+// If the keys and values of one token have more than muchKept bytes in F32, cacheTypeBySize chooses
+// F16. Then a conversation of a few hundred tokens does not fit into the processor's caches, and
+// reading F16 is faster.
 const muchKept = 32 << 10
 
 // cacheTypeBySize chooses the type of a cache if the user did not.

@@ -40,7 +40,7 @@ type Model struct {
 	activations activations
 	pass        pass
 	ids         []int32 // tokens of all parts of a pass, one part after the other
-	perLayerIDs []int32 // rows of PerLayerTable
+	perLayerIDs []int32 // rows of PerLayerTable that a pass looks up, layer by layer
 	matrices    []Matrix
 	tap         *compute.Tap    // where passes leave hidden states; nil: nowhere
 	routing     compute.Routing // nil: there are no experts

@@ -28,10 +28,10 @@ type inFile struct {
 	refused string  // why the file's head cannot be used; "" if it can, or if there is none
 }
 
-// bindHead finds the MTP head, which stands after the model's layers in the file. If there are several, only
-// the first is used, for all tokens of a draft: for the first token it reads the target's hidden state, and for
-// later ones the state that it computed itself. A head that cannot be used is no error, because the model works
-// without it; refused says why.
+// bindHead finds the MTP head, which stands after the model's layers in the file. If there are several,
+// only the first is used, for all tokens of a draft. For the first token it reads the target's hidden
+// state, and for later ones the state that it computed itself. A head that cannot be used is no error,
+// because the model works without it; the field refused says why.
 func (m *Model) bindHead(file *weights.File) {
 	i := m.config.Layers // the number of the head's layer in the file
 	join := fmt.Sprintf("blk.%d.nextn.eh_proj.weight", i)

@@ -220,9 +220,9 @@ func (m *metadata) yarnMagnitude(factor float64) float64 {
 
 // layerWindows says which layers of a model have a window, and its size.
 type layerWindows struct {
-	size   int // size of the window in keys; 0: no layer has a window
-	base   float64
-	layers []bool
+	size   int     // size of the window in keys; 0: no layer has a window
+	base   float64 // base of RoPE's frequencies in layers with a window
+	layers []bool  // for each layer: whether it has a window; nil if size is 0
 }
 
 func (w layerWindows) has(layer int) bool { return w.size > 0 && w.layers[layer] }

@@ -33,7 +33,7 @@ type savedConfig struct {
 	fields folder.Fields     // the fields about text
 	rope   folder.Fields     // how positions are rotated, with rope_theta
 	near   folder.Fields     // rope for layers with a window; empty if these layers do not differ
-	kinds  map[string]string // names of tensors: folder → file
+	kinds  map[string]string // names of tensors without their layer: folder → GGUF file
 	values map[string]any    // metadata by key
 	// names maps names of metadata and tensors in a GGUF file to those in the folder.
 	names          map[string]string

@@ -13,10 +13,10 @@ type layerShape struct {
 	heads, kvHeads   int
 	keyDim, valueDim int                // numbers of a head; without attention, these two and the two above are 0
 	ropeDim          int                // numbers of a head that are rotated
-	ffn              int                // 0: the layer has experts, or no feed-forward network
+	ffn              int                // width of the dense feed-forward network; 0: there is none
 	borrows          bool               // keys and values are those of an earlier layer
 	state            compute.CacheState // size of the state, in a layer that has one
-	attentionScale   float64
+	attentionScale   float64            // factor of q·k
 }
 
 func (s layerShape) queries() int  { return s.heads * s.keyDim }

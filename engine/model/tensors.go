@@ -141,8 +141,8 @@ var (
 	mamba2Inputs      = fusion{name: "ssm_in", rows: []string{"state_values", "convolved", "state_heads"}, always: true}
 )
 
-// fusions maps the name of a tensor to the fused tensor that may have its rows, and to its place among
-// the parts of that tensor.
+// fusions maps the name of a tensor to the fused tensor that may have its rows, and to the index of
+// these rows among the parts of the fused tensor.
 var fusions = map[string]struct {
 	fusion
 	part int

@@ -7,7 +7,7 @@ import "strings"
 // token that begins with the rest of that text. To forbid only the tokens that the tokenizer makes
 // of the text would not be enough: the model would write the same text in other tokens.
 //
-// Only letters count, not words: a text is also bad inside a longer word.
+// A text is also forbidden inside a longer word.
 type BadWords struct {
 	texts []string // (vocab) the text of each token
 	words []badWord
@@ -18,8 +18,8 @@ type BadWords struct {
 // badWord is one text and the tokens that complete it.
 type badWord struct {
 	text string
-	// ends[k] are the tokens that begin with text[k:]; ends[0] are the tokens that contain text
-	// anywhere. (len(text))
+	// ends has a set for each byte of text. ends[0] are the tokens that contain text anywhere. For
+	// k > 0, ends[k] are the tokens that begin with text[k:].
 	ends []set
 }
 
@@ -50,7 +50,7 @@ func NewBadWords(v *Vocabulary, texts []string) *BadWords {
 
 func (b *BadWords) Name() string { return "bad words" }
 
-// Shape takes a comparison for each byte of each bad text, and a step for each forbidden token.
+// Shape costs a comparison for each byte of each bad text, and a step for each forbidden token.
 func (b *BadWords) Shape(logits []float32) error {
 	for _, w := range b.words {
 		for k, ids := range w.ends {

@@ -37,7 +37,7 @@ func (b *Ban) Edit(_ *compute.Edits, token func(id int32) *compute.Edit) {
 type Allow struct {
 	stateless
 	allowed set
-	kept    []float32 // scratch of Shape, (len(allowed.ids))
+	kept    []float32 // scratch of Shape: the scores of the allowed tokens
 }
 
 // NewAllow forbids everything but ids.

@@ -37,8 +37,8 @@ func (p *Penalties) Shape(logits []float32) error {
 	return nil
 }
 
-// Edits implements sample.Editor. A window shorter than a draft is not for a device: draft tokens would
-// leave it within the round.
+// Edits implements sample.Editor. If the window is shorter than the longest draft, it returns −1, so
+// that no device edits: draft tokens could leave the window within the round.
 func (p *Penalties) Edits() int {
 	if 0 <= p.last && p.last < compute.MostDrafts {
 		return -1
@@ -79,7 +79,8 @@ func (p *Penalties) Pop(n int) {
 	}
 }
 
-// leaving returns the place of the token just before the window, or less than 0 if there is none.
+// leaving returns the index in context of the last token before the window, or less than 0 if there is
+// none.
 func (p *Penalties) leaving() int {
 	if p.last < 0 {
 		return -1

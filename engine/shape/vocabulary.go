@@ -10,7 +10,7 @@ import (
 // Tokens is what Vocabulary needs of a tokenizer.
 type Tokens interface {
 	VocabSize() int
-	// Encode returns the ids of plain text.
+	// Encode returns the ids of a text; none of them is a control token.
 	Encode(text string) []int32
 	// Bytes returns the text of a token; nil for control tokens.
 	Bytes(id int32) []byte

@@ -31,7 +31,7 @@ type header struct {
 	values    []value
 	tensors   []Tensor
 	bytes     int64 // length of the header, without the padding after it
-	end       int64 // end of the last tensor
+	end       int64 // file offset at which the last tensor ends; bytes if there is no tensor
 }
 
 // parseHeader reads the header of a file of size bytes.

@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// availableMemory returns the memory that the system can give out without swapping, at most what
-// the control group allows.
+// availableMemory returns how many bytes the system can give out without swapping, at most what the
+// control group allows.
 func availableMemory() (n int64, known bool) {
 	meminfo, err := os.ReadFile("/proc/meminfo")
 	if err != nil {

@@ -23,8 +23,8 @@ type source interface {
 	Stat() (fs.FileInfo, error)
 }
 
-// Open reads the model file at path into memory and checks it. After each piece it tells progress,
-// which may be nil, how many bytes of the total are read.
+// Open reads the model file at path into memory and checks it. It tells progress, which may be nil,
+// again and again how many bytes of the total are read.
 //
 // The error is a ForeignError for a file of another format. It wraps ErrMalformed if the file
 // breaks the format, ErrChanged if something writes to it, compute.ErrOutOfMemory if it does not

@@ -33,8 +33,8 @@ func WithFile(path string, use func(src io.ReaderAt, size int64) error) error {
 
 // ReadFile reads a regular file of another format into memory, for the readers of such formats. It
 // calls accept before it allocates memory for the file, and returns accept's error: accept refuses
-// a file that breaks the rules of its format. After each piece ReadFile tells progress, which may
-// be nil, how many bytes are read.
+// a file that breaks the rules of its format. ReadFile tells progress, which may be nil, again and
+// again how many bytes are read.
 //
 // The error wraps ErrChanged if something writes to the file, compute.ErrOutOfMemory if it does not
 // fit into memory (nothing was allocated then), or the context's error.

@@ -8,8 +8,8 @@ import (
 	"specula/engine/event"
 )
 
-// Tables returns one table about the whole file, then tables of its types, metadata and tensors. The
-// first has no rows for facts that the file does not give.
+// Tables returns one table about the whole file, then tables of its types, metadata and tensors. In the
+// first table, facts that the file does not give have no row; nor has the number of parts if it is 1.
 func (r Report) Tables() []event.Table {
 	file := [][]string{
 		{"file", r.Name}, {"parts", moreThanOne(r.Parts)}, {"format", r.Format}, {"architecture", r.Architecture}, {"name", r.ModelName},

@@ -95,8 +95,9 @@ func readDim(c *cursor, t *Tensor, i int, elements uint64) uint64 {
 	return product
 }
 
-// checkRange reads the offset of t and checks that it is aligned, that t begins at end, the end of the
-// previous tensor, or later, and that t ends inside the file of size bytes. It returns the end of t.
+// checkRange reads the offset of t and checks that it is aligned. t must begin at end, where the
+// previous tensor ends, or later, and must end inside the file of size bytes. checkRange returns the
+// end of t.
 func checkRange(c *cursor, t *Tensor, end, alignment, size uint64) uint64 {
 	at := c.pos
 	offset := c.u64("offset")

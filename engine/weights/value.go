@@ -6,8 +6,9 @@ import (
 	"specula/engine/weights/gguf"
 )
 
-// value is the position of one metadata value. A scalar is stored here. Strings and arrays stay in the
-// file's bytes until they are read, so that the index is small compared with the header.
+// value says where one metadata value lies in the file. A scalar's bits are stored here as well.
+// Strings and arrays stay in the file's bytes until they are read, so that the index is small compared
+// with the header.
 type value struct {
 	key  string
 	typ  gguf.ValueType

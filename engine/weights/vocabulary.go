@@ -105,7 +105,8 @@ func (r *vocabularyReader) tokenTypes(tokens int) []int32 {
 	return out
 }
 
-// tokenID reads the id of a special token, which must be in the vocabulary.
+// tokenID reads the id of a special token, which must be in the vocabulary; −1 means that there is
+// none.
 func (r *vocabularyReader) tokenID(name string, tokens int, missing int32) int32 {
 	id, found, err := r.file.Int("tokenizer.ggml." + name)
 	r.keep(err)

@@ -12,7 +12,7 @@ import (
 // Choose picks a template.
 //
 // With Prefer "" or "auto", the file's own template decides. If it can switch thinking, it is used.
-// Otherwise Choose looks for a built-in family that writes the same text for all samples, and
+// Otherwise Choose looks for a built-in family that writes the same text for all of samples, and
 // prefers it, because a built-in family runs no code of the file; without such a family, the file's
 // own template is used. If the file has no usable template, the family is guessed from the control
 // tokens of the vocabulary, and Name says so. Prefer "file" always uses the file's own template.

@@ -10,8 +10,8 @@ import (
 )
 
 // Marks are the texts around a model's thought, which it writes before it answers. In some
-// vocabularies they are control tokens, in others they are plain text. The zero Marks means that the
-// model has none.
+// vocabularies they are control tokens, in others they are ordinary text. Both are empty for a model
+// without such marks.
 type Marks struct{ Open, Close string }
 
 // knownMarks are those of published models. findMarks takes the first whose closing mark is in the

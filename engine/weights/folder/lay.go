@@ -38,9 +38,9 @@ type part struct {
 	scale *scale // factors of the blocks of an FP8 tensor; nil for other types
 }
 
-// Lay makes the GGUF file of these metadata and tensors, in this order; if fill is false, only its
-// header. called returns the folder's name for a name in the GGUF file. Norms to which 1 is added
-// become F32, and FP8 becomes BF16; all others keep their type.
+// Lay makes the GGUF file of these metadata and tensors, with the tensors in the given order; if fill
+// is false, only the header of that file. called returns the folder's name for a name in the GGUF
+// file. Norms to which 1 is added become F32, and FP8 becomes BF16; all other tensors keep their type.
 func (f *Folder) Lay(ctx context.Context, metadata *gguf.Builder, tensors []Tensor, called func(string) string, fill bool,
 	progress func(done, total int64)) (*weights.File, error) {
 	layouts := map[string]layout{}

@@ -20,7 +20,7 @@ func HasCodec(t compute.DType) bool {
 
 // Encode packs values as tensor data of a type that has a codec. It rounds to nearest, ties to
 // even; Q8_0 rounds its quants half away from zero, as ggml does. It panics if the type has no
-// codec or len(values) is not a multiple of its block.
+// codec or len(values) is not a multiple of the type's block.
 func Encode(t compute.DType, values []float32) []byte {
 	info, ok := Type(t)
 	if !ok || !HasCodec(t) || uint64(len(values))%info.BlockElements != 0 {
@@ -95,7 +95,7 @@ func Decode(t compute.DType, data []byte) ([]float32, error) {
 	return out, nil
 }
 
-// bfloat16 keeps the upper half of a float32, rounded to nearest even. NaN stays NaN.
+// bfloat16 rounds a float32 to its 16 most significant bits, to nearest even. NaN stays NaN.
 func bfloat16(v float32) uint16 {
 	b := math.Float32bits(v)
 	if b&0x7fffffff > 0x7f800000 {

@@ -38,7 +38,7 @@ type Shape struct {
 	Vocab   int
 	Untied  bool // has an output matrix in addition to the embedding table
 	Experts int  // 0: none
-	Used    int  // experts of a row; FFN is the width of one expert
+	Used    int  // experts of a row; with experts, FFN is the width of one
 	// States are the states of three layers in four, which have no attention. Without heads, there are no
 	// such layers.
 	States compute.CacheState
@@ -93,9 +93,9 @@ type NameError struct{ text string }
 
 func (e *NameError) Error() string { return e.text }
 
-// WriteFile writes a model file of the shape at path, which must not exist. It writes piece by
-// piece and never holds a whole matrix. Equal arguments give equal bytes. If the file cannot be
-// completed, it is removed.
+// WriteFile writes a model file of the shape at path, which must not exist. It writes matrices row by
+// row and never holds a whole one. Equal arguments give equal bytes. If the file cannot be completed,
+// it is removed.
 func WriteFile(ctx context.Context, path string, s Shape, t compute.DType) (err error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {

@@ -112,7 +112,7 @@ type dtype struct {
 	bytes   int64
 	weight  bool // usable as a weight
 	dtype   compute.DType
-	integer func([]byte) int64
+	integer func([]byte) int64 // reads one number; nil: Integers refuses the type
 }
 
 var types = map[string]dtype{

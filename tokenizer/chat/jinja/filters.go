@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// applyFilter is value|name(arguments).
+// applyFilter computes the filter call value|name(arguments).
 func (r *runner) applyFilter(name string, v Value, a arguments) Value {
 	f, ok := r.filters[name]
 	if !ok {
@@ -197,7 +197,7 @@ func lengthFilter(r *runner, v Value, _ arguments) Value {
 	return r.fail("%s has no length", kind(v))
 }
 
-// applyTest is value is name(arguments).
+// applyTest computes the test "value is name(arguments)".
 func (r *runner) applyTest(name string, v Value, a arguments) Value {
 	if passed, known := kindTest(name, v); known && len(a.positional) == 0 {
 		return passed

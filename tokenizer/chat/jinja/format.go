@@ -46,7 +46,8 @@ func formatMethod(r *runner, t Text, a arguments) Value {
 	return r.join(Text{}, parts)
 }
 
-// formatPercent is Python's text % values.
+// formatPercent is the operator % of Python on a string: t % right. right is one value or a tuple of
+// them.
 func (r *runner) formatPercent(t Text, right Value) Value {
 	values := []Value{right}
 	if list, ok := right.(*List); ok && list.form == formTuple {

@@ -125,7 +125,8 @@ func (l *lexer) data() {
 	}
 }
 
-// closing reads the end of a tag and the white space that goes with it, if it is next.
+// closing reads the end of a tag, if that comes next, and the white space after it that the rules of
+// lexer drop. It reports whether the tag ended.
 func (l *lexer) closing(end string) bool {
 	rest := l.source[l.at:]
 	switch {

@@ -3,8 +3,8 @@ package jinja
 // loop is the variable named loop inside a for loop.
 type loop struct {
 	items   []Value
-	at      int // index of the current element
-	changed Value
+	at      int   // index of the current element
+	changed Value // the arguments of the last call of loop.changed
 }
 
 func (n *forNode) run(r *runner) {

@@ -164,7 +164,7 @@ func (r *runner) join(separator Text, texts []Text) Text {
 	return b.text()
 }
 
-// addTexts is a + b. If one of them is safe, the other is escaped.
+// addTexts is a + b. If only one of them is safe (see Text), the other is escaped.
 func (r *runner) addTexts(a, b Text) Text {
 	safe := a.safe || b.safe
 	if safe && !a.safe {
