@@ -37,8 +37,8 @@ func newBytePair(spec Spec, v *vocabulary) (*bytePair, error) {
 		right, okRight := v.plain[line[cut+1:]]
 		id, ok := v.plain[line[:cut]+line[cut+1:]]
 		if !okLeft || !okRight || !ok {
-			// Skip the rule: it can never produce ordinary text, because its result or a part of
-			// it is a control token or is not in the vocabulary.
+			// Skip the rule: it can never produce ordinary text. Its result or one of its two tokens
+			// is a control token, or is not in the vocabulary.
 			continue
 		}
 		if _, seen := b.rules[pair{left, right}]; !seen {

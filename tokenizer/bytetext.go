@@ -2,9 +2,9 @@ package tokenizer
 
 import "unicode/utf8"
 
-// GPT-2 writes its vocabulary as text, one character per byte: printable Latin-1 as itself, and the
-// other bytes, in ascending order, as the characters from U+0100 on. A space is Ġ (U+0120), a line
-// feed Ċ (U+010A).
+// GPT-2 writes its vocabulary as text, one character per byte. A printable Latin-1 byte is written as
+// itself. The other bytes, in ascending order, are the characters from U+0100 on. A space is Ġ
+// (U+0120), a line feed Ċ (U+010A).
 
 // byteRune returns the character that stands for a byte.
 func byteRune(b byte) rune {

@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// sentencePiece is the BPE mode of SentencePiece (Kudo and Richardson, 2018) as llama.cpp runs it:
-// two neighbours are joined if their joined text is a token, the pair with the highest score
-// first.
+// sentencePiece is the BPE mode of SentencePiece (Kudo and Richardson, 2018) as llama.cpp runs it. Two
+// neighbours are joined if their joined text is a token. The pair whose token has the highest score
+// comes first.
 type sentencePiece struct {
 	vocab    *vocabulary
 	ranks    []int32 // by token id: 0 for the highest score; tokens with equal scores have equal ranks

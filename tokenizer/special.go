@@ -46,9 +46,9 @@ func (m *matcher) add(text string, id int32, ordinary bool) {
 	}
 }
 
-// longest returns the id of the longest special token that text begins with, and its length in
-// bytes; the length is 0 if there is none. text must not be empty. A token that is not ordinary
-// must end within the first limit bytes, which the template wrote.
+// longest returns the id of the longest special token that text begins with, and its length in bytes.
+// The length is 0 if there is none. text must not be empty. A token that is not ordinary must end
+// within the first limit bytes, which the template wrote.
 func (m *matcher) longest(text string, limit int) (id int32, size int) {
 	if !m.first[text[0]] {
 		return -1, 0

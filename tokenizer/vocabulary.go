@@ -196,9 +196,9 @@ func (v *vocabulary) has(id int32) bool { return id >= 0 && int(id) < len(v.toke
 
 func (v *vocabulary) isControl(id int32) bool { return v.has(id) && v.types[id] == TypeControl }
 
-// isOrdinary reports whether a token is user-defined and just an abbreviation of text: one character,
-// or only letters, digits, marks and white space, such as a run of spaces. A delimiter such as <think>
-// is not ordinary. Only ordinary tokens may come from text that a user wrote.
+// isOrdinary reports whether a token is user-defined and just an abbreviation of text. Its text is one
+// character, or only letters, digits, marks and white space, such as a run of spaces. A delimiter such
+// as <think> is not ordinary. Only ordinary tokens may come from text that a user wrote.
 func (v *vocabulary) isOrdinary(id int32) bool {
 	if v.types[id] != TypeUserDefined {
 		return false

@@ -85,8 +85,8 @@ type CacheShape struct {
 	// Spare is how many of the last tokens Truncate must always be able to remove from layers with a
 	// window. The model sets it to the rows of its longest pass.
 	Spare int
-	// Single: Truncate must be able to remove any number of the last tokens up to Single, the rows of
-	// the longest pass that verifies a draft. After a pass of more rows, Truncate can remove from a
+	// Single is the largest number of rows of a pass that verifies a draft. Truncate must be able to
+	// remove any number of the last tokens up to Single. After a pass of more rows, Truncate can remove
 	// layer with a state either at most the last Single tokens, or all tokens of that pass.
 	Single      int
 	Checkpoints int // largest number of checkpoints in a Partial cache

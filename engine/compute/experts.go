@@ -35,14 +35,15 @@ type ExpertScaler interface {
 	ScaleExperts(x Buffer, r Routing, factors Vector) error
 }
 
-// Router says how experts are chosen from the scores of a row: those with the highest scores, or,
-// with a bias, the highest sums of share and bias. Among equals the lowest numbers are chosen.
+// Router says how experts are chosen from the scores of a row. Without a bias, those with the highest
+// scores are chosen; with a bias, those with the highest sums of share and bias. Among equals the
+// lowest numbers are chosen.
 type Router struct {
 	Experts int
 	Used    int     // experts of a row
 	Sigmoid bool    // an expert's share is σ(score); otherwise softmax of all scores
 	Normed  bool    // the shares of the chosen experts are divided by their sum
-	Scale   float32 // factor of the shares
+	Scale   float32 // each share is multiplied by this
 }
 
 // MostUsed is the largest Router.Used.

@@ -16,8 +16,9 @@ type Extra interface {
 	// the weights of one or more groups; the groups after these use w from its beginning again. dst
 	// may be x.
 	LayerNorm(dst, x Buffer, m int, w Vector, group int, eps float32) error
-	// Activate replaces each number of x by its activation, times the number of y at the same place. If y
-	// is nil, it only applies the activation. ClampedSwiGLU is a function of both numbers.
+	// Activate replaces each number of x by its activation, times the number of y in the same row and
+	// column. If y is nil, it only applies the activation. ClampedSwiGLU is a function of two numbers:
+	// that of x and that of y.
 	Activate(x, y Buffer, m int, f Activation) error
 	// SoftCap replaces each number of x, which has m rows, by limit·tanh(x/limit).
 	SoftCap(x Buffer, m int, limit float32) error

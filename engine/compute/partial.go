@@ -1,10 +1,10 @@
 package compute
 
-// Partial is an optional interface of a Cache that cannot be cut back to every length: for a layer
-// with a window it keeps a ring of rows, and for a recurrent layer one state. From rings the last
-// CacheShape.Spare tokens can always be removed, from states the tokens of the last pass (see
-// CacheShape.Single), and from both all tokens. To go back further, the cache needs a checkpoint; the
-// caller then reads the tokens after the checkpoint again, which gives the same bits.
+// Partial is an optional interface of a Cache that cannot be cut back to every length. For a layer with
+// a window such a cache keeps a ring of rows, and for a recurrent layer one state. From rings the last
+// CacheShape.Spare tokens can always be removed, and from states the tokens of the last pass (see
+// CacheShape.Single). All tokens can always be removed. To go back further, the cache needs a
+// checkpoint; the caller then reads the tokens after the checkpoint again, which gives the same bits.
 type Partial interface {
 	Cache
 	// Reach returns n if Truncate can cut back to n. Else it returns a smaller length to which Truncate
@@ -39,8 +39,8 @@ const apart = 32
 
 // ReadWithCheckpoint calls read for ids, the tokens to append to a cache; done is the number of ids
 // before part. For a Partial cache it calls read twice, and makes a checkpoint in between, shortly
-// before the end of ids. So the whole prompt need not be read again if the reply is written again, or
-// if the end of the prompt is written differently once the reply follows it.
+// before the end of ids. So if the reply is written again, most of the prompt need not be read again.
+// The same holds if the end of the prompt is written differently once the reply follows it.
 func ReadWithCheckpoint(c Cache, ids []int32, read func(part []int32, done int) error) error {
 	p, ok := c.(Partial)
 	if !ok {

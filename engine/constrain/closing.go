@@ -36,9 +36,9 @@ func (a *automaton) tokensToClose(s int32, v *Vocabulary) int32 {
 	return a.states[s].closingCount
 }
 
-// approach stores in the state s the first byte of its closing, the shortest text that completes
-// the form, and the state after that byte. If no byte makes the rest shorter, the program has a bug:
-// approach stops the work with an error and returns false.
+// approach stores in the state s the first byte of the closing of s, and the state after that byte. If
+// no byte makes the rest shorter, the program has a bug: approach stops the work with an error and
+// returns false.
 func (a *automaton) approach(s int32) bool {
 	nearer := a.nearer(s)
 	for i := range 256 {

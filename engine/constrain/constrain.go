@@ -5,13 +5,13 @@
 // bytes ([Schema], [Regex], [Choices], [Grammar]). The alphabet is bytes because tokens are byte
 // strings, which may end inside a UTF-8 sequence.
 //
-// An automaton runs the grammar as a set of stacks. A stack holds what is still expected, with the next
-// part on top. Reading a byte drops the stacks whose top, a set of bytes, lacks it. The others lose
-// their top, and what lies below is expanded until each top is a terminal again. Stacks are linked
-// lists that share their tails, and equal stacks are one. A set of stacks is a state, and equal sets
-// are one state. Where a byte leads from a state is computed once. So a regular part of a grammar
-// becomes a finite automaton, of which only the states that replies reach are made. Nested parts may
-// be of any depth that can still be closed, and counted repetitions are not copied.
+// An automaton runs the grammar as a set of stacks. A stack holds what is still expected, with the
+// next part on top. Reading a byte drops the stacks whose top, a set of bytes, lacks it. The others
+// lose their top, and what lies below is expanded until each top is a terminal again. Stacks are
+// linked lists that share their tails; equal stacks are stored once. A set of stacks is a state, and
+// equal sets are one state. Where a byte leads from a state is computed once. So a regular part of a
+// grammar becomes a finite automaton, of which only the states that replies reach are made. Nested
+// parts may be of any depth that can still be closed, and counted repetitions are not copied.
 //
 // A [Shaper] forbids each token whose bytes lead nowhere. It finds these by walking the vocabulary,
 // as a tree of bytes, along the automaton. It caches the answer for each state (masks).
@@ -19,7 +19,7 @@
 // # A reply that always closes
 //
 // A constraint is of little use if a reply reaches its token limit in the middle of an object. So
-// each state has a closing: one of the shortest texts that finish the reply, chosen by a fixed
+// each state has a closing: one of the shortest texts that finish the reply. It is chosen by a fixed
 // order of bytes and spelled in as few tokens as the vocabulary allows. The first token of a
 // closing leads to a state whose closing is the rest, one token shorter. A token is forbidden if
 // the closing after it would exceed the limit. So from a state that can be closed in time there is

@@ -170,7 +170,7 @@ func commonPrefix(a, b string) int {
 	return n
 }
 
-// seq matches its parts one after the other. It nests them to the right.
+// seq matches its parts one after the other. Its nodes nest to the right, as in (a, (b, c)).
 func (g *grammar) seq(parts ...expr) expr {
 	e := empty
 	for i := len(parts) - 1; i >= 0; i-- {

@@ -22,8 +22,8 @@ func (g *grammar) runes(ranges ...rune) expr {
 }
 
 // spell appends the spellings of the characters from lo to hi to list. It splits the range into parts
-// for which one span per byte is exact: every choice of a byte from each span is a character of the
-// part.
+// so that one span for each byte describes a part exactly: every choice of a byte from each span is a
+// character of the part.
 func (g *grammar) spell(list [][]span, lo, hi rune) [][]span {
 	if lo > hi || !g.work.spend(1, 0) {
 		return list

@@ -21,7 +21,7 @@ const AnyJSON = "any"
 //   - Numbers have up to 15 digits before the point and 15 after it.
 //   - A keyword for arrays, objects, strings or numbers implies this type if no type is given.
 //
-// A keyword that is not supported is an error that names the keyword and its place.
+// A keyword that is not supported is an error that names the keyword and where it stands.
 func Schema(ctx context.Context, text string) (*Constraint, error) {
 	if len(text) > MaxBytes {
 		return nil, fmt.Errorf("the JSON schema has %d bytes: at most %d are read", len(text), MaxBytes)
@@ -92,8 +92,8 @@ const (
 // maxCombined bounds how deep allOf, anyOf and $ref may be combined.
 const maxCombined = 32
 
-// compile turns the schema v into an expression. at is the place of v, for errors. deep counts the
-// $ref, allOf, anyOf and oneOf around v that are about the same JSON value as v.
+// compile turns the schema v into an expression. at is where v stands, such as #/items, for errors.
+// deep counts the $ref, allOf, anyOf and oneOf around v that are about the same JSON value as v.
 func (s *schema) compile(v value, at string, deep int) (expr, error) {
 	if deep > maxCombined {
 		return never, fmt.Errorf("%s: allOf, anyOf and $ref are combined more than %d deep, or without end", at, maxCombined)

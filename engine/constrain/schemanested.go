@@ -24,7 +24,8 @@ func (s *schema) object(v value, at string) (expr, error) {
 	}
 	g, p := s.g, &s.parts
 	comma := p.comma(g)
-	// Both match the members from the i-th on: first at the beginning of the object, later after another member.
+	// first and later match the members from the i-th on: first at the beginning of the object, later
+	// after another member.
 	first := g.optional(g.seq(p.list(g, other, 1, unlimited), p.space))
 	later := g.seq(g.repeat(g.seq(comma, other), 0, unlimited), p.space)
 	for i := len(members) - 1; i >= 0; i-- {

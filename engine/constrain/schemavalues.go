@@ -70,8 +70,8 @@ func escapedCharacter(g *grammar) expr {
 	return g.seq(g.literal(`\`), g.alt(g.oneOf(short), unicode))
 }
 
-// spelled returns a function that matches one character of the ranges in a JSON string, in one
-// spelling: without an escape if JSON allows that, otherwise by its usual escape.
+// spelled returns a function for regex.char. The function matches one character of the ranges in a JSON
+// string, in one spelling: without an escape if JSON allows that, otherwise by the usual escape.
 func spelled(g *grammar) func(ranges ...rune) expr {
 	return func(ranges ...rune) expr {
 		var plain []rune

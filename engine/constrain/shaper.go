@@ -162,8 +162,8 @@ func keep(logits []float32, allowed []uint64) {
 	}
 }
 
-// allowEnd allows the stop tokens if the reply may end and other shapers, such as a minimum number of
-// tokens, have forbidden everything that the form allows.
+// allowEnd allows the stop tokens if the reply may end and no token is allowed any more. Other shapers,
+// such as a minimum number of tokens, may have forbidden all tokens that the form allows.
 func (s *Shaper) allowEnd(logits []float32) {
 	if !s.automaton.accepts(s.state()) || slices.ContainsFunc(logits, func(x float32) bool { return x != forbidden }) {
 		return

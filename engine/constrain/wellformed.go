@@ -10,11 +10,11 @@ import (
 // This also bounds nesting, because each open bracket needs at least one byte to close.
 const maxClosing = 1<<16 - 1
 
-// lengths returns, for each node, the length of the shortest text that it matches with bytes of
-// spellable only; maxClosing if there is none, or none so short.
+// lengths returns, for each node, the length in bytes of the shortest text that it matches with bytes
+// of spellable only. The length is maxClosing if there is no such text, or none so short.
 //
 // It settles nodes in the order of their lengths (Knuth 1977). A node is never shorter than a part
-// that it needs, so a settled length is final, and each node is visited once for each of its parts.
+// that it needs. So a settled length is final, and each node is visited once for each of its parts.
 func (g *grammar) lengths(spellable byteSet) []int32 {
 	lengths := make([]int32, len(g.nodes))
 	for i := range lengths {

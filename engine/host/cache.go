@@ -59,8 +59,8 @@ func (c *cache) newLayer(i int, rows cpu.KVShape) *cpu.KV {
 // kvTypes maps the supported types of keys and values to those of the kernels.
 var kvTypes = map[compute.DType]cpu.KVType{compute.F32: cpu.KVF32, compute.F16: cpu.KVF16, compute.Q8_0: cpu.KVQ8_0}
 
-// CheckCache returns an error for a shape that the kernels cannot compute with: for another type of keys
-// and values, for heads or states that are too wide, and for Q8_0 if a head is not of whole blocks.
+// CheckCache returns an error for a shape that the kernels cannot compute with. They refuse other types
+// of keys and values, heads and states that are too wide, and for Q8_0 heads that are not whole blocks.
 func (b *Backend) CheckCache(shape compute.CacheShape) error {
 	kv, ok := kvTypes[shape.Type]
 	if !ok {

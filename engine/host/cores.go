@@ -98,8 +98,8 @@ func (m machine) lastCacheBytes() (bytes int64) {
 	}
 }
 
-// quota returns how many processors the process may use: the smallest quota of its control group and of
-// the groups around it; 0 if none has a quota.
+// quota returns how many processors the process may use; 0 if there is no quota. It is the smallest
+// quota of the process's control group and of the groups around that.
 func (m machine) quota() (processors float64) {
 	groups, _ := m.read("proc/self/cgroup")
 	for line := range strings.Lines(groups) {

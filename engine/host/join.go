@@ -113,9 +113,9 @@ func columnParts(t cpu.Task) int {
 	return 1
 }
 
-// columnParts returns into how many parts the columns of all products can be divided. It is 1, so that
-// nothing is joined, if a product reads its input unquantised: a thread in a later phase could overwrite
-// the input while another thread still reads it. Quantised inputs are copies.
+// columnParts returns into how many parts the columns of all products can be divided. It is 1 if a
+// product reads its input unquantised, so that nothing is joined: a thread in a later phase could
+// overwrite the input while another thread still reads it. Quantised inputs are copies.
 func (p *productPhase) columnParts() int {
 	parts := 0
 	for i := range p.products[:p.n] {

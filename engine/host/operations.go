@@ -48,8 +48,9 @@ func (b *Backend) RMSNorm(dst, x compute.Buffer, m int, w compute.Vector, eps fl
 	return nil
 }
 
-// MatMul multiplies m rows with a weight. If the open phase of the queue has products of the same input
-// with weights of the same kind, and room, the product is added to it.
+// MatMul multiplies m rows with a weight. The product is added to the open phase of the queue if that
+// has products of the same input, with weights of the same kind, and room. Otherwise MatMul opens a
+// phase.
 func (b *Backend) MatMul(dst, x compute.Buffer, m int, w compute.Matrix) error {
 	in, xb := queuedRows(x, 0, m)
 	out, db := queuedRows(dst, 0, m)

@@ -139,8 +139,9 @@ func (c *partialCache) Truncate(n int) error {
 	return nil
 }
 
-// turnBack restores the state from before the last long pass in each layer whose state has seen more
-// than n tokens; if n is 0, it clears these states. It drops copies that have seen more than n tokens.
+// turnBack undoes the last long pass in each layer whose state has seen more than n tokens: it
+// restores the state from before that pass. If n is 0, it clears these states. It drops copies that
+// have seen more than n tokens.
 func (c *partialCache) turnBack(n int) {
 	for i, s := range c.states {
 		if s != nil && s.At > n {

@@ -133,8 +133,8 @@ func (b *Backend) makeRoom() {
 	}
 }
 
-// mostPhasesAtOnce is the largest number of phases that are added between two calls of makeRoom: the
-// open one, and three for a product (quantise the input, pack it, multiply).
+// mostPhasesAtOnce is the largest number of phases that are added between two calls of makeRoom. These
+// are the open phase, and three for a product: quantise the input, pack it, multiply.
 const mostPhasesAtOnce = 4
 
 // flush runs everything in the queue.

@@ -37,8 +37,8 @@ type architecture struct {
 	activation compute.Activation // activation of the feed-forward network
 	experts    experts            // mixtures of experts
 	states     states             // layers with a state of fixed size
-	// queryWithGate: the tensor of the query has, head after head, the head's rows of the query and then
-	// its rows of the gate, which multiplies the output of attention.
+	// queryWithGate: the tensor of the query also has the rows of a gate, which multiplies the output
+	// of attention. For each head in turn, it has the rows of the query and then those of the gate.
 	queryWithGate bool
 	// betaWithAlpha: one tensor has for each key head the rows of beta, then those of alpha.
 	betaWithAlpha bool

@@ -72,8 +72,8 @@ func (b *binder) collect(target any, layer int) error {
 	return nil
 }
 
-// stored returns the name and shape of the tensor that files have for name: the fused tensor if name is
-// always a part of it, otherwise name itself.
+// stored returns the name and shape of the tensor that files have for name. It is the fused tensor if
+// name is always a part of one, otherwise name itself.
 func (b *binder) stored(name string, shape []int) (string, []int) {
 	layer, kind, _ := splitName(name)
 	own, suffix, _ := strings.Cut(kind, ".")
@@ -161,8 +161,8 @@ func (b *binder) findFused(name string, shape []int) (*binding, error) {
 	return &binding{weight: weight, tensor: tensor, at: at}, nil
 }
 
-// interleaved names the tensor that has the rows of two tensors, group after group: first the rows of
-// one, then those of the other. part says which of the two is meant.
+// interleaved names the tensor that has the rows of two tensors in groups: first some rows of tensor 0,
+// then some of tensor 1, and so on. part is 0 or 1, the tensor that is meant.
 type interleaved struct {
 	name   string
 	part   int

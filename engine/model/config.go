@@ -19,9 +19,9 @@ type Config struct {
 	KVHeads int // divides Heads
 	HeadDim int // numbers of a query and of a key in one head
 	Vocab   int
-	// ContextLength is the most tokens that the file allows. If the file has a window but the
-	// architecture is computed without windows, it is at most the window: in a longer text a pass
-	// would attend to keys that the model does not see.
+	// ContextLength is the most tokens that the file allows. It is at most the window if the file has
+	// one but the architecture is computed without windows: in a longer text a pass would attend to
+	// keys that the model does not see.
 	ContextLength int
 	RopeBase      float64
 	RopeDim       int // numbers of a head that are rotated

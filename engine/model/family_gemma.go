@@ -67,8 +67,8 @@ func gemmaNorms() map[string]string {
 // embeddingsByWidth multiplies embeddings by √Dim.
 func embeddingsByWidth(_ *metadata, c *Config) { c.EmbeddingScale = math.Sqrt(float64(c.Dim)) }
 
-// scaleByWidth sets the factor of q·k to 1/√(Dim/Heads) if the model has this many layers. Only the
-// model with 27 B parameters does, whose heads are narrower than Dim/Heads.
+// scaleByWidth sets the factor of q·k to 1/√(Dim/Heads) in a model with the given number of layers.
+// That is the model of 27 B parameters, whose heads are narrower than Dim/Heads.
 func scaleByWidth(c *Config, layers int) {
 	if c.Layers == layers {
 		c.AttentionScale = 1 / math.Sqrt(float64(c.Dim)/float64(c.Heads))

@@ -9,7 +9,7 @@ func llamaLike() []architecture {
 		{name: "llama", experts: experts{some: true, normed: true}, saved: saved{types: []string{"llama", "mistral"}, halves: true}}, // also Falcon 3, SmolLM 1 and 2, Mixtral
 		{name: "qwen2", neoX: true, has: needs{"qkv_bias": required}, saved: saved{types: []string{"qwen2"}}},
 		{name: "qwen3", neoX: true, has: needs{"qk_norm": required}, saved: saved{types: []string{"qwen3"}}},
-		// Qwen 1 states the width of both halves of its feed-forward network together.
+		// Qwen 1 states twice the width of its feed-forward network: the rows of gate and up together.
 		{name: "qwen", neoX: true, has: needs{"qkv_bias": required}, read: func(_ *metadata, c *Config) { c.FFN /= 2 }},
 		// For text, the three coordinates of a position are equal, so M-RoPE is RoPE.
 		{name: "qwen2vl", neoX: true, has: needs{"qkv_bias": required}, saved: saved{
@@ -31,8 +31,8 @@ func llamaLike() []architecture {
 	}
 }
 
-// granite reads the factors of Granite 3: of embeddings, of the outputs of attention and feed-forward
-// network, and of q·k, and the divisor of the logits. It refuses a model without rotary positions.
+// granite reads the factors of Granite 3: those of embeddings, of what attention and feed-forward
+// network add, and of q·k, and the divisor of the logits. It refuses a model without rotary positions.
 func granite(m *metadata, c *Config) {
 	if graniteHybrid(m, c); c.Unrotated {
 		m.fail(m.key("rope.scaling.finetuned"), false, "true: a granite model without rotary positions is not supported")

@@ -13,8 +13,8 @@ import (
 )
 
 // A folder that the library transformers saved is read as the GGUF file that llama.cpp's converter
-// would make of it: the same metadata, and tensors with the same names and numbers. So models load in
-// one way only. saved.go says how config.json becomes metadata.
+// would make of it. The metadata are the same, and so are names and numbers of the tensors. So models
+// load in one way only. saved.go says how config.json becomes metadata.
 
 // Open reads the model file or folder at path. It returns the same errors as weights.Open.
 func Open(ctx context.Context, path string, progress func(done, total int64)) (*weights.File, error) {

@@ -85,8 +85,8 @@ func (m *metadata) readLatent(a *architecture, c *Config) {
 	}
 }
 
-// checkLatent refuses layers with compressed keys and values whose heads differ: all layers share their
-// activations (latentSizes), and one row of a cache serves all heads of a layer.
+// checkLatent refuses layers with compressed keys and values whose heads differ from layer to layer:
+// all layers share their activations (latentSizes). It also refuses more than one key head in a layer.
 func (m *metadata) checkLatent(c *Config, shapes []layerShape) {
 	if c.Latent.Dim == 0 {
 		return
@@ -122,9 +122,9 @@ func (m *Model) latentSizes() []size {
 	return all
 }
 
-// placeHeads makes headChoice, by which each head gets its own matrix: the backend treats the heads of a
-// row as rows, and their matrices as experts. It fills chosenHeads with scores that choose matrix i for
-// head i.
+// placeHeads makes headChoice, by which each head gets its own matrix. For the backend, the heads of a
+// row are rows, and their matrices are experts. placeHeads fills chosenHeads with scores that choose
+// matrix i for head i.
 func (m *Model) placeHeads(ctx context.Context) error {
 	if m.config.Latent.Dim == 0 {
 		return nil

@@ -106,7 +106,7 @@ func (m *Medusa) fillOnes(ctx context.Context) error {
 }
 
 // parametersPerToken returns how many weights a head reads to draft one token, on average over the
-// heads. If the heads share an output matrix, also the target's, each of them reads it.
+// heads. An output matrix that several heads share, or that is the target's, counts for each of them.
 func (m *Medusa) parametersPerToken() (n int64) {
 	for _, head := range m.heads {
 		n += int64(head.output.Rows()) * int64(head.output.Cols())

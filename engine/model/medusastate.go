@@ -10,8 +10,8 @@ import (
 )
 
 // MedusaState is the heads' state for one conversation: the hidden state that they draft from. It works
-// like a model that reads tokens in order, but a head's logits depend only on the number of tokens
-// read, not on the tokens.
+// like a model that reads tokens in order. But a head's logits do not depend on these tokens, only on
+// their number.
 type MedusaState struct {
 	*Medusa
 	tap  *compute.Tap

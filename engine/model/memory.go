@@ -9,8 +9,8 @@ import (
 	"specula/engine/weights"
 )
 
-// weigher is a backend that knows how much memory a weight needs in addition to the bytes of the file,
-// which are in memory already.
+// weigher is a backend that knows how much memory a weight needs in addition to the bytes of the file.
+// These are in memory already.
 type weigher interface{ MatrixBytes(compute.Weight) int64 }
 
 // cacheSizer is a backend that knows the memory of a cache. A negative number means that the size

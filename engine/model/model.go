@@ -201,7 +201,7 @@ func (m *Model) Prefill(ctx context.Context, cache compute.Cache, ids []int32, p
 	}
 }
 
-// finishPrefill computes the logits of the last row, after a pass over this many rows.
+// finishPrefill computes the logits of the last row, after a pass over the given number of rows.
 func (m *Model) finishPrefill(cache compute.Cache, rows, total int, progress func(done, total int)) (compute.Logits, error) {
 	if err := m.lastRowFirst(rows); err != nil {
 		return nil, err
@@ -219,7 +219,7 @@ func (m *Model) finishPrefill(cache compute.Cache, rows, total int, progress fun
 	return logits, nil
 }
 
-// lastRowFirst copies the last row of the residual stream, which has this many rows, to row 0. The
+// lastRowFirst copies the last row of the residual stream to row 0; rows is the number of its rows. The
 // other rows are not needed any more.
 func (m *Model) lastRowFirst(rows int) error {
 	if rows == 1 {

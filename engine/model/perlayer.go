@@ -8,8 +8,8 @@ import (
 )
 
 // embedPerLayer computes each layer's own embedding of each row, and stores it in the layer's
-// ofContext. It is the scaled sum of a row of PerLayerTable and a projection of the usual embedding.
-// Source: Gemma 3n, 2025; Gemma 4, 2026.
+// ofContext. The embedding is the scaled sum of a row of PerLayerTable and a projection of the usual
+// embedding. Source: Gemma 3n, 2025; Gemma 4, 2026.
 func (m *Model) embedPerLayer(p *pass) {
 	if m.PerLayerTable == nil || p.err != nil {
 		return

@@ -228,8 +228,8 @@ type layerWindows struct {
 func (w layerWindows) has(layer int) bool { return w.size > 0 && w.layers[layer] }
 
 // readWindows reads the size of the window, its base of RoPE, and which layers have it. It returns no
-// window if the family has none, if no size is given, or if the size is mostTokens or more, so that no
-// text is longer than the window.
+// window if the family has none, or if no size is given. If the size is mostTokens or more, no text is
+// longer than the window; then it returns no window, too.
 func (m *metadata) readWindows(a windows, c *Config) (w layerWindows) {
 	size, found, err := m.file.Uint(m.key("attention.sliding_window"))
 	m.err = first(m.err, err)

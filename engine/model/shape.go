@@ -11,7 +11,7 @@ import (
 // layerShape has the sizes of one layer. In most models all layers have the same.
 type layerShape struct {
 	heads, kvHeads   int
-	keyDim, valueDim int                // numbers of a head; without attention, these two and the two above are 0
+	keyDim, valueDim int                // numbers of a head; in a layer without attention, heads to valueDim are 0
 	ropeDim          int                // numbers of a head that are rotated
 	ffn              int                // width of the dense feed-forward network; 0: there is none
 	borrows          bool               // keys and values are those of an earlier layer

@@ -7,11 +7,13 @@ import "specula/engine/compute"
 //   - gguf is the name; %d stands for the layer.
 //   - shape is the size in hyperparameters: rows,cols of a matrix or the length of a vector.
 //   - need says whether the tensor may be missing (see architecture.needs).
-//   - in says which layers have the tensor: layers with attention, with keys and values of their own, with a
-//     state (any state, one that decays, that of a delta net, or that of Mamba-2), with a dense feed-forward
-//     network, with experts, with an expert that all rows use, with both a dense network and experts
-//     (beside), with embeddings of their own (per_layer), with compressed keys and values (latent), with
-//     compressed queries as well (latent_query) or without (latent_plain), or with nothing compressed (whole).
+//   - in says which layers have the tensor; without this tag all have it. Config.parts gives the values
+//     for a layer:
+//     attention, whole (nothing compressed), keys (with keys and values of the layer's own);
+//     latent (compressed keys and values), latent_query (compressed queries, too), latent_plain (not);
+//     state (any), decay (one that decays), delta (of a delta net), mamba2;
+//     dense (a feed-forward network without experts), experts, shared (an expert for all rows), beside
+//     (experts and a dense network); per_layer (an embedding of the layer's own).
 type parameters struct {
 	Embedding      compute.Matrix `gguf:"token_embd.weight" shape:"vocab,dim"`
 	OutputNorm     compute.Vector `gguf:"output_norm.weight" shape:"dim"`
@@ -125,7 +127,7 @@ type perLayer struct {
 	PerLayerMix      compute.Matrix `gguf:"blk.%d.proj.weight" shape:"dim,per_layer" in:"per_layer"`
 	PerLayerPostNorm compute.Vector `gguf:"blk.%d.post_norm.weight" shape:"dim" in:"per_layer"`
 
-	ofToken, ofContext compute.Buffer // the layer's own embedding: the part that PerLayerTable gives, and the sum of both parts; (rows, PerLayer)
+	ofToken, ofContext compute.Buffer // (rows, PerLayer): a row of PerLayerTable; the layer's own embedding
 }
 
 // fusion is a tensor that has the rows of several tensors, one after the other.

@@ -4,7 +4,7 @@ import "math"
 
 // Dry lowers the scores of tokens that would continue a repetition. If the last n tokens of the
 // context occurred before, the token that followed them there loses multiplier·base^(n−allowed),
-// for n ≥ allowed. If there are several such places, the longest repetition counts. A repetition
+// for n ≥ allowed. If they occurred several times, the longest repetition counts. A repetition
 // reaches back to the last sequence breaker at most. A token that is a breaker never loses
 // anything. (p-e-w, "DRY: a modern repetition penalty", 2024, as defined by llama.cpp.)
 type Dry struct {
@@ -102,7 +102,7 @@ func (d *Dry) Reset(prompt []int32) error {
 type Breakers map[int32][][]int32
 
 // sinceLast returns how many tokens of the window come after its last breaker, and all if there is
-// none. Of several breakers that begin at the same place the longest counts.
+// none. Of several breakers that begin with the same token of the window the longest counts.
 func (b Breakers) sinceLast(window []int32) int {
 	if len(b) == 0 {
 		return len(window)

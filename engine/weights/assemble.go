@@ -9,7 +9,7 @@ import (
 )
 
 // Assembly is a model in files of another format, laid out like one GGUF file. So everything after
-// reading, from the checks of tensors to the report for people, is the same for both formats.
+// reading, from the checks of tensors to the report for people, is the same as for a GGUF file.
 type Assembly struct {
 	Name   string // path of the folder or file that the user gave
 	Format string // such as "safetensors"

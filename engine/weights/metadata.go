@@ -95,8 +95,8 @@ func (f *File) Strings(key string) (list []string, found bool, err error) {
 	return list, true, nil
 }
 
-// stringLength reads the length of a string in an array; offset is where this length begins. It was
-// checked when the header was parsed.
+// stringLength reads the length of a string in an array; offset is where this length begins. The length
+// was checked when the header was parsed.
 func (f *File) stringLength(offset int64) int {
 	return int(binary.LittleEndian.Uint64(f.data[offset:]))
 }

@@ -26,9 +26,9 @@ type source interface {
 // Open reads the model file at path into memory and checks it. It tells progress, which may be nil,
 // again and again how many bytes of the total are read.
 //
-// The error is a ForeignError for a file of another format. It wraps ErrMalformed if the file
-// breaks the format, ErrChanged if something writes to it, compute.ErrOutOfMemory if it does not
-// fit into memory (nothing was allocated then), or the context's error.
+// The error is a ForeignError for a file of another format. It wraps ErrMalformed if the file breaks
+// the format, and ErrChanged if something writes to the file. It wraps compute.ErrOutOfMemory if the
+// file does not fit into memory; nothing was allocated then. It may also be the context's error.
 //
 // A path of the form NAME-0000K-of-0000N.gguf names part K of a model in N files. Open then reads
 // all N parts.

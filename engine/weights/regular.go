@@ -32,12 +32,12 @@ func WithFile(path string, use func(src io.ReaderAt, size int64) error) error {
 }
 
 // ReadFile reads a regular file of another format into memory, for the readers of such formats. It
-// calls accept before it allocates memory for the file, and returns accept's error: accept refuses
-// a file that breaks the rules of its format. ReadFile tells progress, which may be nil, again and
+// calls accept before it allocates memory for the file: accept refuses a file that breaks the rules of
+// its format, and ReadFile returns that error. ReadFile tells progress, which may be nil, again and
 // again how many bytes are read.
 //
-// The error wraps ErrChanged if something writes to the file, compute.ErrOutOfMemory if it does not
-// fit into memory (nothing was allocated then), or the context's error.
+// The error wraps ErrChanged if something writes to the file. It wraps compute.ErrOutOfMemory if the
+// file does not fit into memory; nothing was allocated then. It may also be the context's error.
 func ReadFile(ctx context.Context, path string, accept func(src io.ReaderAt, size int64) error, progress func(done, total int64)) (data []byte, err error) {
 	err = WithFile(path, func(src io.ReaderAt, size int64) error {
 		if err := accept(src, size); err != nil {

@@ -20,8 +20,8 @@ var partName = regexp.MustCompile(`^(.*)-(\d{5})-of-(\d{5})\.gguf$`)
 // maxParts bounds the files of one model; the largest known have some 200.
 const maxParts = 1000
 
-// partPaths returns the paths of all parts of a model, in order, if path is the name of a part; nil if
-// it is not. It returns an error if the numbers in the name make no sense.
+// partPaths returns the paths of all parts of a model, in order. It returns nil if path is not the name
+// of a part, and an error if the numbers in the name make no sense.
 func partPaths(path string) ([]string, error) {
 	m := partName.FindStringSubmatch(path)
 	if m == nil {

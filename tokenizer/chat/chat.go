@@ -1,18 +1,16 @@
 // Package chat turns a conversation into the prompt format that a model was trained on.
 //
-// Read [Message], [Options] and [Choose] first. Choose returns a [Template] and gives its reason
-// in [Template.Name]; [Template.Render] writes the prompt, [Template.Think] switches thinking, and
-// [Marks] tell a thought from an answer. Five families of templates are built in
-// (family.go). A file's own template is Jinja source by a stranger; package jinja runs it under
-// limits.
+// Read [Message], [Options] and [Choose] first. Choose returns a [Template]. [Template.Name] says why
+// it was chosen, [Template.Render] writes the prompt, and [Template.Think] switches thinking. [Marks]
+// tell a thought from an answer. Five families of templates are built in (family.go). A file's own
+// template is Jinja source by a stranger; package jinja runs it under limits.
 //
-// Invariant: the text of a message never becomes a control token. A chat model sees one long
-// string in which control tokens such as <|im_start|> separate the turns; whoever can write them
-// can speak in any role. So the prompt is a list of segments: what the template wrote may hold
-// control tokens, what came in as data may not, and no control token is recognised across the
-// border of the two. The names of the usual roles (system, user, assistant, tool) count as the
-// template's words, because templates such as Phi-3's build a control token around them. Any other
-// role is data.
+// Invariant: the text of a message never becomes a control token. A chat model sees one long string in
+// which control tokens such as <|im_start|> separate the turns. Whoever can write control tokens can
+// speak in any role. So the prompt is a list of segments. What the template wrote may hold control
+// tokens; what came in as data may not. A control token that lies partly in data is not recognised. The
+// names of the usual roles (system, user, assistant, tool) count as the template's words, because
+// templates such as Phi-3's build a control token around them. Any other role is data.
 package chat
 
 import (

@@ -12,11 +12,11 @@ import (
 // Choose picks a template.
 //
 // With Prefer "" or "auto", the file's own template decides. If it can switch thinking, it is used.
-// Otherwise Choose looks for a built-in family that writes the same text for all of samples, and
-// prefers it, because a built-in family runs no code of the file; without such a family, the file's
-// own template is used. If the file has no usable template, the family is guessed from the control
-// tokens of the vocabulary, and Name says so. Prefer "file" always uses the file's own template.
-// The key of a family always uses this family.
+// Otherwise Choose takes the built-in family that writes the same text for all of samples, because a
+// built-in family runs no code of the file. If there is no such family, the file's own template is
+// used. If the file has no usable template, the family is guessed from the control tokens of the
+// vocabulary, and Name says so. Prefer "file" always uses the file's own template. The key of a family
+// always uses this family.
 //
 // The error says what to do when Prefer is unknown, or is "file" and the file's template cannot be
 // used.
@@ -124,7 +124,7 @@ var samples = [][]Message{
 }
 
 // sameText reports whether two templates write the same for all samples, each with and without the
-// opening of a next turn. If both refuse a sample, they are the same there.
+// opening of a next turn. A sample that both refuse makes no difference.
 func sameText(a, b writer) bool {
 	for _, messages := range samples {
 		for _, generate := range []bool{true, false} {

@@ -25,8 +25,8 @@ import (
 	"specula/kernels/format"
 )
 
-// Shape is the size of a transformer of the Qwen3 family, of the Qwen3-MoE family if it has experts,
-// or of the Qwen3.5 family if it has states.
+// Shape is the size of a transformer of the Qwen3 family. With experts it is of the Qwen3-MoE family,
+// with states of the Qwen3.5 family.
 type Shape struct {
 	Name    string
 	Layers  int
@@ -45,9 +45,9 @@ type Shape struct {
 }
 
 // Shapes lists the shapes by name. Qwen3-0.6B, Qwen3-1.7B and Qwen3-8B have the sizes in their
-// config.json. The others are made up: qwen3-moe-1b has a third of the layers of Qwen3-30B-A3B and half
-// of its experts, so a row reads 1.2 billion parameters; qwen3.5-0.8b has gated delta nets in three
-// layers in four; the tiny ones are for tests.
+// config.json. The others are made up. qwen3-moe-1b has a third of the layers of Qwen3-30B-A3B and half
+// of its experts, so a row reads 1.2 billion parameters. qwen3.5-0.8b has gated delta nets in three
+// layers in four. The tiny ones are for tests.
 func Shapes() []Shape {
 	return []Shape{
 		{Name: "qwen3-0.6b", Layers: 28, Dim: 1024, FFN: 3072, Heads: 16, KVHeads: 8, HeadDim: 128, Vocab: 151936},
@@ -118,8 +118,8 @@ func Write(ctx context.Context, w io.Writer, s Shape, t compute.DType) error {
 	return b.Write(w)
 }
 
-// Hollow returns a file of the shape in which every weight is zero. It is for callers that make
-// random numbers for a matrix, with Rows, only when they multiply by it.
+// Hollow returns a file of the shape in which every weight is zero. It is for callers that make a
+// matrix's random numbers, with Rows, only when they multiply by the matrix.
 func Hollow(s Shape, t compute.DType) ([]byte, error) {
 	b, err := build(context.Background(), s, t)
 	if err != nil {

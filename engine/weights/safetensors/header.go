@@ -124,7 +124,7 @@ func (p *parser) count(field string) int64 {
 	return n
 }
 
-// counts reads a list of at most this many whole numbers.
+// counts reads a list of whole numbers; the parameter most limits its length.
 func (p *parser) counts(field string, most int) []int64 {
 	p.expect(field, '[')
 	list := []int64{}
@@ -140,7 +140,7 @@ func (p *parser) counts(field string, most int) []int64 {
 
 func show(token json.Token) string { return fmt.Sprintf("%.64q", fmt.Sprint(token)) }
 
-// parseHeader reads the header of a file with this many bytes of data.
+// parseHeader reads the header of a file that has dataBytes bytes after the header.
 func parseHeader(name string, header []byte, dataBytes int64) (*File, error) {
 	p := &parser{file: name, header: header, json: json.NewDecoder(bytes.NewReader(header))}
 	p.json.UseNumber()

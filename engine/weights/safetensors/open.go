@@ -15,8 +15,8 @@ import (
 // maxConfigBytes is the largest config.json that is read; published ones have a few kilobytes.
 const maxConfigBytes = 1 << 20
 
-// Open reads the file at path into memory, or the one in the folder at path, and the config.json
-// beside it if there is one. It tells progress, which may be nil, how many bytes are read.
+// Open reads the file of heads at path, or in the folder at path, into memory. It also reads the
+// config.json beside it if there is one. It tells progress, which may be nil, how many bytes are read.
 //
 // In a folder the file is model.safetensors, or the only one whose name ends in .safetensors. The
 // error is one of weights.ReadFile, wraps weights.ErrMalformed if the file breaks the format, or is

@@ -1,6 +1,6 @@
-// Package widen makes test files. ToF16 turns the Q8_0 weights of a GGUF file into F16: with these
-// the program rounds neither weights nor activations any further, so that its scores can be held
-// close to those of a reference in float32 (assets/reference).
+// Package widen makes test files. ToF16 turns the Q8_0 weights of a GGUF file into F16. With these the
+// program rounds neither weights nor activations any further. So its scores must be close to those of a
+// reference in float32 (assets/reference).
 package widen
 
 import (

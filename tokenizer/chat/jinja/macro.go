@@ -21,7 +21,7 @@ func (n *macroNode) run(r *runner) {
 	r.scope.variables[n.name] = r.define(n.name, n.definition, r.scope)
 }
 
-// define returns the macro. It sees the variables of the scope that it is defined in.
+// define returns the macro. The macro sees the variables of home, the scope that it is defined in.
 func (r *runner) define(name string, f definition, home *scope) function {
 	return func(a arguments) Value {
 		inner := r.inside(home)

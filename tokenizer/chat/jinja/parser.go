@@ -12,8 +12,8 @@ type parser struct {
 	source  string
 	tokens  []token
 	at      int
-	nesting int // statements around this place
-	loops   int // loops around this place that a break may end
+	nesting int // number of statements around the token at
+	loops   int // number of loops around the token at that a break may end
 	err     error
 }
 

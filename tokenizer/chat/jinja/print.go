@@ -106,8 +106,8 @@ func (p *printer) reprText(t Text) {
 	p.quoted(t, quote, func(s string) string { return escapeRepr(s, quote) })
 }
 
-// quoted writes quote, the text changed by f, and quote again. It writes short pieces, so that a
-// limit is noticed before it is far exceeded.
+// quoted writes quote, the text changed by f, and quote again. It writes about 4 KiB at a time, so that
+// a limit is noticed before it is far exceeded.
 func (p *printer) quoted(t Text, quote string, f func(string) string) {
 	p.put(quote, false)
 	for piece, data := range t.Pieces() {

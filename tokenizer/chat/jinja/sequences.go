@@ -26,10 +26,10 @@ func (r *runner) pull(v Value) func() (Value, bool) {
 	}
 }
 
-// lazily returns a generator. When asked for an element, the generator calls each with one element
-// of v after another, until a call returns true; the value of this call is the element. As in
-// Jinja, nothing is computed before it is asked for, so errors also come only then. None and other
-// false values have no elements.
+// lazily returns a generator. For its next element, the generator calls each with one element of v
+// after another, until a call returns true; the value of this call is the element. As in Jinja,
+// nothing is computed before it is asked for, so errors also come only then. None and other false
+// values have no elements.
 func (r *runner) lazily(v Value, each func(item Value) (Value, bool)) Value {
 	if !truth(v) {
 		v = &List{}

@@ -136,7 +136,7 @@ func (t Text) sliceRunes(i, j int) Text {
 	return t.slice(start, end)
 }
 
-// builder joins pieces of text.
+// builder joins texts, and keeps the origin of each byte.
 type builder struct {
 	buf  []byte
 	runs []run

@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// Value is what a variable can hold: nil for None, bool, int, float64, [Text], *[List], *[Dict],
-// and values that only a template can make: a namespace, a loop, a function, a generator, or
-// undefined.
+// Value is what a variable can hold: nil for None, bool, int, float64, [Text], *[List] or *[Dict].
+// Other values only a template can make: a namespace, a loop, a function, a generator, or undefined.
 type Value any
 
 // List is a sequence of Python. A template cannot change it.
