@@ -48,9 +48,9 @@ const unknown int32 = -1
 type automaton struct {
 	work      *work
 	g         *grammar
-	spellable byteSet // bytes that are single tokens
-	class     [256]uint8
-	first     []byte // a byte of each class
+	spellable byteSet    // bytes that are single tokens
+	class     [256]uint8 // the class of each byte (see partition)
+	first     []byte     // a byte of each class
 
 	lengths  []int32 // for each node: the length in bytes of the shortest text that it matches
 	stacks   []stack

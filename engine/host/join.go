@@ -11,7 +11,7 @@ type joinedPhase struct {
 		task  cpu.Task
 		items int
 	}
-	n, parts int
+	n, parts int // number of phases, and of items
 }
 
 // mostJoined is the largest number of phases in a joinedPhase. Eight are enough for a product, the

@@ -16,7 +16,7 @@ import (
 // send it back. In passes of the demo pair such writes took 15 µs of 140, on two cores without a common
 // cache.
 type queue struct {
-	phases []cpu.Phase  // without the open one
+	phases []cpu.Phase  // the closed ones; the open one is in row or prod
 	work   int          // multiplications of all phases in the queue, with the open one
 	row    rowPhase     // the open phase, if it has operations on rows
 	prod   productPhase // the open phase, if it has products

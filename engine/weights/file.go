@@ -42,8 +42,8 @@ type File struct {
 	header header
 	data   []byte // header and tensors, or the header alone
 
-	keys  []int32 // indices of header.values, by key
-	names []int32 // indices of header.tensors, by name
+	keys  []int32 // indices into header.values, sorted by key
+	names []int32 // indices into header.tensors, sorted by name
 
 	more []*File // the other parts of a model in several files, each with tensors of its own
 
