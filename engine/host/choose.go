@@ -92,7 +92,7 @@ func (d *Devices) Close() error {
 	return errors.Join(errs...)
 }
 
-// device opens the device of the target.
+// device opens the device of the target; why says why that device was chosen.
 func device(ctx context.Context, c Choice, open OpenGPU) (b compute.Backend, why string, err error) {
 	switch {
 	case c.Activations == "f32" && c.Device == "auto":

@@ -16,7 +16,7 @@ type matrix struct {
 	rows    int
 	cols    int
 	number  cpu.Number
-	data    []byte // (rows, cols) numbers of the type number; nil with panels
+	data    []byte // (rows, cols) numbers; the field number is their type; nil with panels
 	panels  *cpu.Panels
 	experts []cpu.Expert // nil: no mixture
 }

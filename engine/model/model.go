@@ -57,10 +57,10 @@ type Matrix struct {
 
 // activations are the buffers of a pass, (PrefillRows, cols). Only scores has fewer rows: MaxRows.
 type activations struct {
-	residual compute.Buffer // cols Dim
-	normed   compute.Buffer // Dim
+	residual compute.Buffer // the residual stream, cols Dim
+	normed   compute.Buffer // its norm, Dim
 	output   compute.Buffer // Dim: what attention or the feed-forward network adds
-	scores   compute.Buffer // Vocab
+	scores   compute.Buffer // the logits, Vocab
 
 	// The next buffers are for experts. A slot is a row with one of its experts, see compute.Mixer.
 	routing      compute.Buffer // cols Experts: the router's scores
@@ -68,22 +68,22 @@ type activations struct {
 	slotUp       compute.Buffer // what the gate multiplies, (slots, ExpertFFN)
 	slotOutput   compute.Buffer // output of the network of each slot's expert, (slots, Dim)
 	beside       compute.Buffer // Dim: what the dense network beside experts adds
-	sharedGate   compute.Buffer // SharedFFN
-	sharedUp     compute.Buffer // SharedFFN
-	sharedOutput compute.Buffer // Dim
-	sharedFactor compute.Buffer // 1
+	sharedGate   compute.Buffer // gate of the expert that all rows use, SharedFFN
+	sharedUp     compute.Buffer // what that gate multiplies, SharedFFN
+	sharedOutput compute.Buffer // output of that expert, Dim
+	sharedFactor compute.Buffer // 1 number, whose σ multiplies that output
 
-	perLayer compute.Buffer // PerLayer
+	perLayer compute.Buffer // a layer's own embedding after its gate, PerLayer
 
 	// The rest is for compressed keys and values.
-	queryShort   compute.Buffer // QueryDim
-	queryPlain   compute.Buffer // heads·Plain
-	queryTurned  compute.Buffer // heads·Turned
-	keyTurned    compute.Buffer // Turned
+	queryShort   compute.Buffer // compressed queries, QueryDim
+	queryPlain   compute.Buffer // numbers of the queries that RoPE does not rotate, heads·Plain
+	queryTurned  compute.Buffer // numbers of the queries that RoPE rotates, heads·Turned
+	keyTurned    compute.Buffer // numbers of the keys that RoPE rotates, Turned
 	headProducts compute.Buffer // products of heads and their matrices, in the order of the slots: (rows·heads, Dim of Latent)
 	headQueries  compute.Buffer // the numbers of headProducts in the order of the rows
 	headValues   compute.Buffer // values of the heads, in the order of the slots: (rows·heads, Value)
-	mixed        compute.Buffer // heads·Value
+	mixed        compute.Buffer // the numbers of headValues in the order of the rows, heads·Value
 	chosenHeads  compute.Buffer // scores by which the router chooses the matrix of each head, (rows·heads, heads)
 }
 
@@ -92,15 +92,15 @@ type layerBuffers struct {
 	query         compute.Buffer // cols heads·keyDim
 	key           compute.Buffer // kvHeads·keyDim; nil if keys and values are those of another layer
 	value         compute.Buffer // kvHeads·valueDim; nil if key is nil
-	attended      compute.Buffer // heads·valueDim
-	attentionGate compute.Buffer // heads·valueDim; nil where attention has no gate
+	attended      compute.Buffer // output of attention, heads·valueDim
+	attentionGate compute.Buffer // the gate times that output, heads·valueDim; nil where attention has no gate
 	gate, up      compute.Buffer // ffn
 
 	// The rest is for layers with a state in place of keys and values.
-	mixed       compute.Buffer // queries, keys and values together
-	alpha, beta compute.Buffer // heads of the state
-	stateGate   compute.Buffer // heads·valueDim of the state
-	answered    compute.Buffer // heads·valueDim of the state
+	mixed       compute.Buffer // queries, keys and values of a state, side by side
+	alpha, beta compute.Buffer // inputs of decay and update, one number for each head of the state
+	stateGate   compute.Buffer // gate of answered and then their product, heads·valueDim of the state
+	answered    compute.Buffer // what the state gives, heads·valueDim of the state
 }
 
 // postNormEps returns the epsilon of the norms after attention and feed-forward network.

@@ -59,7 +59,7 @@ func (c *savedConfig) metadata() *gguf.Builder {
 	return b
 }
 
-// integer copies a whole number and returns it.
+// integer copies a whole number to the metadata and returns it.
 func (c *savedConfig) integer(key string, from folder.Fields, names ...string) (n int64, found bool) {
 	n, name := from.Integer(names...)
 	if name != "" {
@@ -68,7 +68,7 @@ func (c *savedConfig) integer(key string, from folder.Fields, names ...string) (
 	return n, name != ""
 }
 
-// number copies a number, rounded as in a GGUF file, and returns it.
+// number copies a number to the metadata, rounded as in a GGUF file, and returns it.
 func (c *savedConfig) number(key string, from folder.Fields, names ...string) (x float64, found bool) {
 	x, name := from.Number(names...)
 	if name != "" {
@@ -113,7 +113,7 @@ func readSaved(f *folder.Folder) (*savedConfig, error) {
 	return c, c.fields.Err()
 }
 
-// sizes copies the hyperparameters that all families have.
+// sizes copies the hyperparameters that all families have from config.json to the metadata.
 func (c *savedConfig) sizes() {
 	c.integer("block_count", c.fields, "num_hidden_layers")
 	c.integer("context_length", c.fields, "max_position_embeddings")
@@ -134,7 +134,7 @@ func (c *savedConfig) sizes() {
 	c.number("attention.layer_norm_epsilon", c.fields, "layer_norm_eps", "norm_epsilon", "norm_eps")
 }
 
-// windows copies the size of the window, and which layers have it.
+// windows copies the size of the window, and which layers have it, to the metadata.
 func (c *savedConfig) windows() {
 	used, given := c.fields.Bool("use_sliding_window")
 	types := c.fields.Texts("layer_types")

@@ -6,7 +6,7 @@ import (
 	"specula/engine/weights/folder"
 )
 
-// positions copies how positions are rotated and scaled.
+// positions copies to the metadata how positions are rotated and scaled.
 func (c *savedConfig) positions() {
 	c.rope = c.fields.Object("rope_parameters")
 	if c.fields.Has("rope_parameters") == "" { // written before version 5 of transformers
@@ -30,7 +30,7 @@ func (c *savedConfig) positions() {
 	c.scaling()
 }
 
-// scaling copies how positions are scaled to longer texts.
+// scaling copies to the metadata how positions are scaled to longer texts.
 func (c *savedConfig) scaling() {
 	name := c.rope.Has("rope_type", "type")
 	kind := c.rope.Text("rope_type", "type")

@@ -17,7 +17,7 @@ type Dry struct {
 	longest          map[int32]int // scratch of Shape
 }
 
-// NewDry returns a Dry that looks back over the last tokens, −1 for all of them.
+// NewDry returns a Dry. The parameter last is how many tokens it looks back over, −1 for all.
 func NewDry(multiplier, base float64, allowed, last int, breakers Breakers) *Dry {
 	return &Dry{multiplier: multiplier, base: base, allowed: allowed, last: last, breakers: breakers, longest: map[int32]int{}}
 }

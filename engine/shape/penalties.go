@@ -12,7 +12,7 @@ type Penalties struct {
 	counts                      map[int32]int // how often each of the last tokens occurs among them; never 0
 }
 
-// NewPenalties returns Penalties that count the last tokens, −1 for all of them.
+// NewPenalties returns Penalties. The parameter last is how many of the last tokens count, −1 for all.
 func NewPenalties(repeat, frequency, presence float64, last int) *Penalties {
 	return &Penalties{repeat: float32(repeat), frequency: float32(frequency), presence: float32(presence), last: last, counts: map[int32]int{}}
 }

@@ -122,7 +122,7 @@ func kindOf(mode fs.FileMode) string {
 	return "a special file"
 }
 
-// load is Open for an open file, with the amount of free memory given by memory.
+// load is Open for an open file. memory returns the free memory in bytes, and whether it is known.
 func load(ctx context.Context, name string, src source, memory func() (int64, bool), progress func(done, total int64)) (*File, error) {
 	return read(ctx, name, src, func(h header) (int64, error) {
 		if free, known := memory(); known && h.end > free {

@@ -32,7 +32,8 @@ var knownMarks = []Marks{
 // other control tokens separate its messages.
 func (m Marks) harmony() bool { return strings.HasPrefix(m.Open, "<|channel|>") }
 
-// OpenedBy reports whether a reply to a prompt with this end begins inside a thought.
+// OpenedBy reports whether a reply begins inside a thought because the prompt, of which only the end
+// matters, opens it.
 func (m Marks) OpenedBy(prompt string) bool {
 	return m.harmony() || m.Open != "" && strings.HasSuffix(strings.TrimRightFunc(prompt, jinja.IsSpace), strings.TrimSpace(m.Open))
 }

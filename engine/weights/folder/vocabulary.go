@@ -174,7 +174,7 @@ func looksSpecial(text string) bool {
 	return slices.Contains([]string{"<pad>", "<mask>", "<2mass>", "[@BOS@]"}, text)
 }
 
-// write writes the tokens, the merges and the name of the pre-tokenizer.
+// write writes the tokens, the merges and the name of the pre-tokenizer to the metadata.
 func (v *vocabulary) write(metadata *gguf.Builder, file *tokenizerFile) error {
 	metadata.Set("tokenizer.ggml.tokens", v.tokens)
 	metadata.Set("tokenizer.ggml.token_type", v.types)
@@ -221,7 +221,7 @@ func (v *vocabulary) scores(file *tokenizerFile) []float32 {
 	return scores
 }
 
-// special writes which tokens begin and end texts, and the chat template.
+// special writes to the metadata which tokens begin and end texts, and the chat template.
 func (f *Folder) special(ctx context.Context, metadata *gguf.Builder, file *tokenizerFile, v *vocabulary) error {
 	config, err := f.optional(ctx, tokenizerConfig)
 	if err != nil {

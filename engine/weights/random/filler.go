@@ -82,13 +82,13 @@ func setF32(numbers []byte, deviation float64) {
 	}
 }
 
-// scales returns a function that sets the scales of blocks of random bytes. The quants, and the factors
-// inside a block, stay random. If the type has a minimum, it is set so that the mean is 0. Types with
-// factors for the minimum store it negated.
+// scales returns a function that sets the scales of blocks of random bytes. The quants, and the integer
+// scales inside a block, stay random. If the type has a minimum, it is set so that the mean is 0. Types
+// with integer scales for the minimum store it negated.
 func scales(f *format.Format) func([]byte, float64) {
 	scale := 1 / f.Deviation
 	if f.ScaleKind == format.Exponent {
-		scale *= math.Sqrt2 // the next lower power of two is the nearest one
+		scale *= math.Sqrt2 // SetScales takes the next lower power of two: after ·√2 that is the nearest
 	}
 	min := -scale * float64(int(1)<<f.Bits()-1) / 2
 	if f.Factors == format.SixBits || f.Factors == format.Nibbles {

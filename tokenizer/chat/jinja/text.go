@@ -12,11 +12,12 @@ import (
 // and changing case keep this origin. The zero value is the empty text.
 type Text struct {
 	s    string
-	runs []run // by ascending end; neighbours have different origins; the last ends at len(s); nil: the template wrote all of s
+	runs []run // the origins of all bytes of s, in order; nil: the template wrote all of s
 	safe bool  // the text went through the filter safe or escape; + escapes another text that is added to it
 }
 
-// run is the origin of the bytes from the end of the previous run up to end.
+// run is the origin of the bytes from the end of the previous run up to end. Neighbours have different
+// origins.
 type run struct {
 	end  int
 	data bool
