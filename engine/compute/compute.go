@@ -22,7 +22,7 @@ import "context"
 // them. For a type that a backend does not support, Backend.Matrix returns an error.
 type DType uint32
 
-// The types that code names.
+// The types that code outside of package format refers to.
 const (
 	F32   DType = 0
 	F16   DType = 1

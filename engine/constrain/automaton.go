@@ -22,8 +22,9 @@ const (
 // noLabel marks a stack whose top belongs to no part with a name.
 const noLabel int32 = -1
 
-// stack is a linked list of the parts of the text that are still expected: the next part, and the number
-// of the stack below it. Number 0 is the empty stack, after which nothing is expected.
+// stack has the parts of the text that are still expected, as a linked list: top is the next part, and
+// below the number of the stack with the others. Number 0 is the empty stack, after which nothing is
+// expected.
 type stack struct {
 	top   expr
 	below int32

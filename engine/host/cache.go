@@ -13,7 +13,7 @@ import (
 type cache struct {
 	shape  compute.CacheShape
 	length int
-	layers []*cpu.KV    // nil when closed
+	layers []*cpu.KV    // keys and values of each layer; nil when closed
 	states []*cpu.State // for layers with a recurrent state in place of keys and values; nil for the others
 }
 

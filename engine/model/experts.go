@@ -10,8 +10,8 @@ import (
 type experts struct {
 	some bool // the family has mixtures
 	only bool // each model of the family is a mixture
-	// biasMeansSigmoid: a file that does not say how shares are computed, but has biases for the
-	// choice, means σ(score).
+	// biasMeansSigmoid: if a file does not say how shares are computed, but has biases for the choice,
+	// shares are σ(score).
 	biasMeansSigmoid bool
 
 	sigmoid bool // the share of an expert is σ(score); otherwise the softmax of all scores

@@ -69,8 +69,8 @@ func readHeadConfig(file *safetensors.File) (headConfig, error) {
 
 // shape returns the attention's shape for a head with this many query and key rows. Without
 // config.json, the size of an attention head, the base of RoPE and the epsilon of norms are the
-// target's. config.json may give all three; if it lacks the size, the target's holds, and otherwise
-// the library's default.
+// target's. If config.json lacks the size, it is the target's; if it lacks base or epsilon, the
+// library's default.
 func (c headConfig) shape(file *safetensors.File, target *Config, dim, queries, keys int) (Config, error) {
 	s := Config{
 		Architecture: "eagle", Layers: 1, Dim: dim, HeadDim: target.HeadDim, RopeBase: target.RopeBase, NormEps: target.NormEps,

@@ -136,7 +136,7 @@ func (m *Model) cacheBytes(tokens int) float64 {
 	return numbers * float64(tokens) * cacheNumberBytes[c.CacheType]
 }
 
-// cacheNumberBytes is the memory per number in a cache of each type.
+// cacheNumberBytes is how many bytes a number takes in a cache of each type.
 var cacheNumberBytes = map[compute.DType]float64{compute.F32: 4, compute.F16: 2, compute.Q8_0: 34.0 / 32}
 
 // If the keys and values of one token have more than muchKept bytes in F32, cacheTypeBySize chooses

@@ -121,8 +121,8 @@ func (p *pass) gateRows(gate, up compute.Buffer, rows int, f compute.Activation)
 	}
 }
 
-// gateAttention returns the output of attention. If the layer has the matrix AttentionGate, each number
-// is first multiplied by σ of its number in x·AttentionGate.
+// gateAttention returns the output of attention. If the layer has the matrix AttentionGate, it
+// multiplies each number by σ of the number in the same row and column of x·AttentionGate.
 func (p *pass) gateAttention(x compute.Buffer, l *layer) compute.Buffer {
 	b := l.buffers
 	if l.AttentionGate == nil {

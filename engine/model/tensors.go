@@ -133,7 +133,7 @@ type perLayer struct {
 // fusion is a tensor that has the rows of several tensors, one after the other.
 type fusion struct {
 	name   string
-	rows   []string // sizes, by the names in shape tags
+	rows   []string // the number of rows of each tensor, by its name in shape tags
 	always bool     // no file has the parts as tensors of their own
 }
 

@@ -10,7 +10,7 @@ import (
 	"specula/engine/weights/gguf"
 )
 
-// Builder collects tensors and writes them as a file. The zero Builder is empty. It panics if the
+// Builder collects tensors and writes them as a file. The zero Builder is empty. Add panics if the
 // size of the data does not fit the shape.
 type Builder struct {
 	header bytes.Buffer
