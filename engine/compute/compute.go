@@ -87,7 +87,7 @@ type CacheShape struct {
 	Spare int
 	// Single is the largest number of rows of a pass that verifies a draft. Truncate must be able to
 	// remove any number of the last tokens up to Single. After a pass of more rows, Truncate can remove
-	// layer with a state either at most the last Single tokens, or all tokens of that pass.
+	// from a layer with a state either at most the last Single tokens, or all tokens of that pass.
 	Single      int
 	Checkpoints int // largest number of checkpoints in a Partial cache
 	// Sinks: attention over the cache has sinks (see Attention), which a backend may refuse.

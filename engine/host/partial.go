@@ -62,7 +62,7 @@ func checkpointRows(s *compute.CacheShape, layer int) int {
 	return wholeBlocks(s.Windows[layer] + cpu.KeysPerSplit)
 }
 
-// newPartialCache adds checkpoints to a cache.
+// newPartialCache returns a cache with memory for its checkpoints.
 func newPartialCache(b *Backend, c *cache) *partialCache {
 	r := &partialCache{cache: c, owner: b, lowest: make([]int, c.shape.Layers), before: make([]earlier, c.shape.Layers)}
 	for range c.shape.Checkpoints {

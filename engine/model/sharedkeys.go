@@ -77,7 +77,7 @@ func (m *Model) placeValueNorms() error {
 	return nil
 }
 
-// checkOutputScales returns an error if a layer's factor is 0 or not finite.
+// checkOutputScales returns an error if a layer's OutputScale is 0 or not finite.
 func (m *Model) checkOutputScales(file *weights.File) error {
 	for i := range m.layers {
 		if s := m.layers[i].OutputScale; s != nil && (s[0] == 0 || math.IsNaN(float64(s[0])) || math.IsInf(float64(s[0]), 0)) {
@@ -87,7 +87,7 @@ func (m *Model) checkOutputScales(file *weights.File) error {
 	return nil
 }
 
-// scaleOutput multiplies the residual stream by a layer's factor, if it has one.
+// scaleOutput multiplies the residual stream by a layer's OutputScale, if the layer has one.
 func (p *pass) scaleOutput(l *layer) {
 	if l.OutputScale != nil {
 		p.scale(p.model.activations.residual, float64(l.OutputScale[0]))
