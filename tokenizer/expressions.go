@@ -45,7 +45,7 @@ func (p preTokenizer) cutsBy(wanted []string) bool {
 	return true
 }
 
-// escapes are the ways to write one character in an expression.
+// escapes matches the escapes that stand for one character in an expression.
 var escapes = regexp.MustCompile(`\\x\{[0-9a-fA-F]{1,6}\}|\\x[0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\[rnt]`)
 
 // canonical writes an expression in one spelling, so that expressions that mean the same are equal.

@@ -92,9 +92,9 @@ type CacheShape struct {
 	Checkpoints int // largest number of checkpoints in a Partial cache
 	// Sinks: attention over the cache has sinks (see Attention), which a backend may refuse.
 	Sinks bool
-	// Type is how keys and values are stored, and so the precision of attention: F32; F16, for which a
-	// backend may use F32 instead; or Q8_0, one byte per number and one scale per 32 numbers of a head,
-	// which a backend may refuse. See CacheChecker.
+	// Type is how keys and values are stored, and so the precision of attention: F32, F16 or Q8_0. For
+	// F16 a backend may use F32 instead. Q8_0, which a backend may refuse, has one byte per number and
+	// one scale per 32 numbers of a head. See CacheChecker.
 	Type DType
 }
 
@@ -209,9 +209,9 @@ type Block struct {
 // Tap tells the passes of a model where to copy hidden states for heads (EAGLE, Medusa) that draft
 // from them.
 type Tap struct {
-	// Layers lists the hidden states to copy; each has its own block of columns. An entry i means the
-	// residual stream before layer i, or after the last layer if i is the number of layers. Normed means
-	// the stream after the last layer and the output norm.
+	// Layers lists the hidden states to copy; each has its own block of columns in Rows. An entry i
+	// means the residual stream before layer i, or after the last layer if i is the number of layers.
+	// Normed means the stream after the last layer and the output norm.
 	Layers []int
 	Rows   Buffer // (rows of a pass, len(Layers)·width of the stream); valid until the next pass
 }

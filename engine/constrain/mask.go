@@ -7,8 +7,8 @@ type mask struct {
 	state   int32
 	allowed []uint64 // one bit for each id, stop tokens included
 	// far is the length in bytes of the longest closing after an allowed token. A closing has at most
-	// as many tokens as bytes. So if far or more tokens may come after the next token, which is nearly
-	// always true, each allowed token leaves room for its closing, and the field closing is not
+	// as many tokens as bytes. So if far or more tokens may come after the next token, each allowed
+	// token leaves room for its closing. Then, which is nearly always so, the field closing is not
 	// needed.
 	far int32
 	// closing has, by id, the number of tokens of the closing after that token; nil until it is needed.

@@ -165,7 +165,7 @@ func (c *partialCache) turnBackLayer(i, n int) {
 }
 
 // begin prepares the state of a layer for a pass with this number of rows. It undoes what a failed pass
-// has done. It copies the state if the pass has more rows than can be removed one by one (Single).
+// has done. Before a long pass, of more rows than Single, it copies the state.
 func (c *partialCache) begin(layer, rows int) {
 	s := c.states[layer]
 	if s.At > c.length {

@@ -83,7 +83,7 @@ func unquote(text string) string {
 	return text
 }
 
-// notOne explains why a text is not a token.
+// notOne explains why a text is not exactly one token.
 func (v *Vocabulary) notOne(text string) error {
 	ids := v.tokens.Encode(text)
 	const most = 8

@@ -36,7 +36,7 @@ func (t Tensor) Elements() int64 {
 // Bytes returns the size of the tensor's data.
 func (t Tensor) Bytes() int64 { return t.bytes }
 
-// readTensor reads one tensor description. Its offset still counts from the start of tensor data.
+// readTensor reads one tensor description up to the offset, which checkRange reads.
 func readTensor(c *cursor, size uint64) Tensor {
 	t := Tensor{infoAt: c.pos}
 	t.Name = c.identifier("name", maxNameBytes)
