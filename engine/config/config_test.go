@@ -382,12 +382,12 @@ func TestSearch(t *testing.T) {
 func TestLoadExpandsHome(t *testing.T) {
 	t.Setenv("HOME", "/home/ada")
 	path := filepath.Join(t.TempDir(), "c.toml")
-	if err := os.WriteFile(path, []byte("[model]\ntarget = \"~/m.gguf\"\ndraft = \"~x\"\n"), 0o644); err != nil {
+	if err := os.WriteFile(path, []byte("[model]\ntarget = \"~/m.gguf\"\ndraft = \"~x\"\n[remote]\nca = \"~/ca\"\nkey = \"@~/key\"\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	c, _, err := Load(Source{Path: path})
-	if err != nil || c.Model.Target != "/home/ada/m.gguf" || c.Model.Draft != "~x" {
-		t.Errorf("got %+v (%v)", c.Model, err)
+	if err != nil || c.Model.Target != "/home/ada/m.gguf" || c.Model.Draft != "~x" || c.Remote.CA != "/home/ada/ca" || c.Remote.Key != "@/home/ada/key" {
+		t.Errorf("got %+v, %+v (%v)", c.Model, c.Remote, err)
 	}
 }
 

@@ -66,8 +66,14 @@ func Load(source Source) (c Config, note string, err error) {
 	if err != nil {
 		return c, "", err
 	}
-	expandHome(&c.Model.Target)
-	expandHome(&c.Model.Draft)
+	for _, path := range []*string{&c.Model.Target, &c.Model.Draft, &c.Model.Heads,
+		&c.Remote.Vocabulary, &c.Remote.CA, &c.Remote.Certificate, &c.Remote.Headers} {
+		expandHome(path)
+	}
+	if file, ok := strings.CutPrefix(c.Remote.Key, "@"); ok {
+		expandHome(&file)
+		c.Remote.Key = "@" + file
+	}
 	return c, note, nil
 }
 
