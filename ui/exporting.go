@@ -43,7 +43,7 @@ func (m *Model) write(format export.Format, path string) tea.Cmd {
 func (m *Model) picture() tea.Cmd {
 	format, err := export.Named("png")
 	if err != nil {
-		panic(err) // it is in the list of formats
+		panic(err) // cannot happen: png is in the list of formats
 	}
 	m.pictures++
 	return m.write(format, fmt.Sprintf("specula-%s-%d.png", m.options.Now().Format("20060102-150405"), m.pictures))

@@ -168,7 +168,7 @@ func (m *Model) terminalCursor() *tea.Cursor {
 	return c
 }
 
-// drawStatus draws the bottom line. flash says whether it includes the message of say.
+// drawStatus draws the bottom line; with flash, also the message that say has set.
 func (m *Model) drawStatus(flash bool) string {
 	o := pane.StatusOptions{Hints: m.hints(), Doing: m.doing(), Few: m.audience}
 	if m.audience {

@@ -39,7 +39,7 @@ type keeper struct {
 
 	mu     sync.Mutex // guards the rest
 	notes  *os.File   // notes from the child
-	noteFD int        // its descriptor, for reading without blocking
+	noteFD int        // descriptor of notes, for reading without blocking
 	onView bool       // the screen is on, according to the last note
 }
 

@@ -107,7 +107,7 @@ func compared(a, b float64, format string) string {
 	for digits := 3; left == right && a != b && digits <= 4; digits++ {
 		left, right = digitsOf(a, digits), digitsOf(b, digits)
 	}
-	for digits := 1; left == right && a != b && digits <= 16; digits++ { // 16 after the point tell any two apart
+	for digits := 1; left == right && a != b && digits <= 16; digits++ { // 16 digits after the point tell any two numbers apart
 		left, right = fmt.Sprintf("%.*e", digits, a), fmt.Sprintf("%.*e", digits, b)
 	}
 	return fmt.Sprintf(format, left, relation, right)
