@@ -125,7 +125,7 @@ type Device struct {
 	Activations string // q8, f32: how activations are multiplied with quantised weights
 }
 
-// Remote says which server has the target.
+// Remote says which server has the target, and how to reach it.
 type Remote struct {
 	URL         string  // empty: the target is on this machine
 	Model       string  // empty: the only model of the server

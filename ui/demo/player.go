@@ -133,7 +133,7 @@ func (p *Player) take(a Action, now time.Time) {
 	}
 }
 
-// numberOf returns the scene that begins with an action.
+// numberOf returns the number, from 0, of the scene that begins with the action of this index.
 func (p *Player) numberOf(action int) int {
 	n := -1
 	for _, a := range p.script.Actions[:action+1] {

@@ -1,5 +1,5 @@
 // Package export writes a chat to a file for use outside the program. [Formats] lists the formats: text
-// for people, tables for programs.
+// for people, films and pictures of the screen, tables for programs.
 //
 // Everything is written from events, those of a chat or those of a trace ([ChatOf]), so a file says
 // what the screen has shown.

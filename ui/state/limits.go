@@ -3,7 +3,7 @@ package state
 // The limits of a State. They are far above what a screen can show. With them a program that runs for
 // days stays at some tens of megabytes.
 const (
-	// HistoryLimit is the number of newest rounds that are never removed from the history.
+	// HistoryLimit is the number of newest rounds that stay when the history is shortened.
 	HistoryLimit = 1024
 
 	messageLimit   = 2000   // messages; older ones keep only their text
