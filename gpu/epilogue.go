@@ -5,10 +5,10 @@ import (
 	"specula/kernels/cuda"
 )
 
-// In decoding, the small work between two products takes about as long as its launch alone (an
-// estimate: gap and small in gpu/check/model). joinEpilogues gives this work to the first of the two
-// products. The block that finishes last computes a norm. A SwiGLU is computed by columns, 32 at a
-// time: by the last to finish of the blocks that compute these columns (kernels/cuda/src/epilogue.h).
+// In decoding, the small work between two products takes about as long as its launch alone. (This is
+// an estimate: gap and small in gpu/check/model.) joinEpilogues gives this work to the first of the
+// two products. The block that finishes last computes a norm. A SwiGLU is computed 32 columns at a
+// time, by the last to finish of the blocks with these columns. See kernels/cuda/src/epilogue.h.
 
 // epilogue is what a product does with its result: the last parameters of its kernel.
 type epilogue struct {

@@ -2,10 +2,10 @@
 //
 // Read Backend first: it implements compute.Backend. Its methods do not compute. They append
 // operations to a tape (tape.go): typed values that say what is to be computed on which memory
-// (operation.go, operation_heads.go, operation_choice.go). flush joins neighbours that one kernel
-// can do together (join.go), turns each operation into a kernel launch, and gives the whole tape to
-// the device's thread (queue.go): one goroutine locked to an OS thread, because a CUDA context
-// belongs to a thread.
+// (operation*.go). flush joins neighbours that one kernel can do together (join.go, operand.go,
+// epilogue.go) and turns each operation into a kernel launch. Then it gives the whole tape to the
+// device's thread (queue.go): one goroutine locked to an OS thread, because a CUDA context belongs to
+// a thread.
 // When the same tape comes a second time, it is captured as a CUDA graph, which replays all
 // launches as one (graphs.go). The host waits where it reads results, as in logits.go, tokens.go
 // and draws.go. So a whole round (draft steps, verification, residual draws) is queued before the
@@ -34,8 +34,8 @@ import (
 	"specula/kernels/cuda"
 )
 
-// ErrNoDevice means that there is no device to compute on: no GPU in the machine, no driver, no CUDA
-// in this build, or a card or a driver that cannot run the embedded kernels.
+// ErrNoDevice means that there is no device to compute on. The machine has no GPU or no driver, this
+// build has no CUDA, or the card or its driver cannot run the embedded kernels.
 var ErrNoDevice = errors.New("no CUDA device")
 
 // Open opens the device called name: "cuda" or "cuda:N", N from 0. It compiles all kernels but those of

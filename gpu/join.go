@@ -2,9 +2,9 @@ package gpu
 
 import "specula/kernels/cuda"
 
-// join replaces neighbouring operations by one if a kernel does all of them with the same bits,
-// because in decoding the launches themselves take a good part of the time. It works in place and
-// returns the operations that remain.
+// join replaces neighbouring operations by one if a kernel does all of them with the same bits. This
+// pays because in decoding the launches themselves take a good part of the time. join works in place
+// and returns the operations that remain.
 func join(operations []operation) []operation {
 	joined := operations[:0]
 	for _, o := range operations {

@@ -4,9 +4,9 @@ import (
 	"specula/gpu/driver"
 )
 
-// Most rows that are computed between two products are read by the second product only, in the form
-// that the format of its weights needs. joinOperands lets the kernel that computes such rows write that
-// form. This saves a launch, and writing and reading the rows as float32.
+// Most rows that are computed between two products are read by the second product only. The format of
+// that product's weights decides in which form it reads them: the operand. joinOperands lets the kernel
+// that computes such rows write the operand. This saves a launch, and writing and reading float32 rows.
 
 // operand is the memory to which an operation of this file writes its rows, in the form that the next
 // product reads.

@@ -7,10 +7,10 @@
 // address in device memory. Error says what the driver refused.
 //
 // With the build tag cuda, on Linux with cgo, the package is compiled against include/cuda.h.
-// trampolines.c defines the functions of the driver and forwards each call to libcuda.so.1, which
-// is loaded when a device is asked for. The program in stub generates both files, so a build needs
-// no CUDA, and one program starts with and without a GPU; Available says what is missing. Without
-// the tag, the package only says that this build has no CUDA.
+// trampolines.c defines the functions of the driver and forwards each call to libcuda.so.1. This
+// library is loaded when a device is asked for. The program in stub generates both files, so a build
+// needs no CUDA, and one program starts with and without a GPU. Available says what is missing.
+// Without the tag, the package only says that this build has no CUDA.
 //
 // One invariant: a CUDA context belongs to an OS thread. A Device has one goroutine, locked to its
 // thread, for all calls of the driver. Call every method but Do, Submit, Info and Close inside a

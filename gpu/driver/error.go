@@ -54,9 +54,9 @@ func (e *Error) KernelFailed() bool {
 	return false
 }
 
-// lost reports whether the device or its driver is gone: an uncorrectable memory or link error, a
-// destroyed context, a GPU that fell off the bus, a driver that was shut down, or an error that the
-// driver cannot name.
+// lost reports whether the device or its driver is gone: by an uncorrectable memory or link error, a
+// destroyed context, a GPU that fell off the bus, or a driver that was shut down. An error that the
+// driver cannot name counts, too.
 func (e *Error) lost() bool {
 	switch e.Code {
 	case 4, 46, 101, 214, 220, 709, 999:

@@ -1,6 +1,6 @@
 // Package cpu holds the kernels of the CPU backend. The names are those of kernels/ref, which
-// defines what each operation computes. Each operation has its own files: op.go documents it,
-// op_generic.go computes it in portable Go, and op_amd64.go and op_arm64.go call the assembly in
+// defines what each operation computes. Each operation has its own files: op.go documents it, and
+// op_generic.go computes it in portable Go. op_amd64.go and op_arm64.go call the assembly in
 // op_amd64.s and op_arm64.s for the level of the processor (level.go). The commands asm and neon
 // generate the assembly; the command dispatch generates the code that chooses the product of a
 // format. The build tag noasm leaves the assembly out.

@@ -55,9 +55,9 @@ type KVShape struct {
 	Ring bool
 }
 
-// RingTokens returns the size of a ring for rows that see window keys. The ring has room for spare more
-// tokens, which may be taken back, and for whole splits: attention reads the split in which a window
-// begins from its first key on, and masks the keys before the window.
+// RingTokens returns the size of a ring for rows that see window keys, plus spare tokens that may be
+// taken back. The ring has room for whole splits: attention reads the split in which a window begins from
+// the split's first key on, and masks the keys before the window.
 func RingTokens(window, spare int) int { return roundUp(window+spare+KeysPerSplit-1, KeysPerSplit) }
 
 // FirstRead returns the first token that attention reads for the row at a position.
@@ -174,8 +174,8 @@ func copyNumbers[N any](dst, src []N, to, from, n int) {
 	}
 }
 
-// widen converts the keys and values of n tokens of a head from half precision to float32 and writes
-// them to the beginning of to. token, the first one, is a multiple of 16.
+// widen converts keys and values of a head from half precision to float32: those of n tokens from token
+// on, a multiple of 16. It writes them to the beginning of to.
 func (kv *KV) widen(to *KV, head, token, n int) {
 	keyAt, valueAt := kv.at(head, token)
 	widenHalf(to.keys[:roundUp(n, lanes)*kv.keyDim], kv.halfKeys[keyAt:])

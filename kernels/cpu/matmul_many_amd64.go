@@ -73,9 +73,9 @@ func (t *MatMulFloat) nearBatch(sums []float32, first, last, k, fromGroup, toGro
 	}
 }
 
-// prefetchNear prefetches into the first-level cache the four weight rows that are multiplied next:
-// those after row r; after the last rows of the block, its first rows again; and after the last group
-// of a batch, the first rows of the next part or block.
+// prefetchNear prefetches into the first-level cache the four weight rows that are multiplied next. These
+// are the rows after r. At the end of the block they are the block's first rows again, for the next group.
+// After the last group of a batch they are the first rows of the next part of the columns, or block.
 func (t *MatMulFloat) prefetchNear(p piece, r, first, last int, lastGroup bool) prefetch {
 	next := t.prefetchRows(p.m)
 	next.ahead = floatRows * t.Cols * t.Type.bytes

@@ -84,8 +84,8 @@ func multiplyPanelGeneric(sums []float32, f Format, panel []byte, x *Quantized, 
 }
 
 // multiplyBytesGeneric is multiplyPanelGeneric for quants of one byte, which it does not unpack. It
-// multiplies them with their bias of 128 included, and then subtracts from the sum what the bias has
-// added, which is the same for all weight rows.
+// multiplies them with their bias of 128 included. Then it subtracts what the bias has added to the sum:
+// the same number for all weight rows.
 func multiplyBytesGeneric(sums []float32, panel []byte, x *Quantized, first int) {
 	const tileBytes = (2 + Block) * panelRows
 	rows := len(sums) / panelRows

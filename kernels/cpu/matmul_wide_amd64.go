@@ -54,8 +54,8 @@ func (t *MatMulFloat) batch(w *wide, first, last, fromGroup, toGroup, groups int
 	}
 }
 
-// after returns the weights that are converted after columns k … k+cols−1 of row r, and how many bytes
-// of them to prefetch per 16 columns; 0 if nothing follows. The caller lets each of four successive
+// after returns the weights that are converted after columns k … k+cols−1 of row r. pace is how many
+// bytes of them to prefetch per 16 columns; 0 if nothing follows. The caller lets each of four successive
 // groups prefetch another of the four rows.
 func (t *MatMulFloat) after(r, k, cols int) (next *byte, pace int) {
 	k += cols

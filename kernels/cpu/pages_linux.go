@@ -15,9 +15,9 @@ const (
 // weights are read from start to end, and the processor's own prefetching stops at the end of each
 // page. On systems without such pages nothing changes.
 //
-// The request includes the whole first and last page, whatever else lies in them: matrices that are
-// allocated one after the other share these pages, and the system would divide pages that no request
-// covers into small ones.
+// The request includes the whole first and last page, whatever else lies in them. Matrices that are
+// allocated one after the other share these pages. Without that, the system would divide such pages into
+// small ones.
 func inLargePages[N any](data []N) {
 	bytes := uintptr(len(data)) * unsafe.Sizeof(*new(N))
 	if bytes < leastInLargePages {

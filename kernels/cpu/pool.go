@@ -114,8 +114,8 @@ func (p *Pool) Run(t Task, items, work int) {
 // RunAll computes a program of at most MostPhases phases and returns when all are done. Work only
 // decides whether the items are shared between threads, and how finely. A program runs on the
 // caller's thread alone if its work is too small to share, or if one thread was measured to be faster. If
-// a task panics, so does RunAll: in a program on the caller's thread alone, with the task's value; in
-// a shared program, after the program has ended, with a text of value and stack.
+// a task panics, so does RunAll. In a program on the caller's thread alone the value is the task's. A
+// shared program first ends; then RunAll panics with a text of value and stack.
 func (p *Pool) RunAll(program []Phase) {
 	work, together := 0, 0 // multiplications; phases that can be shared
 	for _, t := range program {

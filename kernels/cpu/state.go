@@ -95,9 +95,9 @@ func (s *State) input(t int) []float32 {
 	return s.inputs[t%s.rows()*s.inputWidth():][:s.inputWidth()]
 }
 
-// after returns how many tokens the states contain after a pass of m tokens that begins at position: all before
-// the pass, and those of the pass but its last s.kept. Of the rest only the inputs are kept, so that Truncate
-// can take them back.
+// after returns how many tokens the states contain after a pass of m tokens that begins at position: all
+// tokens before the pass, and the pass's tokens except the last s.kept. Of these last ones only the inputs
+// are kept, so that they can be taken back.
 func (s *State) after(position, m int) int { return max(position, position+m-s.kept) }
 
 // Reset forgets everything.

@@ -18,9 +18,9 @@ type Ways struct {
 // Prefetching says how products prefetch quantised weights.
 type Prefetching struct {
 	// FillCaches: products of one activation row prefetch into all caches, because the weights are in
-	// the last-level cache anyway, or because it is faster. Otherwise they use PREFETCHNTA. It leaves
-	// the last-level cache to other data, but on some processors it has half the speed: its requests
-	// bypass the second-level cache, which can have more requests under way than the first-level cache.
+	// the last-level cache anyway, or because it is faster. Otherwise they use PREFETCHNTA, which leaves
+	// the last-level cache to other data. But on some processors it has half the speed. Its requests bypass
+	// the second-level cache, which can have more requests under way than the first-level cache.
 	FillCaches bool
 	// SecondCache: products of 3 to 8 rows prefetch into the second-level cache, which can have more
 	// requests under way. Otherwise they prefetch into the first-level cache.
@@ -111,9 +111,9 @@ func fromMemory(m int) func(way int) time.Duration {
 	}
 }
 
-// fastest runs two ways in turn until the duration long has passed, each at least twice; run returns
-// the time that a way took. fastest returns 1 if the shortest time of way 1 is below times · the shortest
-// time of way 0. It compares shortest times because other programs can only make a run slower.
+// fastest runs ways 0 and 1 in turn, each at least twice, until the duration long has passed. run returns
+// the time that a way took. fastest returns 1 if the shortest time of way 1 is below the shortest time of
+// way 0 times `times`, else 0. It compares shortest times: other programs can only make a run slower.
 func fastest(long time.Duration, times float64, run func(way int) time.Duration) int {
 	var shortest [2]time.Duration
 	for begun, n := time.Now(), 0; n < 4 || time.Since(begun) < long; n++ {

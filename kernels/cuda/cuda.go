@@ -5,10 +5,10 @@
 // the products, and with which launch they run. results.go reads what the kernels of verification
 // return.
 //
-// The sources are src/*.cu, one file per family of operations. They are compiled twice: by clang to
-// ptx/*.ptx, which is committed and embedded, so that building the program needs no GPU compiler;
-// and by g++ for the CPU, where each thread of a block is a fiber (testbench/emulator, and the
-// emulated driver). PTX 7.4 for sm_80 works with every driver from R470 on and every GPU from
+// The sources are src/*.cu, one file per family of operations. They are compiled twice. clang makes
+// ptx/*.ptx, which is committed and embedded, so that building the program needs no GPU compiler.
+// g++ compiles them for the CPU, where each thread of a block is a fiber (testbench/emulator, and
+// the emulated driver). PTX 7.4 for sm_80 works with every driver from R470 on and every GPU from
 // Ampere on.
 //
 // Invariant: each kernel equals kernels/ref bit for bit; ref says what it computes and in which

@@ -5,8 +5,8 @@ import "math"
 // NoToken is the next token of a row whose scores were not finite.
 const NoToken = -1
 
-// Greedy decodes the words of accept_greedy: the draft's ids, the number of accepted ones, and the
-// token that follows them (next), which is NoToken if the target's row was not finite.
+// Greedy decodes the words of accept_greedy: the draft's ids, and how many of them are accepted. next is
+// the token that follows the accepted ones, or NoToken if the target's row was not finite.
 func Greedy(words []uint32) (draft []int32, accepted int, next int32) {
 	n := len(words) - 1
 	draft = make([]int32, n)
@@ -23,9 +23,9 @@ type Judged struct {
 	P, Q float32
 }
 
-// Rejection decodes the words of reject: the number of accepted draft tokens, the token that follows
-// (NoToken if the target's row was not finite) with its p, and the draft tokens. A token with Q 0
-// counts as the end of the draft, not as rejected.
+// Rejection decodes the words of reject: the number of accepted draft tokens, and the draft tokens
+// (judged). next is the token that follows, with its p, or NoToken if the target's row was not finite. A
+// draft token with Q 0 counts as the end of the draft, not as rejected.
 func Rejection(words []uint64, drafts int) (accepted int, next int32, p float32, judged []Judged) {
 	judged = make([]Judged, drafts)
 	for i := range judged {

@@ -118,7 +118,7 @@ func unpackIQ3S(s *Share, block []byte, tile int) {
 	s.Scale, s.Factors[0] = binary.LittleEndian.Uint16(block), odd(block[106+tile/2]>>(tile%2*4)&15)
 }
 
-// unpackIQ1S: eight weights have the low byte of an index; a tile has twelve upper bits of its four
+// unpackIQ1S: eight weights have the low byte of an index. A tile has twelve upper bits of its four
 // indices, three bits of the factor, and one bit that says whether ⅛ is subtracted or added.
 func unpackIQ1S(s *Share, block []byte, tile int) {
 	le := binary.LittleEndian
@@ -130,7 +130,7 @@ func unpackIQ1S(s *Share, block []byte, tile int) {
 }
 
 // unpackIQ1M: eight weights have the low byte of an index, its three upper bits, and one bit that says
-// whether ⅛ is subtracted or added; 16 weights have three bits of the factor. The scale lies in the
+// whether ⅛ is subtracted or added. 16 weights have three bits of the factor. The scale lies in the
 // upper nibbles of the 16-bit numbers that hold the factors.
 func unpackIQ1M(s *Share, block []byte, tile int) {
 	le := binary.LittleEndian

@@ -46,7 +46,7 @@ func (s Sight) capped(score float32) float32 {
 // AttendHalf writes to dst the attention of the query q to the keys of a head that it sees, as
 // tensor cores compute it. Keys, values, query and weights are in half precision; sums are float32,
 // fused. A sum takes its numbers in chunks of 32. A chunk is two products, j = 0 and 1, of 16
-// numbers each, which are added in ascending inner index i: index i of product j stands for number
+// numbers each. They are added in ascending inner index i, which in product j stands for number
 // 8·(i%8/2) + 4j + 2·(i/8) + i%2 of the chunk.
 func AttendHalf(dst, q []float32, h Head, sight Sight) {
 	attendInSplits(dst, sight, func(start, keys int) Split {

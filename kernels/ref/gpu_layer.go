@@ -8,7 +8,7 @@ import "math"
 
 // NormThreads returns the number of threads that normalise a group of n numbers together, which decides
 // the order of the sums, and so the bits. A group of up to 256 numbers, such as a head of q or k, has one
-// warp; a wider group has a thread for 4 numbers, rounded up to whole warps, but at most 1024 threads.
+// warp. A wider group has a thread for every 4 numbers, in whole warps, but at most 1024 threads.
 func NormThreads(n int) int {
 	if n <= 256 {
 		return Warp

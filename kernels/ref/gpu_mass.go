@@ -25,8 +25,8 @@ func split(v float32) (mantissa uint64, exponent int) {
 	return uint64(u&0x7fffff | 0x800000), int(u>>23) - 150
 }
 
-// massUnit is the unit of the masses of a row, as Mass takes it: the finest with which a row of vocab
-// weights of 1 has a sum below 2^63.
+// massUnit is the unit of the masses of a row, as Mass takes it. It is the finest unit with which vocab
+// weights of 1 have a sum below 2^63.
 func massUnit(vocab int) int { return 63 - bits.Len(uint(vocab)) }
 
 // shareOf returns share · all, rounded down. share is below 1.
@@ -65,8 +65,8 @@ func product(a, b uint64) wide {
 // uniformBits is the number of bits of a uniform. A uniform u stands for u / 2^uniformBits.
 const uniformBits = 53
 
-// share returns the share of total that a uniform stands for, rounded down: less than total, if that is
-// not 0. total is below 2^127.
+// share returns total · u / 2^uniformBits, rounded down: less than total, if total is not 0. total is
+// below 2^127.
 func share(u uint64, total wide) wide {
 	low, high := product(u, total.low), product(u, total.high)
 	middle, carry := bits.Add64(low.high, high.low, 0)

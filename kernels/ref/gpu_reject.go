@@ -23,8 +23,8 @@ const (
 // the draft's rows q. p and q of a token are its mass divided by the total of its row; q is 1 if
 // the token is certain (Round). A token is accepted iff u·q < p. At the first rejection a token is
 // drawn from max(0, p − q). Without a rejection, a token is drawn from the row p where the draft
-// ends: after its last token, at an id that is no token or whose q is 0, or at a row p without
-// mass. Everything is computed exactly, with integers in place of fractions.
+// ends. A draft ends after its last token, or earlier: at an id that is no token or whose q is 0, or
+// at a row p without mass. Everything is computed exactly, with integers in place of fractions.
 func Reject(p, q []WeightRow, ids []int32, round Round) Rejection {
 	n := int(round.Drafts)
 	out := Rejection{P: make([]float32, n), Q: make([]float32, n)}

@@ -1,6 +1,6 @@
 // Command model estimates, without a GPU, how fast passes run on real cards. It reads the launches of
-// passes that package gpu recorded (passes.txt), counts the instructions and registers of each product
-// with NVIDIA's assembler and disassembler, and adds up times by the assumptions in cards.go. What it
+// passes that package gpu recorded (passes.txt). It counts the instructions and registers of each product
+// with NVIDIA's assembler and disassembler. Then it adds up times by the assumptions in cards.go. What it
 // prints is an estimate, not a measurement.
 //
 // loops.txt holds the counts of the committed kernels. -check only compares with these counts, and fails

@@ -1,6 +1,6 @@
-// Stub writes two files, with which gorgonia.org/cu compiles and links without CUDA: include/cuda.h
-// declares the part of the driver API that cu and this repository use; trampolines.c defines each
-// of these functions as a jump into the driver library, which is loaded when the program runs.
+// Stub writes two files, with which gorgonia.org/cu compiles and links without CUDA. include/cuda.h
+// declares the part of the driver API that cu and this repository use. trampolines.c defines each of
+// these functions as a jump into the driver library, which is loaded when the program runs.
 //
 // The prototypes are inferred from the calls in cu's source. Names, numbers and layouts are those
 // of NVIDIA's public documentation of the driver API. The ABI is that of CUDA 12.0, which later

@@ -37,8 +37,8 @@ type deltas struct {
 	blocks   []int // registers of columns that are taken at a time
 }
 
-// stepParts says what a function does with the new state: it stores it, answers a query with it, and
-// recalls from it what it holds for the key of the next token.
+// stepParts says what a function does with the new state: stores it, answers a query with it, recalls
+// what the state holds for the key of the next token.
 type stepParts struct{ stores, answers, recalls bool }
 
 // begin starts a function and returns its pointers and the number of columns.

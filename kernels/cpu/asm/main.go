@@ -2,9 +2,9 @@
 // runs it. To change a kernel, change it here.
 //
 // main lists the files. matmul_quantized.go and matmul_float.go hold the products and are the best
-// place to start; product512 (avx512.go, weights512.go), product2 (avx2.go) and tilesProduct
-// (matmul_tiles.go) are the kernels of the three levels. vector.go and attend.go hold the other
-// operations.
+// place to start. The quantised product has a type for each level: product2 (avx2.go), product512
+// (avx512.go, weights512.go) and tilesProduct (matmul_tiles.go). vector.go and attend.go hold most
+// other operations.
 //
 // One invariant: within a sum the order of all arithmetic is that of the portable code of
 // kernels/cpu, which takes it from kernels/ref for products. So every level gives the same bits.

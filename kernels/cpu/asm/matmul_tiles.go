@@ -46,8 +46,8 @@ func matmulTiles(c *build.Context) {
 	}
 }
 
-// The eight tile registers, for the two tiles of a step: the sums of each tile with one half of the
-// panel, the activations of each tile, and the weights of each half and tile, kept for all rows.
+// The eight tile registers, for the two tiles of a step. Two have the sums of a tile with one half of the
+// panel, two the activations of a tile. Four have the weights of a tile and half; they stay for all rows.
 func sumsTile(t int) tile          { return tile(t) }
 func rowsTile(t int) tile          { return tile(together + t) }
 func weightsTile(half, t int) tile { return tile((2+half)*together + t) }

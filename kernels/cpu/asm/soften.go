@@ -65,8 +65,8 @@ func (v *elements) soften512() {
 	v.end()
 }
 
-// lastBlock computes the address of the last block of 16 in a row, the bytes of all its blocks, and
-// the mask of scores in the last block that are not seen.
+// lastBlock computes the address of the last block of 16 in a row, and the bytes of all blocks of the
+// row. unseen becomes the mask of the scores in the last block that are not seen.
 func (v *elements) lastBlock(seen, row, last, bytes reg.Register, unseen reg.Register) {
 	scores, mask := v.GP64(), v.GP32()
 	v.MOVQ(Mem{Base: seen}, scores)

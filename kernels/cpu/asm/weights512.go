@@ -50,9 +50,9 @@ func (p *product512) timesByte(z reg.VecVirtual, bytes Mem) {
 	p.VMULPS(t, z, z)
 }
 
-// readNibbles reads the factors of both halves. It writes those of the quants to part.factors, twice
-// in each lane, as 16-bit numbers for unpacking; and those of the minimum to part.low and part.high,
-// as minima needs them.
+// readNibbles reads the factors of both halves. It writes the factors of the quants to part.factors, twice
+// in each lane, as 16-bit numbers for unpacking. It writes the factors of the minimum to part.low and
+// part.high, as minima needs them.
 func (p *product512) readNibbles(i int) {
 	part := &p.parts[i]
 	for half, of := range []*reg.VecVirtual{&part.low, &part.high} {

@@ -152,10 +152,10 @@ INLINE void attend(float *partial, float *stats, const float *q, const half_bits
     sum_values<head_dim, tiles>(partial, (const float *)scores, values, capacity, gridDim.x, s);
 }
 
-// attend_half_* compute split blockIdx.x for `rows` rows of q (rows, heads·head_dim) over a layer's
-// keys and values, for key head blockIdx.y and the blockIdx.z-th 8·tiles of its rows·heads/kv_heads
-// columns. partial and stats are as in partial_of, with gridDim.x splits: at least as many as the
-// last row needs.
+// attend_half_* compute attention for `rows` rows of q (rows, heads·head_dim) over a layer's keys and
+// values. A block takes split blockIdx.x, key head blockIdx.y, and the blockIdx.z-th 8·tiles of the
+// head's rows·heads/kv_heads columns. partial and stats are as in partial_of, with gridDim.x splits: at
+// least as many as the last row needs.
 #define ATTEND(name, head_dim, tiles)                                                                                                 \
     extern "C" __global__ void __launch_bounds__(threads)                                                                             \
         name(float *partial, float *stats, const float *q, const half_bits *keys, const half_bits *values, const int *length, int ahead, \

@@ -4,8 +4,8 @@
 
 // combined returns number d of a query's result: Σ values·f / Σ sum·f with f = exp(largest − the
 // largest of all splits), so that nothing overflows. Splits before the query's window have no
-// result. A row with more splits than the launch of attend had becomes NaN. sinks may be null; else it has a
-// score for each head: that of one more key before all others, whose value is 0.
+// result. A row with more splits than the launch of attend had becomes NaN. sinks, unless it is null, has for
+// each head the score of one more key, before all others, whose value is 0.
 INLINE float combined(float *partial, float *stats, Query q, int d, int heads, int head_dim, int splits, int window, const float *sinks) {
     int first = window && q.seen > window ? (q.seen - window) / keys_per_split : 0;
     int own = (q.seen + keys_per_split - 1) / keys_per_split;

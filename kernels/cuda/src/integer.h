@@ -1,7 +1,7 @@
 // Products of quantised weights and quantised activations. The tensor cores sum the 32 products of
 // a block as integers, which is exact. Then sum += float(integer) · (weight scale · activation
-// scale), and in formats with minima also sum += minimum · (activation scale · sum of the
-// activations' quants), block after block, with every operation rounded separately. So the bits are
+// scale). In formats with minima also sum += minimum · (activation scale · sum of the activations'
+// quants). This is done block after block, with every operation rounded separately. So the bits are
 // those of ref.MatMulQuantizedRanges on every machine, and with one range those of
 // ref.MatMulQuantized.
 //

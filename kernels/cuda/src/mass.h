@@ -47,8 +47,8 @@ INLINE u64 share_of(float share, u64 all) {
     return down < 128 ? x.high >> (down - 64) : 0;
 }
 
-// A uniform u stands for u / 2^uniform_bits. uniform_share returns the share of total that it stands for,
-// rounded down: less than total, if that is not 0. total is below 2^127.
+// A uniform u stands for u / 2^uniform_bits. uniform_share returns total · u / 2^uniform_bits, rounded
+// down: less than total, if total is not 0. total is below 2^127.
 constexpr int uniform_bits = 53;
 
 INLINE Wide uniform_share(u64 u, Wide total) {

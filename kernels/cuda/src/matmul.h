@@ -7,10 +7,10 @@
 //     chooses by n and k alone;
 //   - a range is summed from zero, slab by slab in ascending order;
 //   - the sums of the ranges are added in ascending order.
-// There are two kernels. multiply_rows, for up to 32 rows, is limited by memory: a warp reads one range
-// of one tile of 16 rows of w once, directly to registers, and the warps of a block add their sums in
-// shared memory. multiply_tile, for many rows, is limited by arithmetic: a block holds 128 × 128 or
-// 128 × 64 results, and goes through all ranges in order.
+// There are two kernels. multiply_rows, for up to 32 rows, is limited by memory. A warp reads one range
+// of one tile of 16 rows of w once, directly to registers. The warps of a block add their sums in shared
+// memory. multiply_tile, for many rows, is limited by arithmetic. A block holds 128 × 128 or 128 × 64
+// results, and goes through all ranges in order.
 //
 // Weights are stored in the order in which lanes read them (see the formats). So a lane loads 16
 // bytes, a warp 512 contiguous bytes, and a range of a tile is contiguous.
@@ -72,9 +72,9 @@ INLINE unsigned load4(Staged p) { return load_shared4(p.at); }
 // A Format has
 //   Activations; slab_bytes of 16 rows; columns of a slab; parts of a slab; most_ranges;
 //   for speed only: resident and resident_tiles, the number of blocks of multiply_rows and of
-//   multiply_tile that a multiprocessor should hold at once; for multiply_tile also block_groups, the
-//   groups of a block, stages, the number of stages, pieces, the stages that a slab takes, and
-//   tile_unroll, the number of parts to unroll;
+//   multiply_tile that a multiprocessor should hold at once;
+//   for multiply_tile only: block_groups, the groups of a block; stages, the number of stages; pieces, the
+//   stages that a slab takes; tile_unroll, the number of parts to unroll;
 //   Part and Common: what a lane has of a part of a slab, as stored, and of the data that all parts use;
 //   load_part and load_common load them;
 //   Fragments: a part ready for tensor cores; unpack makes them;
@@ -274,9 +274,9 @@ template <class Format> INLINE void multiply_tile(const Product &p) {
     }
 }
 
-// MATMUL exports the products of a format: for up to 8, 16 and 32 rows, with a block per tile; and for
-// any number of rows, with ⌈m/(8·block_groups)⌉ × ⌈tiles/8⌉ blocks of 256 threads, where each Output
-// begins with a new block. The kernels for few rows have the parameters of an epilogue in addition.
+// MATMUL exports the products of a format. Those for up to 8, 16 and 32 rows have a block per tile, and
+// the parameters of an epilogue in addition. The one for any number of rows has ⌈m/(8·block_groups)⌉ ×
+// ⌈tiles/8⌉ blocks of 256 threads, where each Output begins with a new block.
 #define MATMUL_OUTPUT(i) float *y##i, int n##i, const unsigned char *weights##i, int ranges##i
 #define MATMUL_PARAMETERS MATMUL_OUTPUT(0), MATMUL_OUTPUT(1), MATMUL_OUTPUT(2), const unsigned char *x, int m, int slabs
 #define MATMUL_AFTER int kind, unsigned *arrived, unsigned char *to, int to_slabs, float *stream, const float *norm, float eps, int threads

@@ -69,10 +69,10 @@ INLINE int draw_rest(Rest rest, const Wide *sums, int vocab, u64 u) {
 // sequence uses as many as its Round says. q is not read for a certain token. A draft ends before a
 // token that has no mass in its row of q or whose id is not in the vocabulary.
 //
-// results (sequences, rows+1): first the next token (24 bits; all ones if the target's row has no
-// mass), the number of accepted tokens (8 bits), and p of the next token (float32); then for each
-// draft token its id (24 bits), p and q (20 bits each, see short_float), 0 after the draft. Dynamic
-// shared memory: 16 bytes per slice.
+// results is (sequences, rows+1). The first word has, from the lowest bit up, the next token (24 bits;
+// all ones if the target's row has no mass), the number of accepted tokens (8 bits), and p of the next
+// token (float32). A word for each draft token follows: its id (24 bits), p and q (20 bits each, see
+// short_float). Words after the draft are 0. Dynamic shared memory: 16 bytes per slice.
 extern "C" __global__ void __launch_bounds__(1024) reject(const float *p, const u64 *p_sums, const float *q, const u64 *q_sums,
                                                           const int *ids, const Round *rounds, u64 *results, int rows, int vocab, int draft_vocab) {
     DYNAMIC_SHARED(Wide, sums);

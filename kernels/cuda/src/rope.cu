@@ -2,8 +2,8 @@
 #include "gpu.h"
 
 // rope rotates the first dim numbers of every head of row blockIdx.y of x (rows, heads·head_dim) in
-// place, pair i by the angle whose cosine and sine are in cos and sin (positions, dim/2). Pair i is
-// (i, i+dim/2) with neox, otherwise (2i, 2i+1).
+// place. cos and sin (positions, dim/2) have the cosine and sine of each pair's angle. Pair i is (i,
+// i+dim/2) with neox, otherwise (2i, 2i+1).
 //
 // Row 0 is at position *length + ahead. *length is in device memory, so that a captured graph can be
 // replayed in every round. x points to the first row to rotate.

@@ -103,8 +103,8 @@ INLINE u64 smallest_key(const Tokens &tokens, const Measure &amount, u64 floor, 
 
 // select_key finds the fewest best tokens whose amounts reach wanted, and returns the smallest of
 // their keys. wanted is above 0 and at most the sum of all amounts. Tokens with a key below floor
-// or an amount of 0 do not count. The whole block calls it. amounts and counts are shared,
-// most_bins each; they are the same array if every amount is 1. choice and least are shared too.
+// or an amount of 0 do not count. The whole block calls it. amounts and counts are shared memory,
+// most_bins long; one array serves as both if every amount is 1. choice and least are shared, too.
 template <class Amount, class Tokens, class Measure>
 INLINE u64 select_key(const Tokens &tokens, const Measure &amount, u64 floor, Amount wanted, Amount *amounts, unsigned *counts,
                       Choice<Amount> *choice, u64 *least) {

@@ -197,8 +197,8 @@ func (s *sequence) compare(t *testing.T, what string, got, want []float32, exact
 }
 
 // Windows checks attention with a window, capped scores and sinks. Cases are splits that only some rows see,
-// a window that begins with a split, a window of one key, and a window that hides nothing; and a sink above
-// and below all scores. exact is that of Attention. Rows have the same bits alone and together in any case.
+// a window that begins with a split, a window of one key, a window that hides nothing, and sinks above and
+// below all scores. exact is as in Attention. Rows must have the same bits alone and together in any case.
 func Windows(t *testing.T, launch Launch, half bool, headDim int, exact bool) {
 	t.Helper()
 	for _, c := range []struct {
@@ -282,8 +282,8 @@ func TooSmallGrid(t *testing.T, launch Launch) {
 	}
 }
 
-// Cache checks that a cache gives back what was appended, rounded once; that cutting it is a
-// change of one number; and that later rows overwrite what was cut.
+// Cache checks that a cache gives back what was appended, rounded once. Truncating the cache changes only
+// its length, and later rows must overwrite what was cut off.
 func Cache(t *testing.T, launch Launch, half bool, headDim int) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(7, 7))

@@ -3,9 +3,9 @@
 // without a C compiler.
 //
 // [Load] makes a [Module] of a text; a [Machine] has memory and launches a [Kernel] of the module.
-// A text passes four steps. lex.go and parse.go read it. compile.go checks every instruction
-// (known in this form, allowed by the module's version and target, operands declared and of the
-// right type) and turns it into a Go function over the 32 lanes of a warp. layout.go orders the
+// A text passes four steps. lex.go and parse.go read it. compile.go checks every instruction: known
+// in this form, allowed by the module's version and target, operands declared and of the right type.
+// It turns the instruction into a Go function over the 32 lanes of a warp. layout.go orders the
 // basic blocks: a block comes after those that lead to it. warp.go and block.go run them.
 //
 // Lanes of a warp at the same instruction run it together. Of several such groups, the one with
