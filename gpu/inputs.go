@@ -18,7 +18,7 @@ type inputs struct {
 }
 
 const (
-	inputSlots = 8
+	inputSlots = 8       // how many tapes' words may be on their way to the device
 	inputWords = 1 << 17 // the most words of a tape
 	inputBytes = 4 * inputWords
 )

@@ -16,7 +16,7 @@ type kernel struct {
 	name        string
 	function    driver.Function
 	launch      driver.Launch
-	arguments   int
+	arguments   int // how many the kernel takes
 	sharedBytes int // dynamic shared memory that a launch may ask for
 }
 

@@ -22,6 +22,7 @@ type launch struct {
 	count     int
 }
 
+// mostArguments is the largest number of arguments of a kernel.
 const mostArguments = 23
 
 func launchOf(kernel string, shape driver.Shape, arguments ...driver.Argument) launch {

@@ -13,9 +13,9 @@ import (
 type tokens struct {
 	owner          *Backend
 	memory         driver.Pointer // (3, n) int32: chosen, fed, verdict
-	n              int
-	marked, judged driver.Event // the device reached the last Mark, the last verdict
-	timed          bool         // Mark was called after the last verdict
+	n              int            // tokens that there is room for
+	marked, judged driver.Event   // the device reached the last Mark, the last verdict
+	timed          bool           // Mark was called after the last verdict
 	drawing        drawing
 	editing        editing
 }

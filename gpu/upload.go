@@ -13,6 +13,7 @@ type uploader struct {
 	unjoined bool // the main stream does not wait for the last copy yet; used on the device's thread only
 }
 
+// pieceBytes is the size of a piece, and so the most that one call of send copies.
 const pieceBytes = 8 << 20
 
 func (u *uploader) open(d device) (err error) {

@@ -110,7 +110,8 @@ type Launch struct {
 	SharedBytes int
 }
 
-// Factor is the size of a matrix in a product: its rows, and the number of ranges of its columns.
+// Factor is the size of a weight matrix in a product: its rows, and the number of ranges that its columns
+// are split into (see Ranges).
 type Factor struct{ Rows, Ranges int }
 
 // Factor returns the Factor of a matrix of this format.

@@ -63,7 +63,8 @@ func packScaled(f *Format, slab []byte, rows *[tileRows][]byte) {
 	}
 }
 
-// plane is where some bits of all quants of a slab lie: see src/quants.h.
+// plane is where some bits of all quants of a slab lie (src/quants.h): from byte at of the slab on, bits
+// of each quant, for so many blocks of 32 columns.
 type plane struct{ at, bits, blocks int }
 
 // bytes is the size of a plane.

@@ -14,8 +14,8 @@ const lanes = 32 // per warp
 // Slices returns the number of slices in a row.
 func Slices(vocab int) int { return (vocab + SliceTokens - 1) / SliceTokens }
 
-// Round addresses the uniforms of one sequence in one round and describes its draft. The device has
-// the same layout.
+// Round says which uniforms a sequence uses in one round, and describes the draft of that round. The
+// kernels read it in this layout.
 type Round struct {
 	Seed         [2]uint32 // low word first
 	Reply, Round uint32

@@ -29,7 +29,7 @@ type report struct {
 
 type step struct {
 	Name    string `json:"name"`
-	Code    int    `json:"code"`
+	Code    int    `json:"code"` // exit code
 	Seconds int    `json:"seconds"`
 }
 

@@ -26,7 +26,7 @@ namespace emulator {
 
 constexpr size_t stack_bytes = 64 << 10;
 constexpr unsigned most_threads = 1024, lanes = 32;
-constexpr size_t dynamic_most = 227 << 10, static_most = 48 << 10;
+constexpr size_t dynamic_most = 227 << 10, static_most = 48 << 10;  // bytes of a block's shared memory
 
 enum class State { ready, at_barrier, in_collective, done };
 
