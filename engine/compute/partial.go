@@ -33,8 +33,9 @@ func Checkpoint(c Cache) error {
 	return nil
 }
 
-// apart is how many of its last tokens the present prompt of a chat may not share with the next prompt.
-// A template may write the marks that open a reply differently once the reply is part of the text.
+// apart is the number of tokens at the end of a prompt that the next prompt of the chat may have
+// differently. A template may write the marks that open a reply differently once the reply is part of
+// the text.
 const apart = 32
 
 // ReadWithCheckpoint calls read for ids, the tokens to append to a cache; done is the number of ids

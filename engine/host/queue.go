@@ -160,7 +160,7 @@ type rowPhase struct {
 }
 
 type rowShape struct {
-	n    int // operations
+	n    int // number of operations
 	end  int // index after the last row
 	most int // most parts into which the columns can be divided; divisors of this number work, too
 }

@@ -343,7 +343,7 @@ func (b *binder) describe(c *Config) {
 	c.WeightType = gguf.TypeName(most)
 }
 
-// take gives every bound tensor to the backend, and returns the matrices.
+// take gives every bound tensor to the backend. It returns the matrices, but for experts and tables.
 func (b *binder) take(ctx context.Context, backend compute.Backend, total int64, progress func(done, total int64)) (matrices []Matrix, err error) {
 	var done int64
 	left := map[string]int{} // parts of a tensor that are not loaded yet

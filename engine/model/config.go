@@ -143,7 +143,7 @@ func first(a, b error) error {
 	return b
 }
 
-// maxKeyDim and maxValueDim are the largest supported sizes of a head.
+// maxKeyDim and maxValueDim are how many numbers the key and the value of a head may have at most.
 const maxKeyDim, maxValueDim = 576, 512
 
 // Limits of the sizes that a file may state.

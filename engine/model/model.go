@@ -114,8 +114,8 @@ func (m *Model) postNormEps() float64 {
 // Config returns the shape of the model.
 func (m *Model) Config() Config { return m.config }
 
-// Matrices lists the weight matrices, so that their products can be timed. It leaves out matrices of
-// experts, because how much of them a pass reads depends on its rows.
+// Matrices lists the weight matrices, so that their products can be timed. It leaves out the matrices
+// of experts and PerLayerTable: how much of these a pass reads depends on its rows.
 func (m *Model) Matrices() []Matrix { return m.matrices }
 
 // NewCache makes an empty cache for MaxTokens tokens.

@@ -97,7 +97,7 @@ func (p *pass) rotateRows(x compute.Buffer, r compute.Rope) {
 	}
 }
 
-// attend lets the rows of each part attend to the sequence of that part.
+// attend stores keys and values of each part in its cache, and lets its rows attend to its sequence.
 func (p *pass) attend(dst, q, k, v compute.Buffer, a compute.Attention) {
 	for i := range p.parts {
 		if part := &p.parts[i]; p.err == nil {
