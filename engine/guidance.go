@@ -73,5 +73,8 @@ func (s *Session) negativePrompt(ctx context.Context, messages []chat.Message, c
 	if err != nil {
 		return nil, fmt.Errorf("the prompt with guidance.negative: %w", err)
 	}
+	if len(tokens) == 0 { // a template without marks makes nothing of an empty message
+		return nil, errors.New("the prompt with guidance.negative has no tokens: give guidance.negative a text, or set guidance.scale to 1")
+	}
 	return tokens, nil
 }

@@ -90,7 +90,7 @@ func slowGuidance(t *testing.T, e *Engine, prompt, negative []int32, scale float
 	for len(ids) < tokens {
 		with, without := read(slices.Concat(prompt, ids)), read(slices.Concat(negative, ids))
 		for i := range with {
-			with[i] = float32(float64(without[i]) + scale*(float64(with[i])-float64(without[i])))
+			with[i] = without[i] + float32(float32(scale)*(with[i]-without[i]))
 		}
 		best, err := sample.Argmax(with)
 		if err != nil {

@@ -117,8 +117,12 @@ func (r *reply) pathWhy(t *spec.Terms, did *round.Result) string {
 	case round.DrawnHere:
 		return "what the draft was drawn from is on the processor, so whole rows are judged there"
 	}
-	if len(t.Shapers) > 0 && did.Outcome.Path != spec.Fallback {
-		return fmt.Sprintf("temperature %g; the device changes the scores by %s", t.Params.Temperature, sample.Listed(t.Shapers.Names()))
+	if did.Outcome.Path != spec.Fallback && (len(t.Shapers) > 0 || t.Mixed) {
+		by := t.Shapers.Names()
+		if t.Mixed {
+			by = append([]string{fmt.Sprintf("guidance %g", r.config.Guidance.Scale)}, by...)
+		}
+		return fmt.Sprintf("temperature %g; the device changes the scores by %s", t.Params.Temperature, sample.Listed(by))
 	}
 	var why []string // the reasons why whole rows are needed
 	if len(t.Shapers) > 0 {

@@ -66,7 +66,7 @@ func (p *prover) pass(ctx context.Context, ids []int32, at int) ([]proof.Place, 
 			return nil, fmt.Errorf("computing a reply after the negative prompt: %w", err)
 		}
 		for i, row := range scores {
-			guide(row, without[i], p.config.Guidance.Scale)
+			guide(row, without[i], float32(p.config.Guidance.Scale))
 		}
 	}
 	places := make([]proof.Place, len(scores))
@@ -98,13 +98,13 @@ func (p *prover) drafts(ids []int32) bool {
 	return len(p.prompt)+len(ids) <= c.MaxTokens && !slices.ContainsFunc(p.prompt, stranger) && !slices.ContainsFunc(ids, stranger)
 }
 
-// guide sets row to without + scale·(row − without), the definition of guidance. A token whose score is
-// −Inf in either keeps its score in row.
-func guide(row, without []float32, scale float64) {
+// guide sets row to without + scale·(row − without), the definition of guidance. Each step rounds to
+// float32. A token whose score is −Inf in either keeps its score in row.
+func guide(row, without []float32, scale float32) {
 	masked := func(score float32) bool { return math.IsInf(float64(score), -1) }
 	for id := range row {
 		if !masked(row[id]) && !masked(without[id]) {
-			row[id] = float32(float64(without[id]) + scale*(float64(row[id])-float64(without[id])))
+			row[id] = without[id] + float32(scale*(row[id]-without[id]))
 		}
 	}
 }

@@ -306,7 +306,7 @@ func (s *Session) terms(c config.Config) spec.Terms {
 	return spec.Terms{
 		Params: params(c), Shapers: s.shaping.shapers.Active(), Logprobs: c.Sampling.Logprobs, Rule: spec.Rule(c.Speculation.Acceptance),
 		Typical: spec.Typical{Epsilon: c.Speculation.TypicalEpsilon, Delta: c.Speculation.TypicalDelta}, Mixed: guided(c),
-		Edits: s.engine.target != nil && s.engine.target.Feeds(),
+		Device: s.engine.target != nil && s.engine.target.Feeds(),
 	}
 }
 

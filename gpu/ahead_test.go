@@ -41,7 +41,7 @@ func TestADrawnDraftAndItsVerdictAreOneWait(t *testing.T) {
 		if err := m.Chain(t.Context(), draftCache, []int32{5, 6}, 3, drawn, &by); err != nil {
 			t.Fatal(err)
 		}
-		logits, err := m.ForwardTokens(t.Context(), targetCache, drawn, 4)
+		logits, err := m.ForwardTokens(t.Context(), drawn, 4, targetCache)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -113,7 +113,7 @@ func TestADraftAndItsVerdictAreOneWait(t *testing.T) {
 		if err := draft.Chain(t.Context(), draftCache, []int32{5, 6}, 3, tokens, nil); err != nil {
 			t.Fatal(err)
 		}
-		logits, err := target.ForwardTokens(t.Context(), targetCache, tokens, 4)
+		logits, err := target.ForwardTokens(t.Context(), tokens, 4, targetCache)
 		if err != nil {
 			t.Fatal(err)
 		}

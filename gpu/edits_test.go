@@ -26,7 +26,7 @@ func TestEditedRoundsAreOneWait(t *testing.T) {
 			if err := cache.Truncate(0); err != nil {
 				t.Fatal(err)
 			}
-			logits, err := m.ForwardTokens(t.Context(), cache, tokens, 4)
+			logits, err := m.ForwardTokens(t.Context(), tokens, 4, cache)
 			if err != nil {
 				t.Fatal(err)
 			}

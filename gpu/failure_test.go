@@ -62,6 +62,9 @@ func use(t *testing.T, d *recorder, f *weights.File) (err error) {
 	if err := sampledRound(m, cache); err != nil {
 		return err
 	}
+	if err := guidedRound(m, cache); err != nil {
+		return err
+	}
 	return cache.KeyValue(0, 1, make([]float32, 32), make([]float32, 32))
 }
 
@@ -77,7 +80,7 @@ func sampledRound(m *model.Model, cache compute.Cache) (err error) {
 	if err := m.Chain(context.Background(), cache, []int32{3}, 2, tokens, &by); err != nil {
 		return err
 	}
-	logits, err := m.ForwardTokens(context.Background(), cache, tokens, 3)
+	logits, err := m.ForwardTokens(context.Background(), tokens, 3, cache)
 	if err != nil {
 		return err
 	}
@@ -89,6 +92,35 @@ func sampledRound(m *model.Model, cache compute.Cache) (err error) {
 	}
 	_, err = tokens.Kept(make([]float32, smallest.Vocab))
 	return err
+}
+
+// guidedRound verifies a token of the host under guidance, and reads the first guided row.
+func guidedRound(m *model.Model, cache compute.Cache) (err error) {
+	companion, err := m.NewCache()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, companion.Close()) }()
+	tokens, err := m.Tokens(2)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, tokens.Close()) }()
+	if err := tokens.Put(0, 3, 4); err != nil {
+		return err
+	}
+	logits, err := m.ForwardTokens(context.Background(), tokens, 2, cache, companion)
+	if err != nil {
+		return err
+	}
+	judge := logits.(compute.Judge)
+	if err := judge.Guide(2); err != nil {
+		return err
+	}
+	if _, err := judge.AcceptBest(tokens, make([]int32, 1)); err != nil {
+		return err
+	}
+	return logits.Row(0, make([]float32, smallest.Vocab))
 }
 
 // Whatever driver call fails: the error is returned, nothing panics, and everything is freed.

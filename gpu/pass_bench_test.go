@@ -166,7 +166,7 @@ func benchmarkRound(b *testing.B, by *compute.Sampling) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				logits, err := target.ForwardTokens(b.Context(), target.cache, tokens, draftTokens+1)
+				logits, err := target.ForwardTokens(b.Context(), tokens, draftTokens+1, target.cache)
 				if err == nil {
 					err = judge(logits.(compute.Judge), tokens, by != nil)
 				}

@@ -141,7 +141,7 @@ func greedyRound(t *testing.T, m *model.Model, cache compute.Cache) error {
 	if err := m.Chain(t.Context(), cache, []int32{3}, 2, tokens, nil); err != nil {
 		return err
 	}
-	logits, err := m.ForwardTokens(t.Context(), cache, tokens, 3)
+	logits, err := m.ForwardTokens(t.Context(), tokens, 3, cache)
 	if err != nil {
 		return err
 	}

@@ -93,6 +93,11 @@ type Chance struct {
 
 // Judge is an optional interface of Logits: it verifies a draft on the device.
 type Judge interface {
+	// Guide queues this: each row of the first half becomes guided by the row at its place in the second
+	// half. From here on, the Logits have the first half only. With a score w of the first half and v of
+	// the second, the guided score is v + scale·(w − v), and each step rounds to float32. If w or v is
+	// −Inf, w stays. Call it before any other method.
+	Guide(scale float32) error
 	// AcceptBest compares tokens 1, 2, … of t, the draft, with the best token of each row, and
 	// copies the draft to drafts. The draft has len(drafts) tokens. A token that could not be
 	// chosen is −1 in drafts. AcceptBest moves 4·(len(drafts)+1) bytes in one copy, with one wait.

@@ -1,6 +1,7 @@
 package lossless_test
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"specula/engine/compute"
 	"specula/engine/oracle"
 	"specula/engine/sample"
+	"specula/kernels/ref"
 )
 
 // timed is a backend whose clock follows a price list, so that runs repeat: controllers choose
@@ -145,13 +147,56 @@ func pick(p []float64, u float64) int32 {
 
 func (d *device) Logits(x compute.Buffer, m int) (compute.Logits, error) {
 	logits, err := d.Backend.Logits(x, m)
-	return judging{logits, logits.(compute.Arithmetic)}, err
+	return &judging{Logits: logits, Arithmetic: logits.(compute.Arithmetic)}, err
 }
 
 // judging is a pass that can be judged on the device.
 type judging struct {
 	compute.Logits
 	compute.Arithmetic
+	guided [][]float32 // the rows under guidance; nil: there is none
+}
+
+func (l *judging) Guide(scale float32) error {
+	n := l.Rows() / 2
+	guided := make([][]float32, n)
+	for i := range guided {
+		guided[i] = make([]float32, l.Vocab())
+		without := make([]float32, l.Vocab())
+		if err := errors.Join(l.Row(i, guided[i]), l.Row(n+i, without)); err != nil {
+			return err
+		}
+		for id, z := range guided[i] {
+			guided[i][id] = ref.GuideScore(z, without[id], scale)
+		}
+	}
+	l.guided = guided
+	return nil
+}
+
+func (l *judging) Rows() int {
+	if l.guided != nil {
+		return len(l.guided)
+	}
+	return l.Logits.Rows()
+}
+
+func (l *judging) Row(i int, dst []float32) error {
+	if l.guided != nil {
+		copy(dst, l.guided[i])
+		return nil
+	}
+	return l.Logits.Row(i, dst)
+}
+
+func (l *judging) Argmax(dst []int32) error {
+	if l.guided == nil {
+		return l.Logits.Argmax(dst)
+	}
+	for i := range dst {
+		dst[i] = best(l.guided[i])
+	}
+	return nil
 }
 
 // passMS returns the time of a pass over a draft that was made on the device, 0 for another pass.
@@ -163,7 +208,7 @@ func (t *drafted) passMS() float64 {
 }
 
 // edited returns row i as the device judges it, nil if it is not finite.
-func (l judging) edited(t *drafted, i int) ([]float32, error) {
+func (l *judging) edited(t *drafted, i int) ([]float32, error) {
 	scores, err := row(l, i)
 	if scores == nil || t.edit == nil {
 		return scores, err
@@ -197,7 +242,7 @@ func (l judging) edited(t *drafted, i int) ([]float32, error) {
 	return scores, nil
 }
 
-func (l judging) AcceptBest(tokens compute.Tokens, drafts []int32) (v compute.Verdict, err error) {
+func (l *judging) AcceptBest(tokens compute.Tokens, drafts []int32) (v compute.Verdict, err error) {
 	defer func() { tokens.(*drafted).edit = nil }()
 	v.PassMS = tokens.(*drafted).passMS()
 	copy(drafts, tokens.(*drafted).ids[1:])
@@ -214,7 +259,7 @@ func (l judging) AcceptBest(tokens compute.Tokens, drafts []int32) (v compute.Ve
 	}
 }
 
-func (l judging) AcceptDrawn(tokens compute.Tokens) (v compute.Drawn, err error) {
+func (l *judging) AcceptDrawn(tokens compute.Tokens) (v compute.Drawn, err error) {
 	t := tokens.(*drafted)
 	defer func() { t.edit = nil }()
 	n := t.by.Drafts

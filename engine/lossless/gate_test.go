@@ -86,6 +86,7 @@ func plays() []play {
 		{name: "on the device, by cost", settings: []string{"temperature", "0.7", "top-p", "0.95"}, device: true, unsure: true},
 		{name: "on the device, a damaged draft", settings: fixed("gamma", "3"), device: true, damaged: true},
 		{name: "on the device, n-grams", settings: fixed("proposer", "ngram", "temperature", "0.6"), device: true, repetitive: true},
+		{name: "on the device, guided", settings: fixed("guidance", "2", "negative", "ab"), device: true, tokens: 6000},
 		{name: "greedy", settings: fixed("temperature", "0", "max-tokens", "12"), tokens: 2000},
 		{name: "greedy and shaped, n-grams", settings: shaped("temperature", "0", "proposer", "ngram", "max-tokens", "24"), tokens: 2000},
 		{name: "greedy on the device", settings: fixed("temperature", "0", "max-tokens", "12"), unsure: true, device: true, tokens: 2000},

@@ -74,34 +74,48 @@ func (m *Model) chain(ctx context.Context, cache compute.Cache, ids []int32, n i
 		if i == n {
 			return t.Mark()
 		}
-		if err := m.layersOverTokens(ctx, cache, t, i, 1); err != nil {
+		if err := m.layersOverTokens(ctx, t, i, 1, cache); err != nil {
 			return err
 		}
 	}
 }
 
-// ForwardTokens is Forward for the first n tokens of t. The host need not know their ids.
-func (m *Model) ForwardTokens(ctx context.Context, cache compute.Cache, t compute.Tokens, n int) (compute.Logits, error) {
-	if n < 1 || n > m.config.MaxRows {
-		return nil, fmt.Errorf("a pass over %d tokens: allowed are 1 to %d", n, m.config.MaxRows)
+// ForwardTokens is Forward for the first n tokens of t. The host need not know their ids. With more
+// than one cache it is ForwardParts: the same tokens continue the sequence of each.
+func (m *Model) ForwardTokens(ctx context.Context, t compute.Tokens, n int, caches ...compute.Cache) (compute.Logits, error) {
+	rows := n * len(caches)
+	if rows < 1 || rows > m.config.MaxRows {
+		return nil, fmt.Errorf("a pass over %d tokens: allowed are 1 to %d", rows, m.config.MaxRows)
 	}
-	if err := m.check(cache, make([]int32, n)); err != nil {
+	for _, cache := range caches {
+		if err := m.check(cache, make([]int32, n)); err != nil {
+			return nil, err
+		}
+	}
+	if err := m.layersOverTokens(ctx, t, 0, n, caches...); err != nil {
 		return nil, err
 	}
-	if err := m.layersOverTokens(ctx, cache, t, 0, n); err != nil {
-		return nil, err
-	}
-	logits, err := m.score(n)
+	logits, err := m.score(rows)
 	if err != nil {
 		return nil, err
 	}
-	return logits, cache.Advance(n)
+	for _, cache := range caches {
+		err = errors.Join(err, cache.Advance(n))
+	}
+	return logits, err
 }
 
-// layersOverTokens is layersOver for n tokens of t, from index at on. The host knows only their number,
-// not their ids.
-func (m *Model) layersOverTokens(ctx context.Context, cache compute.Cache, t compute.Tokens, at, n int) error {
-	p := m.begin(ctx, Part{cache, make([]int32, n)})
+// layersOverTokens is layersOver for n tokens of t, from index at on, in each of the caches. The host
+// knows only their number, not their ids.
+func (m *Model) layersOverTokens(ctx context.Context, t compute.Tokens, at, n int, caches ...compute.Cache) error {
+	parts := make([]Part, len(caches))
+	for i, cache := range caches {
+		parts[i] = Part{cache, make([]int32, n)}
+	}
+	p := m.begin(ctx, parts...)
 	p.err = m.backend.(compute.Feeder).EmbedTokens(m.activations.residual, m.Embedding, t, at, n)
+	for i := 1; i < len(parts) && p.err == nil; i++ {
+		p.err = m.backend.Copy(m.activations.residual, m.activations.residual, n, compute.Block{Row: i * n})
+	}
 	return m.layersAfterEmbedding(p)
 }

@@ -1,7 +1,6 @@
 package round
 
 import (
-	"context"
 	"fmt"
 
 	"specula/engine/compute"
@@ -50,15 +49,10 @@ func (d *drawn) Edited() bool { return d.edited }
 
 func (d *drawn) Decision() compute.Drawn { return d.verdict }
 
-// scoreOnDevice runs the pass over a draft that the host has not seen. It waits once, for the draft and
-// the verdict together, and fills in the draft.
-func (l *Local) scoreOnDevice(ctx context.Context, draft *spec.Draft, terms *spec.Terms) (Pass, error) {
-	on := draft.Device
-	logits, err := l.Model.ForwardTokens(ctx, l.Cache, on.Tokens, on.N+1)
-	if err != nil {
-		return Pass{}, fmt.Errorf("verifying a draft of %d tokens on the device: %w", on.N, err)
-	}
-	judge := logits.(compute.Judge)
+// judgeUnseen lets the device judge a draft that the host has not seen. It waits once, for the draft, the
+// pass and the verdict together, and fills in the draft.
+func judgeUnseen(logits compute.Logits, draft *spec.Draft, terms *spec.Terms) (Pass, error) {
+	on, judge := draft.Device, logits.(compute.Judge)
 	ids := make([]int32, on.N)
 	edited, err := edit(on.Tokens, terms)
 	if err != nil {

@@ -4,17 +4,17 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"specula/engine/compute"
-	"specula/engine/model"
 	"specula/engine/sample"
 	"specula/engine/spec"
 )
 
 // Guided is a target under classifier-free guidance (Sanchez et al. 2023, «Stay on topic with
 // classifier-free guidance»): it reads the reply twice, once after the prompt and once after a second,
-// negative prompt. Every logit becomes negative + Scale · (prompt − negative). With a Scale above 1 the
-// effect of the prompt grows.
+// negative prompt. Every logit becomes negative + Scale · (prompt − negative), and each step rounds to
+// float32, on every device. With a Scale above 1 the effect of the prompt grows.
 //
 // The reply after the negative prompt is called the companion. It has its own cache. Its rows are in
 // the same pass as those of the reply after the prompt, so the weights are read once. Drafts are made
@@ -89,22 +89,36 @@ func (g *Guided) Forget() error { return g.cut(0) }
 // Close frees the companion's cache.
 func (g *Guided) Close() error { return g.Companion.Close() }
 
-// Score runs one pass over the reply and its companion.
-func (g *Guided) Score(ctx context.Context, last int32, draft *spec.Draft, _ *spec.Terms) (Pass, error) {
-	ids := g.rows(last, draft)
-	logits, err := g.Model.ForwardParts(ctx, model.Part{Cache: g.Cache, IDs: ids}, model.Part{Cache: g.Companion, IDs: ids})
+// unseen stands in Holds for a token that only the device knows. No other token equals it.
+const unseen = -1
+
+// Score runs one pass over the reply and its companion. A device that can judge a draft also computes the
+// guided rows, and no row of the companion crosses. Otherwise the host computes them.
+func (g *Guided) Score(ctx context.Context, last int32, draft *spec.Draft, terms *spec.Terms) (Pass, error) {
+	logits, err := g.forward(ctx, last, draft, g.Cache, g.Companion)
 	if err != nil {
 		return Pass{}, err
 	}
-	g.Holds = append(g.Holds, ids...)
-	return Pass{Scores: &guidedScores{logits, g.Scale, make([]float32, logits.Vocab())}}, nil
+	at := len(g.Holds) + 1
+	g.Holds = append(append(g.Holds, last), slices.Repeat([]int32{unseen}, logits.Rows()/2-1)...)
+	pass := Pass{Scores: &guidedScores{logits, float32(g.Scale), make([]float32, logits.Vocab())}}
+	if device, ok := logits.(compute.Judge); ok {
+		if err := device.Guide(float32(g.Scale)); err != nil {
+			return Pass{}, fmt.Errorf("guiding rows on the device: %w", err)
+		}
+		if pass, err = g.settle(logits, draft, terms); err != nil {
+			return Pass{}, err
+		}
+	}
+	copy(g.Holds[at:], draft.Tokens)
+	return pass, nil
 }
 
-// guidedScores are guided logits. The pass has the rows of the reply twice: first those after the prompt,
-// then those after the negative prompt.
+// guidedScores are guided logits that the host computes. The pass has the rows of the reply twice: first
+// those after the prompt, then those after the negative prompt.
 type guidedScores struct {
-	compute.Logits         // (2·rows, vocab) of both sequences
-	scale          float64 // with scale 1, the guided scores equal those after the prompt
+	compute.Logits // (2·rows, vocab) of both sequences
+	scale          float32
 	negative       []float32
 }
 
@@ -125,7 +139,7 @@ func (g *guidedScores) Row(i int, dst []float32) error {
 		// A score of −Inf stays. If only the companion's score is −Inf, the token keeps the score that it has
 		// without guidance.
 		if with := dst[id]; !math.IsInf(float64(with), -1) && !math.IsInf(float64(without), -1) {
-			dst[id] = float32(float64(without) + g.scale*(float64(with)-float64(without)))
+			dst[id] = without + float32(g.scale*(with-without)) // the conversion forbids a fused addition
 		}
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"specula/engine/compute"
+	"specula/kernels/ref"
 )
 
 // twoRows stand for a pass of one token after each prompt.
@@ -30,6 +31,11 @@ func TestGuidedScores(t *testing.T) {
 	}
 	if want := []float32{-1, 2, masked, 5, 4}; !slices.Equal(row, want) {
 		t.Errorf("guided scores %v, want %v", row, want)
+	}
+	for id, z := range row {
+		if want := ref.GuideScore(g.Logits.(twoRows).rows[0][id], g.Logits.(twoRows).rows[1][id], 2); z != want {
+			t.Errorf("token %d has %g, on a device %g", id, z, want)
+		}
 	}
 	best := make([]int32, 1)
 	if err := g.Argmax(best); err != nil || best[0] != 3 {

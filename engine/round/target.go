@@ -3,6 +3,7 @@ package round
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"specula/engine/compute"
 	"specula/engine/model"
@@ -80,6 +81,7 @@ type Local struct {
 	Cache  compute.Cache
 	tokens compute.Tokens // memory for drafts that the host sends to the device to be judged; nil until first used
 	ids    []int32        // memory for the tokens of a pass
+	parts  []model.Part   // memory for the sequences of a pass
 }
 
 // NewLocal allocates the cache.
@@ -117,21 +119,37 @@ func (l *Local) Close() error {
 	return errors.Join(l.Cache.Close(), l.tokens.Close())
 }
 
-// rows returns the tokens that a pass reads.
-func (l *Local) rows(last int32, draft *spec.Draft) []int32 {
-	l.ids = append(append(l.ids[:0], last), draft.Tokens...)
-	return l.ids
-}
-
-// Score runs the pass. The device judges a draft that stayed on it. It also judges a draft from the host
-// if that saves copying whole rows.
+// Score runs the pass and lets the device judge the draft where it can.
 func (l *Local) Score(ctx context.Context, last int32, draft *spec.Draft, terms *spec.Terms) (Pass, error) {
-	if draft.Device != nil {
-		return l.scoreOnDevice(ctx, draft, terms)
-	}
-	logits, err := l.Model.Forward(ctx, l.Cache, l.rows(last, draft))
+	logits, err := l.forward(ctx, last, draft, l.Cache)
 	if err != nil {
 		return Pass{}, err
+	}
+	return l.settle(logits, draft, terms)
+}
+
+// forward runs the pass over the last committed token and the draft, in each of the caches.
+func (l *Local) forward(ctx context.Context, last int32, draft *spec.Draft, caches ...compute.Cache) (compute.Logits, error) {
+	if on := draft.Device; on != nil {
+		logits, err := l.Model.ForwardTokens(ctx, on.Tokens, on.N+1, caches...)
+		if err != nil {
+			return nil, fmt.Errorf("verifying a draft of %d tokens on the device: %w", on.N, err)
+		}
+		return logits, nil
+	}
+	l.ids = append(append(l.ids[:0], last), draft.Tokens...)
+	l.parts = l.parts[:0]
+	for _, cache := range caches {
+		l.parts = append(l.parts, model.Part{Cache: cache, IDs: l.ids})
+	}
+	return l.Model.ForwardParts(ctx, l.parts...)
+}
+
+// settle lets the device judge a draft that stayed on it. The device also judges a draft from the host if
+// that saves copying whole rows.
+func (l *Local) settle(logits compute.Logits, draft *spec.Draft, terms *spec.Terms) (Pass, error) {
+	if draft.Device != nil {
+		return judgeUnseen(logits, draft, terms)
 	}
 	switch path := spec.Eligible(terms); {
 	case path == spec.Stochastic, path == spec.Greedy && len(terms.Shapers) > 0:

@@ -6,10 +6,10 @@ type Path string
 // The paths, the cheapest first.
 const (
 	// Greedy compares argmaxes: 4 bytes a row are copied from the device. A device may have changed the
-	// rows as the shapers do.
+	// rows as guidance and the shapers do.
 	Greedy Path = "greedy"
 	// Stochastic tests u·q < p on distributions that depend on their row alone, or that a device has changed
-	// as the shapers do. A device can do this test; then 8 bytes a row are copied from it.
+	// as guidance and the shapers do. A device can do this test; then 8 bytes a row are copied from it.
 	Stochastic Path = "stochastic"
 	// Fallback copies whole rows to the host and judges them there.
 	Fallback Path = "fallback"
@@ -21,7 +21,7 @@ const (
 // Eligible returns the cheapest path that is exact under these terms.
 func Eligible(t *Terms) Path {
 	switch {
-	case len(t.Shapers) > 0 && !(t.Edits && t.Shapers.Editable()) || t.Mixed || t.Logprobs > 0 || t.RuleNeedsRows():
+	case len(t.Shapers) > 0 && !(t.Device && t.Shapers.Editable()), t.Mixed && !t.Device, t.Logprobs > 0, t.RuleNeedsRows():
 		return Fallback
 	case t.Params.Temperature == 0:
 		return Greedy

@@ -205,6 +205,10 @@ func TestPathAndReason(t *testing.T) {
 		{Terms{Params: warm, Rule: TypicalLossy}, Fallback},
 		{Terms{Logprobs: 1}, Fallback},
 		{Terms{Mixed: true}, Fallback},
+		{Terms{Mixed: true, Device: true}, Greedy},
+		{Terms{Params: warm, Mixed: true, Device: true}, Stochastic},
+		{Terms{Params: warm, Mixed: true, Device: true, Shapers: shapers[:1]}, Fallback},
+		{Terms{Mixed: true, Device: true, Logprobs: 1}, Fallback},
 		{Terms{Shapers: shapers[:1], Rule: Block}, Fallback},
 		{Terms{Params: warm, Shapers: shapers}, Fallback},
 	} {

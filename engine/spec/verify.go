@@ -38,10 +38,10 @@ type Terms struct {
 	// committed tokens have been pushed to them. Leave out shapers that have no effect any more
 	// (sample.Shapers.Active), because they may force a more expensive path.
 	Shapers sample.Shapers
-	// Edits: the target can do on its device what Editable shapers do.
-	Edits bool
 	// Mixed: each row is computed from several rows of the model, as under guidance.
 	Mixed bool
+	// Device: the target's device can mix rows and do what Editable shapers do.
+	Device bool
 	// Logprobs is how many log-probabilities will be asked for; see LogProbs.
 	Logprobs int
 	Uniforms sample.Uniforms

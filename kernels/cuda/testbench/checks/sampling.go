@@ -32,4 +32,5 @@ var All = []Check{
 	{"RejectWithoutDrafts", "reject", checkRejectWithoutDrafts},
 	{"CutRows", "nucleus", checkCutRows},
 	{"EditRows", "edits", checkEditRows},
+	{"GuideRows", "edits", checkGuideRows},
 }
