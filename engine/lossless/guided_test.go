@@ -14,9 +14,9 @@ import (
 // Guidance on a device gives the text that the host writes, with penalties and without, whether the draft
 // stays on the device, is looked up by the host, or is on the host to be inspected.
 func TestGuidedTextIsThatOfTheHost(t *testing.T) {
-	settings := []string{"temperature", "0", "guidance", "1.8", "negative", "You are rude.", "max-tokens", "24", "gamma-rule", "fixed", "gamma", "3"}
+	settings := []string{"temperature", "0", "guidance", "4", "negative", "You are rude.", "max-tokens", "24", "gamma-rule", "fixed", "gamma", "3"}
 	write := func(s *engine.Session, inspect bool) (ids []int32, rounds []event.Round) {
-		messages := []engine.Message{{Role: "user", Content: "What is speculative decoding?"}}
+		messages := []engine.Message{{Role: "user", Content: "hello"}}
 		for e := range s.Generate(t.Context(), engine.Request{Messages: messages, Inspect: inspect}) {
 			switch e := e.(type) {
 			case event.Round:
