@@ -52,8 +52,8 @@ type studio struct {
 	scene  int // number of the last scene that has a mark in the film; -1: none has
 	err    error
 
-	// The reply or race that is being shown; next is nil if there is none. over returns the event that
-	// follows the last one of next.
+	// The reply or race that is being shown. next returns its next event; it is nil if nothing is shown.
+	// After the last event, over makes one more, the closing one.
 	ctx  context.Context
 	next func() (event.Event, bool)
 	stop func()

@@ -3,7 +3,6 @@ package ui
 import (
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -131,20 +130,18 @@ func (m *Model) afterAll(do func() tea.Cmd) tea.Cmd {
 	return m.afterReply(do)
 }
 
-// restore sets all settings to what they were before the script. γ comes before its rule, because setting
-// γ makes the rule fixed. gamma_max comes before and after γ, because γ may never be above gamma_max.
+// restore sets all settings to what they were before the script. Some changes are refused as long as another
+// setting has the script's value, as a low bound above the high one, and some change another setting: γ makes its
+// rule fixed. So it goes on until no setting changes any more, a few times at most.
 func (m *Model) restore(k kept) {
-	names := []string{"speculation.gamma_max", "speculation.gamma", "speculation.gamma_max", "speculation.gamma_rule"}
-	for _, s := range config.Settings() {
-		if s.Section() != "ui" && !slices.Contains(names, s.Name) {
-			names = append(names, s.Name)
-		}
-	}
-	for _, name := range names {
-		want, err := k.engine.Get(name)
-		now := m.engine.Settings()
-		if is, _ := now.Get(name); err == nil && is != want {
-			_ = m.engine.Change(name, want) // cannot fail: the value was in force before
+	for changed, times := true, 0; changed && times < 4; times++ {
+		changed = false
+		for _, s := range config.Settings() {
+			want, err := k.engine.Get(s.Name)
+			now := m.engine.Settings()
+			if is, _ := now.Get(s.Name); s.Section() != "ui" && err == nil && is != want && m.engine.Change(s.Name, want) == nil {
+				changed = true
+			}
 		}
 	}
 	m.config = k.screen.Clone()

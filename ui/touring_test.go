@@ -131,6 +131,19 @@ func TestAScriptCanBeLeftAtAnyTime(t *testing.T) {
 	}
 }
 
+// A script may leave a setting so that the user's value of another one is refused until the first is restored.
+func TestAScriptGivesBackSettingsThatBoundEachOther(t *testing.T) {
+	u := openTour(t, "scene Low\nset window-low=0.05 window-high=0.1\nwait 5s", nil)
+	if s := u.m.settings().Speculation; s.WindowHigh != 0.1 {
+		t.Fatalf("the script set %g", s.WindowHigh)
+	}
+	u.press("q")
+	u.settle()
+	if s := u.m.settings().Speculation; s.WindowLow != 0.4 || s.WindowHigh != 0.8 {
+		t.Errorf("after the script the bounds are %g and %g", s.WindowLow, s.WindowHigh)
+	}
+}
+
 func TestScenesByKey(t *testing.T) {
 	u := openTour(t, talk, nil)
 	u.press("right")

@@ -21,7 +21,7 @@ type Report struct {
 	Drafted     int          `json:"drafted"`
 	Tested      int          `json:"tested"` // accepted or refused
 	Accepted    int          `json:"accepted"`
-	Kept        int          `json:"kept"` // accepted tokens by the server's counts, also of rounds that arrived together
+	Kept        int          `json:"kept"` // accepted tokens as the server told them with its rounds, also where it sent several rounds as one
 	// Tokens per second, without the first round of each reply; 0 if not measured.
 	Speculative float64 `json:"speculativeTokensPerSecond"`
 	PlainSpeed  float64 `json:"plainTokensPerSecond"`

@@ -75,8 +75,8 @@ type Observation struct {
 	Drafted  int
 	Tested   int // draft tokens that the target judged
 	Accepted int
-	// DraftMS is the time of drafting. VerifyMS is the time of the target's pass and of all other work
-	// of the round. Both are in milliseconds.
+	// DraftMS is the time of drafting, without ReadMS. VerifyMS is the time of the target's pass and of
+	// all other work of the round. Both are in milliseconds.
 	DraftMS, VerifyMS float64
 	// Pending is the number of committed tokens that the first draft step had to read. If it is more
 	// than 2, DraftMS is not typical of a draft step.
@@ -108,10 +108,10 @@ func (o *Observation) held(i int) float64 {
 type Outlook struct {
 	Unread int // committed tokens that the proposer missed and must read before it can draft
 	Left   int // tokens that the reply may still have
-	// Streams and MissedMS are for Options.Remote. Streams: a stream of the server is being read. The
-	// server scores a draft with further sequences, one for each draft token, and a sequence may have
-	// missed a part of the conversation. MissedMS[i] is how many milliseconds further sequence i takes to read
-	// what it has missed.
+	// Streams and MissedMS are for Options.Remote. Streams: a stream of plain tokens is open, which a
+	// round with a draft would end. The server scores draft token i in sequence i, and this sequence may
+	// have missed a part of the conversation. To read that part takes about MissedMS[i] milliseconds; nil
+	// or 0 if that is short or not known.
 	Streams  bool
 	MissedMS []float64
 }
