@@ -104,7 +104,7 @@ func (r *Race) Run(ctx context.Context, messages []chat.Message) iter.Seq2[int, 
 // lane is one reply that is being written.
 type lane struct {
 	next func() (event.Event, bool)
-	ms   float64 // milliseconds of the engine's time that the lane has used
+	ms   float64 // milliseconds of the lane's rounds, without its prefill
 	over bool
 }
 

@@ -101,13 +101,15 @@ func wordsOf(e *compute.Edits) []int32 {
 	return words
 }
 
-// editedRows are rows of scores, the edits, and room for the old scores.
+// editedRows are rows of scores, the edits that change some of them (penalties, biases, bans), and room
+// for the old scores, which come back after the verdict.
 type editedRows struct {
 	scores driver.Pointer // (rows, vocab)
-	edits  driver.Pointer // words on the tape
-	saved  driver.Pointer // (rows, most)
+	edits  driver.Pointer // words on the tape; see editing
+	saved  driver.Pointer // (rows, most) pairs of a token and its old score
 
-	most, rows, vocab int
+	most        int // tokens of a row that can be edited
+	rows, vocab int
 }
 
 // shape does not depend on the number of edited tokens, so that a graph serves any.

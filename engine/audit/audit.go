@@ -1,8 +1,9 @@
 // Package audit checks a server's speculation from outside. It compares the replies to the same prompts
 // with and without speculation at temperature 0, where speculation must change nothing.
 //
-// The speculative side is the server's own rounds, which are watched. The plain side is a second server,
-// or the same one, asked for one token per request, for which no server speculates. Where the texts part,
+// The speculative side is the server's own rounds, which are watched. The plain side is a second server
+// without speculation. It can be the same server, too: it is then asked for one token per request, for
+// which no server speculates. Where the texts part,
 // the rows of the plain side say how close the two best tokens were. A near tie may fall either way when
 // batches differ; a wide margin means a fault.
 package audit

@@ -97,7 +97,7 @@ func (g *grammar) partsOf(n node) [2]expr {
 	return [2]expr{never, never}
 }
 
-// length computes the length of one node from those of its parts.
+// length returns the bytes of the shortest text of one node. lengths has those of its parts.
 func (g *grammar) length(e expr, lengths []int32, spellable byteSet) int32 {
 	n := g.nodes[e]
 	switch n.kind {

@@ -31,7 +31,7 @@ func (n *NominalCosts) ledger(most int) *costs {
 // duration = base · load. The load follows quickly, the bases slowly.
 type costs struct {
 	load   float64 // how slow the machine is; 1 at first
-	passes []price // index: draft tokens, which are rows − 1; price: the pass and all other work of the round except drafting
+	passes []price // index: draft tokens, which are rows − 1; price: Observation.VerifyMS
 	step   price   // drafting one token
 	read   price   // reading one token that the proposer missed
 	remote bool    // Options.Remote

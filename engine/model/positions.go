@@ -22,8 +22,8 @@ type Scaling struct {
 	Magnitude float64 // factor of cosine and sine; 0 means 1
 }
 
-// placeLayers decides for each layer how it rotates positions: like most layers, like the layers with a
-// window, or not at all.
+// placeLayers decides for each layer how it rotates positions: by the general table, by the table of the
+// layers with a window, or not at all.
 func (m *Model) placeLayers(w layerWindows) error {
 	c := &m.config
 	if c.Unrotated {

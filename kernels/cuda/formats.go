@@ -6,7 +6,7 @@ import (
 	"specula/kernels/format"
 )
 
-// The formats that code names.
+// The formats that have a variable, because other code refers to them. The others stand in the table packed only.
 var (
 	BFloat16 = &Format{Name: "bfloat16", Module: "matmul_float", Columns: 128, Activations: "round_bfloat16",
 		slabBytes: 4096, file: format.Find(format.BF16), mostRanges: 16,

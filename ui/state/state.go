@@ -38,7 +38,7 @@ type State struct {
 
 	Reply   ReplyInfo
 	Pending *Pending // the round in progress, between its draft and its verdict
-	Last    *Lane    // the last finished round of this reply or of the reply before
+	Last    *Lane    // the last finished round, of this reply or of an earlier one
 
 	History  []Sample // one per round, oldest first; at most 2×HistoryLimit
 	Sequence int      // rounds seen so far; History ends with round Sequence−1

@@ -26,7 +26,7 @@ type Glyphs struct {
 	Times     string
 	About     string // before an estimate
 	Marker    string // beside the selected line
-	Level     string // points at the end of a finished lane of a race, to its left
+	Level     string // points left, at the end of a finished lane of a race
 	Top       string // a horizontal line in a graph, at the top of a cell
 	Dash      string // such a line in the middle of a cell
 	Bottom    string // such a line at the bottom of a cell

@@ -38,7 +38,7 @@ type panelProduct struct {
 	values v // the table of what quants stand for, if the format has one
 
 	// In a pass:
-	rows, width int    // rows of activations; vectors of a part
+	rows, width int    // rows of activations; vectors of a part, which are a few weight rows of a tile
 	quants      [][2]v // of each row of activations
 	// Integer sums of each row's vectors. If the halves of a tile have separate sums, highs are those
 	// of columns 16–31.
