@@ -22,6 +22,7 @@ const deadly = `package main
 import (
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 )
 
@@ -30,6 +31,7 @@ func init() {
 	signal.Notify(orders, syscall.SIGUSR1, syscall.SIGUSR2)
 	go func() {
 		if <-orders == syscall.SIGUSR1 {
+			debug.SetMaxStack(16 << 20) // a stack of the usual limit, 1 GB, takes 10 s to fill
 			println(deeper(1))
 		}
 		println(len(make([]byte, 1<<46)))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -206,7 +207,7 @@ func (m *Model) leaveRace() tea.Cmd {
 	return nil
 }
 
-// saveRace writes a recording of each lane, which replay shows, into the current folder.
+// saveRace writes a recording of each lane, which replay shows, into the folder of the options.
 func (m *Model) saveRace() tea.Cmd {
 	r := m.racing
 	var ready []trace.Record
@@ -218,7 +219,7 @@ func (m *Model) saveRace() tea.Cmd {
 		var paths []string
 		for i, heard := range r.heard {
 			path := fmt.Sprintf("%s.%c.jsonl", name, 'a'+i)
-			if err := writeTrace(path, slices.Concat(ready, heard)); err != nil {
+			if err := writeTrace(filepath.Join(m.options.Folder, path), slices.Concat(ready, heard)); err != nil {
 				return noteMsg(sanitize.Line("saving the race: " + err.Error()))
 			}
 			paths = append(paths, path)

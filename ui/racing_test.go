@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -103,7 +104,6 @@ func TestRaceInTheChat(t *testing.T) {
 
 // A race can be run again, and kept: a recording of each lane, which replay reads.
 func TestARaceIsKept(t *testing.T) {
-	t.Chdir(t.TempDir())
 	s, r := openRacer(t, nil)
 	s.ask("hello")
 	s.press("alt+v")
@@ -116,7 +116,7 @@ func TestARaceIsKept(t *testing.T) {
 	s.press("e")
 	s.mustShow("saved, for specula replay: race-20261121-120000.a.jsonl and race-20261121-120000.b.jsonl")
 	for lane, name := range []string{"race-20261121-120000.a.jsonl", "race-20261121-120000.b.jsonl"} {
-		f, err := os.Open(name)
+		f, err := os.Open(filepath.Join(s.m.options.Folder, name))
 		if err != nil {
 			t.Fatal(err)
 		}
