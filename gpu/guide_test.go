@@ -114,7 +114,6 @@ func TestGuidanceTakesTheRowsOfTheCompanion(t *testing.T) {
 	if err := l.Guide(1.5); err != nil {
 		t.Fatal(err)
 	}
-	d.log = nil
 	if err := l.Row(0, make([]float32, smallest.Vocab)); err != nil {
 		t.Fatal(err)
 	}
