@@ -229,3 +229,22 @@ func TestRoundsTeachOfTheirOwnKind(t *testing.T) {
 		}
 	}
 }
+
+// A template that adds nothing makes no token of an empty negative prompt. The reply then fails with words that help.
+func TestANegativePromptWithoutTokensIsRefused(t *testing.T) {
+	s := guidedSession(t, "guidance", "2")
+	template, err := chat.Choose(chat.Options{Source: "{% for m in messages %}{{ m.content }}{% endfor %}", Prefer: "file"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.engine.template = template
+	failure := ""
+	for e := range s.Generate(t.Context(), Request{Messages: []chat.Message{{Role: "user", Content: "hello"}}}) {
+		if e, ok := e.(event.Failed); ok {
+			failure = e.Error
+		}
+	}
+	if !strings.Contains(failure, "guidance.negative has no tokens") {
+		t.Errorf("failed with %q", failure)
+	}
+}

@@ -86,24 +86,15 @@ func mustTokens(t *testing.T, m *model.Model) compute.Tokens {
 // A round at temperature 0 is two graphs (the draft, with its tokens fed back, and the
 // verification pass), one copy of four bytes per row, and one wait.
 func TestADraftAndItsVerdictAreOneWait(t *testing.T) {
-	d := newRecorder(t)
-	b, err := newBackend(d)
+	d, b, draft, draftCache := recorded(t)
+	target, err := model.Load(t.Context(), b, file(t), model.Options{MaxTokens: 64, MaxRows: 4}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	load := func() (*model.Model, compute.Cache) {
-		m, err := model.Load(t.Context(), b, file(t), model.Options{MaxTokens: 64, MaxRows: 4}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		cache, err := m.NewCache()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return m, cache
+	targetCache, err := target.NewCache()
+	if err != nil {
+		t.Fatal(err)
 	}
-	draft, draftCache := load()
-	target, targetCache := load()
 	tokens, err := draft.Tokens(4)
 	if err != nil {
 		t.Fatal(err)

@@ -177,20 +177,8 @@ func TestALostDeviceIsRefusedInWords(t *testing.T) {
 // A pass is launched kernel by kernel the first time, recorded the second time, and replayed from
 // then on.
 func TestAPassThatComesAgainIsOneGraph(t *testing.T) {
-	d := newRecorder(t)
-	b, err := newBackend(d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d, b, m, cache := recorded(t)
 	defer b.Close()
-	m, err := model.Load(t.Context(), b, file(t), model.Options{MaxTokens: 64, MaxRows: 4}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cache, err := m.NewCache()
-	if err != nil {
-		t.Fatal(err)
-	}
 	pass := func(ids ...int32) []string {
 		d.log = nil
 		logits, err := m.Forward(t.Context(), cache, ids)

@@ -92,8 +92,9 @@ func (m *Model) follow(e event.Event) tea.Cmd {
 	case event.Notice:
 		return m.say(sanitize.Line(e.Text))
 	case event.Failed:
-		if last := m.state.Messages; len(last) > 0 && last[len(last)-1].Failure != "" && len(last[len(last)-1].Rounds) > 0 {
-			return m.say("the reply failed: the chat says why") // the reason stands under the reply and need not cover a pane
+		// In mid-reply the reason stands under the reply, so it need not cover a pane as well.
+		if all := m.state.Messages; len(all) > 0 && all[len(all)-1].Failure != "" && len(all[len(all)-1].Rounds) > 0 {
+			return m.say("the reply failed: the chat says why")
 		}
 		return m.say(sanitize.Line(e.Error))
 	}
