@@ -113,6 +113,9 @@ func Connect(ctx context.Context, o Options) (*Server, error) {
 	}
 	if err := s.identify(ctx); err != nil {
 		s.Close()
+		if errors.Is(err, errNoAnswer) || errors.Is(err, errTooSlow) {
+			return nil, fmt.Errorf("asking the server what it is: %w", err)
+		}
 		return nil, fmt.Errorf("asking the server at %s what it is: %w", base, err)
 	}
 	s.options.Waits = nil

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -80,8 +81,12 @@ func proxy(find func(*http.Request) (*url.URL, error)) func(*http.Request) (*url
 	}
 }
 
-// errTooSlow ends a request that took longer than Options.Limit.
-var errTooSlow = errors.New("the server did not answer in time")
+// errTooSlow ends a request that took longer than Options.Limit. errNoAnswer is a request without an
+// answer for another reason. Errors of requests that wrap one of them name the address of the server.
+var (
+	errTooSlow  = errors.New("the server did not answer in time")
+	errNoAnswer = errors.New("no answer")
+)
 
 // post sends question as JSON and reads the answer into out.
 func (s *Server) post(ctx context.Context, path string, question, out any) error {
@@ -179,11 +184,16 @@ func (s *Server) lost(ctx context.Context, err error) error {
 		}
 		return cause
 	}
-	var outer *url.Error // its text repeats the address
+	// The texts of these two errors would repeat the address.
+	var outer *url.Error
 	if errors.As(err, &outer) {
 		err = outer.Err
 	}
-	return fmt.Errorf("no answer from %s: %w; is the server running, and is the address right?", s.base, err)
+	var dial *net.OpError
+	if errors.As(err, &dial) && dial.Op == "dial" {
+		err = dial.Err
+	}
+	return fmt.Errorf("%w from %s: %w; is the server running, and is the address right?", errNoAnswer, s.base, err)
 }
 
 // Refused is an answer with an error.
