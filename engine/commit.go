@@ -18,7 +18,7 @@ func (r *reply) commit(outcome *spec.Outcome, ev *event.Round) (reason string) {
 		r.context = append(r.context, t.ID)
 		r.session.shaping.shapers.Push(t.ID)
 		if r.session.isStop(t.ID) {
-			t.Stop, t.Text = true, ""
+			t.Stop, t.Name, t.Text = true, t.Text, ""
 			reason = endStop
 			return true
 		}

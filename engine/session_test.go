@@ -301,6 +301,21 @@ func TestStopStringsNeverShow(t *testing.T) {
 	}
 }
 
+// A stop token has no text, but its name in the vocabulary.
+func TestAStopTokenIsNamed(t *testing.T) {
+	s := session(t, pair(), "temperature", "0", "bias", "<|im_end|>=100")
+	var last event.Token
+	write(t, s, user("hello"), func(e event.Event) {
+		if r, ok := e.(event.Round); ok {
+			committed := r.Committed()
+			last = committed[len(committed)-1]
+		}
+	})
+	if !last.Stop || last.Name != "<|im_end|>" || last.Text != "" {
+		t.Errorf("the reply ends with %+v", last)
+	}
+}
+
 func TestLengthIsNeverExceeded(t *testing.T) {
 	for n := 1; n <= 9; n++ {
 		s := session(t, pair(), "temperature", "0", "max-tokens", fmt.Sprint(n), "gamma-rule", "fixed", "gamma", "8")

@@ -68,10 +68,13 @@ func (r *Report) add(prompt string, speculative, plain *reply, streams bool) {
 	r.Divergences = append(r.Divergences, d)
 }
 
-// shown is a token's text. A stop token has none.
+// shown is a token's text, or the name of a stop token; "<end>" where no token is left.
 func shown(tokens []event.Token, at int) string {
-	if at >= len(tokens) || tokens[at].Stop {
+	switch {
+	case at >= len(tokens):
 		return "<end>"
+	case tokens[at].Stop:
+		return tokens[at].Name
 	}
 	return string(tokens[at].Raw)
 }

@@ -100,7 +100,8 @@ type Token struct {
 	U       *float64 `json:"u,omitempty"`
 	Bound   *float64 `json:"bound,omitempty"`
 	Verdict Verdict  `json:"verdict,omitempty"` // empty while pending
-	Stop    bool     `json:"stop,omitempty"`    // ends the reply and has no text
+	Stop    bool     `json:"stop,omitempty"`    // ends the reply; Text is empty
+	Name    string   `json:"name,omitempty"`    // a readable text of a stop token, such as <|im_end|>; "" for others
 	Untold  bool     `json:"untold,omitempty"`  // a server drafted it without telling which token it was
 	Thought bool     `json:"thought,omitempty"` // part of a thought, which precedes the answer; the marks around it count, too
 	// LogProb is the natural logarithm of the target's probability of this token, from the raw scores

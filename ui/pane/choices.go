@@ -33,14 +33,14 @@ func choicesAt(t, drawn *state.Token, n int) []choice {
 	if len(t.Target) == 0 {
 		return nil
 	}
-	list := []choice{{id: t.ID, text: t.Text}}
+	list := []choice{{id: t.ID, text: t.Spelling()}}
 	add := func(id int32, text string) {
 		if !slices.ContainsFunc(list, func(c choice) bool { return c.id == id }) {
 			list = append(list, choice{id: id, text: text})
 		}
 	}
 	if drawn != nil {
-		add(drawn.ID, drawn.Text)
+		add(drawn.ID, drawn.Spelling())
 	}
 	for _, c := range t.Target {
 		add(c.ID, c.Text)

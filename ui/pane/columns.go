@@ -39,7 +39,7 @@ func (l *lane) rows(th *theme.Theme, n int) []laneRow {
 	}
 	numbers := []laneRow{{nameQ, figures(th, q)}, {nameP, figures(th, p)}}
 	decides := l.decides(th)
-	rows := []laneRow{{"draft", func(t *state.Token) []piece { return pieces(th, th.Fate(t.Fate), spelled(th, t.Text, laneToken)) }}}
+	rows := []laneRow{{"draft", func(t *state.Token) []piece { return pieces(th, th.Fate(t.Fate), spelled(th, t.Spelling(), laneToken)) }}}
 	switch {
 	case ofServer(l.round): // a server reports no probabilities
 	case n >= 5:
@@ -98,9 +98,9 @@ func (l *lane) decides(th *theme.Theme) laneRow {
 	return laneRow{"target", func(t *state.Token) []piece {
 		switch {
 		case t.Fate == event.Accepted:
-			return pieces(th, th.Label, spelled(th, t.Text, laneToken))
+			return pieces(th, th.Label, spelled(th, t.Spelling(), laneToken))
 		case t.Fate == event.Rejected && l.commit != nil:
-			return pieces(th, th.Label, spelled(th, l.commit.Text, laneToken))
+			return pieces(th, th.Label, spelled(th, l.commit.Spelling(), laneToken))
 		}
 		return []piece{{th.Label, th.Glyph.None}}
 	}}
@@ -115,7 +115,7 @@ func (l *lane) verdict(th *theme.Theme, t *state.Token) []piece {
 	case event.Rejected:
 		style = th.Error
 		if l.commit != nil {
-			return append([]piece{{style, sign}, {th.Label, th.Glyph.Arrow}}, pieces(th, th.Resampled, spelled(th, l.commit.Text, laneToken))...)
+			return append([]piece{{style, sign}, {th.Label, th.Glyph.Arrow}}, pieces(th, th.Resampled, spelled(th, l.commit.Spelling(), laneToken))...)
 		}
 	case event.Discarded:
 		if l.firstDiscarded() == t {
@@ -141,7 +141,7 @@ func (l *lane) after(th *theme.Theme) []piece {
 	if c == nil || c.Fate == event.Resampled {
 		return nil
 	}
-	cell := pieces(th, th.Fate(c.Fate), spelled(th, c.Text, laneToken))
+	cell := pieces(th, th.Fate(c.Fate), spelled(th, c.Spelling(), laneToken))
 	if c.Fate == event.Bonus {
 		cell = append([]piece{{th.Label, th.Glyph.Star}}, cell...)
 	}

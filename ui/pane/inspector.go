@@ -58,7 +58,7 @@ func inColumns(s *state.State, th *theme.Theme, w, h int, t *state.Token, round 
 // identity draws the token's text, its fate and its position.
 func (c *column) identity(t *state.Token, r *state.Round) []string {
 	out := c.line().Put(c.th.Title, "token ")
-	putToken(c.th, out, c.th.Fate(t.Fate), spelled(c.th, t.Text, c.w/2))
+	putToken(c.th, out, c.th.Fate(t.Fate), spelled(c.th, t.Spelling(), c.w/2))
 	fate := fateName(t.Fate)
 	if t.Stop {
 		fate += ", stop"

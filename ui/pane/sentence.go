@@ -40,7 +40,7 @@ func (l *lane) sentence(th *theme.Theme) []string {
 
 // source says where the token in place of a refused one comes from.
 func (l *lane) source(th *theme.Theme) string {
-	return spelled(th, l.commit.Text, laneToken) + ": " + strings.ReplaceAll(wordsOf(l.round).Source, "−", minus(th))
+	return spelled(th, l.commit.Spelling(), laneToken) + ": " + strings.ReplaceAll(wordsOf(l.round).Source, "−", minus(th))
 }
 
 func minus(th *theme.Theme) string {
@@ -76,7 +76,7 @@ func decision(th *theme.Theme, t *state.Token, r *state.Round, drawn *state.Toke
 	}
 	other := "another token"
 	if t.Fate == event.Rejected && drawn != nil {
-		other = spelled(th, drawn.Text, laneToken)
+		other = spelled(th, drawn.Spelling(), laneToken)
 	}
 	words, numbers := wordsOf(r), judged(t)
 	if words.Decision == nil {

@@ -37,11 +37,12 @@ type Token struct {
 	ID       int32
 	Text     string // safe; "" if the token completed no character
 	Fate     event.Verdict
-	Round    int  // index into Message.Rounds
-	Position int  // in the draft, from 0; -1 for a token that the target drew
-	Stop     bool // a stop token, which has no text in the reply
-	Untold   bool // a token that a server drafted and refused without saying which it was
-	Thought  bool // part of what the model thinks before it answers
+	Round    int    // index into Message.Rounds
+	Position int    // in the draft, from 0; -1 for a token that the target drew
+	Stop     bool   // a stop token, which has no text in the reply
+	Name     string // of a stop token, such as "<|im_end|>", safe; "" for others
+	Untold   bool   // a token that a server drafted and refused without saying which it was
+	Thought  bool   // part of what the model thinks before it answers
 	// The numbers of the token's test, as in event.Token; nil if unknown.
 	P, Q, U, Bound *float64
 	// Log-probabilities under the target's raw scores, if the user asked for them.
@@ -49,6 +50,14 @@ type Token struct {
 	LogProbs []event.Candidate
 	// The best candidates of both models, if they were collected and the token is among the newest.
 	Target, Draft []event.Candidate
+}
+
+// Spelling returns the token's text, or the name of a stop token.
+func (t *Token) Spelling() string {
+	if t.Stop {
+		return t.Name
+	}
+	return t.Text
 }
 
 // Committed reports whether the token is part of the reply.

@@ -68,3 +68,19 @@ func TestAMomentKnowsNothingOfWhatComesLater(t *testing.T) {
 		t.Error("a moment of a message that does not exist")
 	}
 }
+
+// A stop token has the same name in the present and in the past, and no text.
+func TestAStopTokenKeepsItsName(t *testing.T) {
+	for _, c := range []struct{ name, want string }{{"<|im_end|>", "<|im_end|>"}, {"", "<end>"}} {
+		s := play(event.ReplyStarted{Reply: 1}, round(nil, token("a", event.Accepted), event.Token{Verdict: event.Accepted, Stop: true, Name: c.name}))
+		past, ok := s.Past(state.Moment{Message: s.Messages[1].ID, Steps: 2})
+		if !ok {
+			t.Fatal("the round is not kept")
+		}
+		for _, of := range [][]state.Token{s.Last.Draft, past.Draft} {
+			if stop := of[1]; stop.Spelling() != c.want || stop.Text != "" {
+				t.Errorf("%q: spelled %q, text %q", c.name, stop.Spelling(), stop.Text)
+			}
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"strings"
 
 	"specula/engine/event"
@@ -80,15 +81,12 @@ func (s *State) applyRound(e event.Round) {
 // token returns a safe copy of an event's token. Its text is made from the token's bytes, not from the text
 // that it completed in the reply, which may be empty or longer than the token.
 func (s *State) token(t *event.Token, round, position int) Token {
-	text := string(t.Raw)
-	switch {
-	case t.Stop:
-		text = stopText
-	case text == "":
-		text = t.Text
+	text, name := cmp.Or(string(t.Raw), t.Text), ""
+	if t.Stop {
+		text, name = "", cmp.Or(t.Name, unnamed)
 	}
 	return Token{
-		ID: t.ID, Text: sanitize.Text(text), Fate: known(t.Verdict), Round: round, Position: position, Stop: t.Stop, Untold: t.Untold, Thought: t.Thought,
+		ID: t.ID, Text: sanitize.Text(text), Name: sanitize.Text(name), Fate: known(t.Verdict), Round: round, Position: position, Stop: t.Stop, Untold: t.Untold, Thought: t.Thought,
 		P: t.P, Q: t.Q, U: t.U, Bound: t.Bound, LogProb: t.LogProb, LogProbs: safeCandidates(t.LogProbs), Target: safeCandidates(t.Target), Draft: safeCandidates(t.Draft),
 	}
 }
@@ -102,8 +100,8 @@ func known(v event.Verdict) event.Verdict {
 	return ""
 }
 
-// stopText is shown for a stop token, which has no text in the reply.
-const stopText = "<end>"
+// unnamed is the name of a stop token in recordings of versions that did not tell its name.
+const unnamed = "<end>"
 
 // streamed gives a committed token the text that it completed in the reply, made safe as one stream: an
 // escape sequence or a character may span tokens.
