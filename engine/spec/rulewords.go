@@ -61,7 +61,7 @@ var tokenWords = RuleWords{
 	BelowNumbers: func(t Judged) []float64 { return []float64{t.U} },
 	Decision: func(t Judged, _ bool) (string, float64, float64) {
 		if t.Q == 1 {
-			return "looked up, so q = 1: u = %s is %s p = %s: ", t.U, t.P
+			return "q is 1, so u = %s is %s p = %s: ", t.U, t.P
 		}
 		return "{u} × {q} = %s is %s %s: ", t.U * t.Q, t.P
 	},
