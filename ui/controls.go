@@ -95,17 +95,13 @@ func (m *Model) fixGamma(gamma string) tea.Cmd {
 	if err := m.engine.Change("speculation.gamma", gamma); err != nil {
 		return m.say(refusalOf(err))
 	}
-	name, when := "γ", ""
+	name := "γ"
 	if !m.config.UI.Unicode {
 		name = "gamma"
 	}
-	if m.busy() {
-		when = ", " + string(config.NextRound)
-	} else {
-		m.showSettings()
-	}
+	m.showSettings()
 	c := m.engine.Settings()
-	return m.say(fmt.Sprintf("%s %d, rule fixed%s", name, c.Speculation.Gamma, when))
+	return m.sayAsked(fmt.Sprintf("%s %d, rule fixed", name, c.Speculation.Gamma), config.NextRound, "")
 }
 
 // otherSeed returns -1 (no seed) if a seed is set, and otherwise the seed of the last reply.
@@ -139,19 +135,15 @@ func (m *Model) changed(s config.Setting, value string, err error) tea.Cmd {
 	if err != nil {
 		return m.say(refusalOf(err))
 	}
-	when := ""
-	if m.busy() {
-		when = ", " + string(s.Applies)
-	} else {
-		m.showSettings()
-	}
+	m.showSettings()
 	if why := m.refusal(value); s.Name == "speculation.proposer" && why != "" {
 		return m.say(sanitize.Line(value + " cannot draft, so rounds are plain: " + why))
 	}
+	drafts, why := "", "" // for auto
 	if r := m.state.Ready; s.Name == "speculation.proposer" && value == "auto" && r != nil && r.Auto != nil {
-		when = fmt.Sprintf(": %s%s; %s", m.state.Drafter(), when, r.Auto.Why)
+		drafts, why = ": "+m.state.Drafter(), "; "+r.Auto.Why
 	}
-	return m.say(sanitize.Line(fmt.Sprintf("%s %s%s", s.Slash, m.valueOf(s), when)))
+	return m.sayAsked(s.Slash+" "+m.valueOf(s)+drafts, s.Applies, why)
 }
 
 // refusalOf says why a setting was not changed. It calls settings by their slash commands.

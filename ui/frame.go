@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"specula/engine"
+	"specula/engine/config"
 	"specula/engine/event"
 	"specula/ui/pace"
 	"specula/ui/sanitize"
@@ -79,9 +80,16 @@ func (m *Model) follow(e event.Event) tea.Cmd {
 		if text := m.aboutModels(e); text != "" {
 			return m.say(text)
 		}
+	case event.SettingChanged:
+		m.inForce(config.NextRound)
 	case event.Round:
+		if m.state.Sequence-m.asked.rounds > 1 { // a value that a setting had already makes no SettingChanged
+			m.inForce(config.NextRound)
+		}
 		m.unfold()
 	case event.ReplyStarted:
+		m.inForce(config.NextRound)
+		m.inForce(config.NextReply)
 		m.present()
 		m.reply.started = true
 		m.lastSeed = e.Settings.Seed

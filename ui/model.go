@@ -80,7 +80,8 @@ type Model struct {
 
 	flash     string
 	flashID   int
-	quitArmed bool // the next ctrl+c quits
+	asked     askedChange // what flash is about
+	quitArmed bool        // the next ctrl+c quits
 	failure   error
 
 	size  struct{ w, h int }
@@ -236,7 +237,7 @@ func (m *Model) setCells(msg tea.ModeReportMsg) {
 
 // say shows text in the status line for a while. The text must be safe for the terminal.
 func (m *Model) say(text string) tea.Cmd {
-	m.flash = text
+	m.flash, m.asked = text, askedChange{}
 	m.flashID++
 	return m.flashFor()
 }

@@ -34,10 +34,6 @@ func (m *Model) otherOpening() tea.Cmd {
 		}
 		said = append(said, v.Name[strings.IndexByte(v.Name, '.')+1:]+" "+v.Text)
 	}
-	when := ""
-	if m.busy() {
-		when = ", " + string(config.NextRound)
-	}
 	m.showSettings()
-	return m.say(words + ": " + strings.Join(said, ", ") + when)
+	return m.sayAsked(words+": "+strings.Join(said, ", "), config.NextRound, "")
 }

@@ -21,9 +21,10 @@ func lengthNow(s *state.State) length {
 		now.gamma = lastLength(s, now.gamma)
 	}
 	if p := s.Pending; p != nil {
-		if now.probe || p.Probe { // the known reason is that of another round
+		if now.probe || p.Probe || now.rule != s.Settings.GammaRule { // the known reason is that of another round
 			now.why, now.off = "", ""
 		}
+		now.rule = s.Settings.GammaRule
 		if now.probe = p.Probe; !p.Probe {
 			now.gamma = p.Gamma
 		}

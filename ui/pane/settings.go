@@ -10,20 +10,32 @@ import (
 
 // SettingsRule draws the dividing line above the prompt, with the current settings in it, the most
 // important first. Settings that do not fit are left out. With few, only those that an audience needs
-// are shown.
+// are shown. If the settings were changed after a reply, the line says that they are for the next one,
+// unless a setting would be left out for that.
 func SettingsRule(s *state.State, th *theme.Theme, w int, few bool) string {
 	out := paint.NewLine(th, w).Put(th.Rule, th.Glyph.HRule)
-	gap := " "
-	for i, f := range settingsWords(s, th) {
+	words := settingsWords(s, th)
+	if few {
+		words = words[:min(len(words), fewSettings)]
+	}
+	between := " " + th.Glyph.Separator + " "
+	room := out.Left() - 1
+	for i := range words {
 		if i == 1 && w >= roomy+20 {
-			f.name = "draft length " + f.name
+			words[i].name = "draft length " + words[i].name
 		}
-		text := gap + f.name + " " + f.value + f.mark
-		if few && i >= fewSettings || paint.Width(text)+1 > out.Left() {
+		room -= paint.Width(between + words[i].text())
+	}
+	if next := " next reply:"; s.SettingsChanged() && room >= len(next) {
+		out.Put(th.Warning, next)
+	}
+	gap := " "
+	for _, f := range words {
+		if paint.Width(gap+f.text())+1 > out.Left() {
 			break
 		}
 		out.Put(th.Rule, gap).Put(th.Label, f.name+" ").Put("", f.value).Put(th.Warning, f.mark)
-		gap = " " + th.Glyph.Separator + " "
+		gap = between
 	}
 	if gap != " " {
 		out.Put("", " ")
@@ -36,6 +48,8 @@ const fewSettings = 3
 
 // shownSetting is a setting in words. mark, a sign after the value, is drawn as a warning.
 type shownSetting struct{ name, value, mark string }
+
+func (s shownSetting) text() string { return s.name + " " + s.value + s.mark }
 
 // settingsWords returns the current settings, the most important first. Filters that are off are left
 // out.

@@ -135,7 +135,7 @@ func (s *State) applyReplyEnded(e event.ReplyEnded) {
 		}
 		m.Raw, m.Text = e.Text, sanitize.Text(e.Text)
 	}
-	s.Reply.Totals = s.ownTotals(e.Totals)
+	s.Reply.Totals, s.Reply.Settings = s.ownTotals(e.Totals), s.Settings
 	s.finish(sanitize.Line(e.Reason), s.Reply.Totals)
 	s.Phase, s.Prefill, s.Pending = Idle, nil, nil
 	s.Refused = m != nil && e.Reason == "error" && len(m.Rounds) == 0 && m.Raw == ""

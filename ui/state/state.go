@@ -73,9 +73,10 @@ type ReplyInfo struct {
 	ContextTokens int // the most tokens that the context can hold
 	ContextUsed   int // tokens in the target's cache
 	Totals        event.Totals
-	Speedup       float64 // the last speed-up known in this chat; 0 until a round drafted
-	Estimated     bool    // Speedup is not yet measured against plain rounds of replies
-	Reason        string  // why it ended; "" while it is written
+	Speedup       float64        // the last speed-up known in this chat; 0 until a round drafted
+	Estimated     bool           // Speedup is not yet measured against plain rounds of replies
+	Reason        string         // why it ended; "" while it is written
+	Settings      event.Settings // at its end; zero while it is written
 }
 
 // Pending is a draft that waits for the target.
@@ -106,6 +107,12 @@ func New() *State { return &State{nextID: 1} }
 
 // Busy reports whether a reply is being written.
 func (s *State) Busy() bool { return s.Phase >= Prefilling }
+
+// SettingsChanged reports whether the settings differ from those at the end of the last reply.
+func (s *State) SettingsChanged() bool {
+	last := s.Reply.Settings
+	return !s.Busy() && last.GammaRule != "" && s.Settings != last
+}
 
 // Apply applies one event. Its time grows with the event, not with the chat.
 func (s *State) Apply(e event.Event) {

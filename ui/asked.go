@@ -1,0 +1,37 @@
+package ui
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"specula/engine/config"
+	"specula/ui/sanitize"
+)
+
+// askedChange is the change of a setting that the message in the status line is about.
+type askedChange struct {
+	when   config.Applies // when it takes effect, as the message says; "" if the message says nothing of it
+	rounds int            // state.Sequence when the change was asked for
+}
+
+// sayAsked tells the user that a setting was changed. During a reply the message also says when the change
+// takes effect, between text and after. Between replies the line of settings shows the change.
+func (m *Model) sayAsked(text string, when config.Applies, after string) tea.Cmd {
+	if !m.busy() {
+		return m.say(sanitize.Line(text + after))
+	}
+	cmd := m.say(sanitize.Line(text + whenWords(when) + after))
+	m.asked = askedChange{when, m.state.Sequence}
+	return cmd
+}
+
+func whenWords(when config.Applies) string { return ", " + string(when) }
+
+// inForce takes the words about when out of the message. The changes that wait for when have taken effect.
+func (m *Model) inForce(when config.Applies) {
+	if m.asked.when == when {
+		m.flash = strings.Replace(m.flash, whenWords(when), "", 1)
+		m.asked = askedChange{}
+	}
+}
