@@ -17,7 +17,7 @@
 // product j is number 8·(i%8/2) + 4j + 2·(i/8) + i%2 of the chunk.
 #include "attention.h"
 
-constexpr int threads = 256, warps = threads / warp_size;
+constexpr int threads = keys_per_split, warps = threads / warp_size;
 constexpr int chunk = 32;                          // numbers along the summed axis, of which four lanes have 16 bytes each
 constexpr int score_stride = keys_per_split + 16;  // floats; the extra 16 spread the columns over the banks
 
@@ -51,25 +51,51 @@ template <int head_dim, int columns> INLINE void load_queries(half_bits *query, 
     }
 }
 
-// score_keys writes the capped scale·q·k for the keys of the split. A warp takes 16 keys at a time.
-template <int head_dim, int tiles>
-INLINE void score_keys(float *score, const half_bits *query, const half_bits *keys, int capacity, float scale, float cap, const Columns &s) {
-    constexpr int chunks = padded_dim(head_dim) / chunk;
-    int g = lane_id() / 4, t = lane_id() % 4;
-    for (int key = 16 * warp_id(); key < s.keys; key += 16 * warps) {
-        const half_bits *from = keys + ((size_t)s.kv_head * capacity + s.start + key + g) * padded_dim(head_dim) + 8 * t;
-        uint4 low[chunks], high[chunks];
+// Rows are 16 neighbouring rows of a matrix, each of `chunks` chunks: a lane has the 16 bytes of row g and of
+// row g+8 in every chunk. stride is the length of a row in the cache.
+template <int chunks> struct Rows {
+    uint4 low[chunks], high[chunks];
+    INLINE_MEMBER void load(const half_bits *matrix, int first, size_t stride) {
+        const half_bits *from = matrix + (first + lane_id() / 4) * stride + lane_id() % 4 * 8;
         UNROLL for (int c = 0; c < chunks; c++) {
             low[c] = load_vector(from + chunk * c);
-            high[c] = load_vector(from + 8 * padded_dim(head_dim) + chunk * c);
+            high[c] = load_vector(from + 8 * stride + chunk * c);
         }
+    }
+};
+
+// Reading memory takes as long as all the rest of a block with few columns. So such a block loads keys and
+// values before it needs them, as far as its registers allow: some of a warp's two turns at the keys, and
+// the first of its turns at the values.
+template <int head_dim, int tiles> struct Ahead {
+    static constexpr int keys = tiles > 1 ? 0 : head_dim <= 128 ? 2 : 1, values = tiles > 1 ? 0 : 1;
+};
+
+constexpr int key_turns = keys_per_split / (16 * warps);
+
+// score_keys writes scale·q·k for the keys of the split. A warp takes 16 keys in a turn.
+template <int head_dim, int tiles, class Keys>
+INLINE void score_keys(float *score, const half_bits *query, Keys (&loaded)[key_turns], const half_bits *keys, float scale, const Columns &s) {
+    constexpr int chunks = padded_dim(head_dim) / chunk;
+    int g = lane_id() / 4, t = lane_id() % 4;
+    UNROLL for (int turn = 0; turn < key_turns; turn++) {
+        const int key = 16 * (warp_id() + warps * turn);
+        if (key >= s.keys) return;
+        if (turn >= Ahead<head_dim, tiles>::keys) loaded[turn].load(keys, key, padded_dim(head_dim));
         UNROLL for (int n = 0; n < tiles; n++) {
             float sum[4] = {0, 0, 0, 0};
             UNROLL for (int c = 0; c < chunks; c++)
-                multiply_chunk(sum, low[c], high[c], load_vector(query + (8 * n + g) * query_stride(head_dim) + chunk * c + 8 * t));
-            UNROLL for (int e = 0; e < 4; e++) score[(8 * n + 2 * t + e % 2) * score_stride + key + g + 8 * (e / 2)] = capped(sum[e] * scale, cap);
+                multiply_chunk(sum, loaded[turn].low[c], loaded[turn].high[c], load_vector(query + (8 * n + g) * query_stride(head_dim) + chunk * c + 8 * t));
+            UNROLL for (int e = 0; e < 4; e++) score[(8 * n + 2 * t + e % 2) * score_stride + key + g + 8 * (e / 2)] = sum[e] * scale;
         }
     }
+}
+
+// cap_scores bounds all scores of the block. It is a step of its own because few models cap scores, and the
+// code of the cap is long.
+template <int columns> INLINE void cap_scores(float *score, float cap, const Columns &s) {
+    if ((int)threadIdx.x >= s.keys) return;
+    UNROLL_BY(1) for (int c = 0; c < columns; c++) score[c * score_stride + threadIdx.x] = capped(score[c * score_stride + threadIdx.x], cap);
 }
 
 // weigh_keys replaces the scores of a column by weights in half precision, one warp per column. A lane
@@ -109,23 +135,24 @@ INLINE uint4 first_keys(uint4 v, int n) {
     return {keep(v.x, 0), keep(v.y, 2), keep(v.z, 4), keep(v.w, 6)};
 }
 
-// sum_values writes Σ p·value. A warp takes 16 numbers of the head at a time.
-template <int head_dim, int tiles>
-INLINE void sum_values(float *partial, const float *score, const half_bits *values, int capacity, int splits, const Columns &s) {
+// sum_values writes Σ p·value. A warp takes 16 numbers of the head in a turn. first has those of its first
+// turn, if Ahead says so.
+template <int head_dim, int tiles, class Values>
+INLINE void sum_values(float *partial, const float *score, Values &first, const half_bits *values, int capacity, int splits, const Columns &s) {
     constexpr int chunks = keys_per_split / chunk;
     int g = lane_id() / 4, t = lane_id() % 4;
     for (int d = 16 * warp_id(); d < head_dim; d += 16 * warps) {
-        const half_bits *from = values + ((size_t)s.kv_head * head_dim + d + g) * capacity + s.start + 8 * t;
-        uint4 low[chunks], high[chunks];
+        Values own = first;
+        if (Ahead<head_dim, tiles>::values == 0 || d >= 16 * warps) own.load(values, d, capacity);
         UNROLL for (int c = 0; c < chunks; c++) {
-            low[c] = first_keys(load_vector(from + chunk * c), s.keys - chunk * c - 8 * t);
-            high[c] = first_keys(load_vector(from + (size_t)8 * capacity + chunk * c), s.keys - chunk * c - 8 * t);
+            own.low[c] = first_keys(own.low[c], s.keys - chunk * c - 8 * t);
+            own.high[c] = first_keys(own.high[c], s.keys - chunk * c - 8 * t);
         }
         UNROLL for (int n = 0; n < tiles; n++) {
             float sum[4] = {0, 0, 0, 0};
             const half_bits *weight = (const half_bits *)(score + (8 * n + g) * score_stride) + 8 * t;
             UNROLL for (int c = 0; c < chunks; c++)
-                if (chunk * c < s.keys) multiply_chunk(sum, low[c], high[c], load_vector(weight + chunk * c));
+                if (chunk * c < s.keys) multiply_chunk(sum, own.low[c], own.high[c], load_vector(weight + chunk * c));
             UNROLL for (int e = 0; e < 4; e++) {
                 int column = 8 * n + 2 * t + e % 2;
                 if (!s.sees(column)) continue;
@@ -143,13 +170,24 @@ INLINE void attend(float *partial, float *stats, const float *q, const half_bits
     SHARED(uint4, scores, [columns * score_stride / 4]);
     Columns s = columns_of(columns, length, ahead, rows, heads, kv_heads, window);
     if (s.keys <= 0) return;
+    keys += ((size_t)s.kv_head * capacity + s.start) * padded_dim(head_dim);
+    values += (size_t)s.kv_head * head_dim * capacity + s.start;
+    Rows<padded_dim(head_dim) / chunk> own_keys[key_turns];
+    UNROLL for (int turn = 0; turn < Ahead<head_dim, tiles>::keys; turn++)
+        if (16 * (warp_id() + warps * turn) < s.keys) own_keys[turn].load(keys, 16 * (warp_id() + warps * turn), padded_dim(head_dim));
     load_queries<head_dim, columns>((half_bits *)query, q, s);
     __syncthreads();
-    score_keys<head_dim, tiles>((float *)scores, (const half_bits *)query, keys, capacity, scale, cap, s);
+    score_keys<head_dim, tiles>((float *)scores, (const half_bits *)query, own_keys, keys, scale, s);
+    Rows<keys_per_split / chunk> own_values;
+    if (Ahead<head_dim, tiles>::values && 16 * warp_id() < head_dim) own_values.load(values, 16 * warp_id(), capacity);
     __syncthreads();
+    if (cap) {
+        cap_scores<columns>((float *)scores, cap, s);
+        __syncthreads();
+    }
     weigh_keys<columns>((float *)scores, partial, stats, gridDim.x, s);
     __syncthreads();
-    sum_values<head_dim, tiles>(partial, (const float *)scores, values, capacity, gridDim.x, s);
+    sum_values<head_dim, tiles>(partial, (const float *)scores, own_values, values, capacity, gridDim.x, s);
 }
 
 // attend_half_* compute attention for `rows` rows of q (rows, heads·head_dim) over a layer's keys and

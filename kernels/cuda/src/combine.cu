@@ -2,35 +2,84 @@
 #include "attention.h"
 #include "operand.h"
 
-// combined returns number d of a query's result: Σ values·f / Σ sum·f with f = exp(largest − the
-// largest of all splits), so that nothing overflows. Splits before the query's window have no
-// result. A row with more splits than the launch of attend had becomes NaN. sinks, unless it is null, has for
-// each head the score of one more key, before all others, whose value is 0.
-INLINE float combined(float *partial, float *stats, Query q, int d, int heads, int head_dim, int splits, int window, const float *sinks) {
-    int first = window && q.seen > window ? (q.seen - window) / keys_per_split : 0;
-    int own = (q.seen + keys_per_split - 1) / keys_per_split;
-    if (own > splits) return bits_float(0x7fc00000u);
-    float largest = sinks ? sinks[q.head] : -infinity();
+// Splits are the partial results of a row. sinks, unless it is null, has for each head the score of one more
+// key, before all others, whose value is 0.
+struct Splits {
+    float *partial, *stats;
+    int row, seen;  // the row, and how many keys it sees
+    int heads, head_dim, splits, window;
+    const float *sinks;
+};
+
+// Loaded are the results of neighbouring splits for the numbers d … d+count−1 of a query.
+template <int count> struct Loaded {
+    static constexpr int at_once = 4;
+    float largest[at_once], sum[at_once], values[at_once][count];
+    INLINE_MEMBER void load(const Splits &s, Query q, int d, int from, int own) {
+        UNROLL for (int i = 0; i < at_once; i++) {
+            if (from + i >= own) return;
+            const Partial p = partial_of(s.partial, s.stats, q, s.heads, s.splits, from + i, s.head_dim);
+            largest[i] = *p.largest;
+            sum[i] = *p.sum;
+            UNROLL for (int j = 0; j < count; j++) values[i][j] = p.values[d + j];
+        }
+    }
+};
+
+// combine sets `values` to the numbers d … d+count−1 of a head's result: Σ values·f / Σ sum·f with
+// f = exp(largest − the largest of all splits), so that nothing overflows. Splits before the window have no
+// result. A row with more splits than the launch of attend had becomes NaN. Several splits are loaded at
+// once, because one after the other would take longer than all the arithmetic.
+template <int count> INLINE void combine(float (&values)[count], const Splits &s, int head, int d) {
+    const Query q = {s.row, head, s.seen};
+    const int first = s.window && s.seen > s.window ? (s.seen - s.window) / keys_per_split : 0;
+    const int own = (s.seen + keys_per_split - 1) / keys_per_split;
+    UNROLL for (int j = 0; j < count; j++) values[j] = own > s.splits ? bits_float(0x7fc00000u) : 0.0f;
+    if (own > s.splits) return;
+    Loaded<count> splits;
+    splits.load(s, q, d, first, own);
+    float largest = s.sinks ? s.sinks[head] : -infinity();
     for (int i = first; i < own; i++) {
-        float v = *partial_of(partial, stats, q, heads, splits, i, head_dim).largest;
+        float v = *partial_of(s.partial, s.stats, q, s.heads, s.splits, i, s.head_dim).largest;
         largest = v > largest ? v : largest;
     }
-    float value = 0, sum = sinks ? exp_rn(sinks[q.head] - largest) : 0.0f;
-    for (int i = first; i < own; i++) {
-        Partial p = partial_of(partial, stats, q, heads, splits, i, head_dim);
-        float f = exp_rn(*p.largest - largest);
-        sum = fma_rn(*p.sum, f, sum);
-        value = fma_rn(p.values[d], f, value);
+    float sum = s.sinks ? exp_rn(s.sinks[head] - largest) : 0.0f;
+    for (int from = first; from < own; from += splits.at_once) {
+        if (from > first) splits.load(s, q, d, from, own);
+        UNROLL for (int i = 0; i < splits.at_once; i++) {
+            if (from + i >= own) break;
+            float f = exp_rn(splits.largest[i] - largest);
+            sum = fma_rn(splits.sum[i], f, sum);
+            UNROLL for (int j = 0; j < count; j++) values[j] = fma_rn(splits.values[i][j], f, values[j]);
+        }
     }
-    return divide_rn(value, sum);
+    UNROLL for (int j = 0; j < count; j++) values[j] = divide_rn(values[j], sum);
+}
+
+// take combines neighbouring columns of a row. They are of one head if they begin at a multiple of their
+// count, which divides head_dim.
+template <int count> INLINE void take(float (&values)[count], const Splits &s, int k, int n) {
+    if (s.head_dim % count == 0 && k + count <= n) {
+        combine(values, s, k / s.head_dim, k % s.head_dim);
+        return;
+    }
+    UNROLL for (int i = 0; i < count; i++) {
+        float one[1] = {0};
+        if (k + i < n) combine(one, s, (k + i) / s.head_dim, (k + i) % s.head_dim);
+        values[i] = one[0];
+    }
 }
 
 // combine_splits writes head blockIdx.x of row blockIdx.y to dst (rows, heads·head_dim).
 extern "C" __global__ void combine_splits(float *dst, float *partial, float *stats, const int *length, int ahead, int heads, int head_dim,
                                           int splits, int window, const float *sinks) {
-    Query q = {(int)blockIdx.y, (int)blockIdx.x, *length + ahead + (int)blockIdx.y + 1};
-    for (int d = threadIdx.x; d < head_dim; d += blockDim.x)
-        dst[((size_t)q.row * heads + q.head) * head_dim + d] = combined(partial, stats, q, d, heads, head_dim, splits, window, sinks);
+    const int row = blockIdx.y, head = blockIdx.x;
+    const Splits s = {partial, stats, row, *length + ahead + row + 1, heads, head_dim, splits, window, sinks};
+    for (int d = threadIdx.x; d < head_dim; d += blockDim.x) {
+        float one[1];
+        combine(one, s, head, d);
+        dst[((size_t)row * heads + head) * head_dim + d] = one[0];
+    }
 }
 EXPORT(combine_splits)
 
@@ -38,10 +87,9 @@ EXPORT(combine_splits)
 #define COMBINE_OPERAND(suffix, Operand)                                                                                                \
     extern "C" __global__ void combine_splits_##suffix(unsigned char *to, float *partial, float *stats, const int *length, int ahead,   \
                                                        int heads, int head_dim, int splits, int window, const float *sinks, int slabs) {\
-        int row = blockIdx.y, seen = *length + ahead + row + 1;                                                                         \
-        Operand().write(to, row, heads * head_dim, slabs, [=](int k) {                                                                  \
-            return combined(partial, stats, {row, k / head_dim, seen}, k % head_dim, heads, head_dim, splits, window, sinks);           \
-        });                                                                                                                             \
+        const int row = blockIdx.y;                                                                                                     \
+        const Splits s = {partial, stats, row, *length + ahead + row + 1, heads, head_dim, splits, window, sinks};                      \
+        Operand().write(to, row, heads * head_dim, slabs, s);                                                                           \
     }                                                                                                                                   \
     EXPORT(combine_splits_##suffix)
 FOR_EACH_OPERAND(COMBINE_OPERAND)

@@ -13,25 +13,46 @@ struct Heads {
     float eps;
 };
 
-// normalise is rms_norm_heads on one head; without w it does nothing.
-INLINE void normalise(float *head, const float *w, const Heads &h) {
-    if (!w) return;
-    float squares = 0;
-    for (int d = lane_id(); d < h.head_dim; d += warp_size) squares = fma_rn(head[d], head[d], squares);
-    float factor = divide_rn(1.0f, sqrt_rn(divide_rn(warp_sum(squares), (float)h.head_dim) + h.eps));
-    for (int d = lane_id(); d < h.head_dim; d += warp_size) head[d] = head[d] * factor * w[d];
-    __syncwarp();
+// A lane has the numbers l, l+32, … of a head, with l its number in the warp.
+constexpr int most_numbers = most_head_dim / warp_size, most_angles = most_numbers / 2;
+
+// each_number calls see(i, d) for number d of a head of n numbers, the lane's i-th.
+template <class See> INLINE void each_number(int n, const See &see) {
+    UNROLL for (int i = 0; i < most_numbers; i++)
+        if (lane_id() + warp_size * i < n) see(i, lane_id() + warp_size * i);
 }
 
-// rotate is rope on one head.
-INLINE void rotate(float *head, int position, const Heads &h) {
-    int half = h.dim / 2;
-    for (int i = lane_id(); i < half; i += warp_size) {
-        float cos = h.cos[(size_t)position * half + i], sin = h.sin[(size_t)position * half + i];
-        float *first = h.neox ? head + i : head + 2 * i, *second = h.neox ? head + i + half : head + 2 * i + 1;
+// norm_factor returns the factor of rms_norm_heads for a head.
+INLINE float norm_factor(const float (&x)[most_numbers], const Heads &h) {
+    float squares = 0;
+    each_number(h.head_dim, [&](int i, int) { squares = fma_rn(x[i], x[i], squares); });
+    return divide_rn(1.0f, sqrt_rn(divide_rn(warp_sum(squares), (float)h.head_dim) + h.eps));
+}
+
+// Angles are those of a lane's pairs of numbers at a position.
+struct Angles {
+    float cos[most_angles], sin[most_angles];
+    INLINE_MEMBER Angles() : cos{}, sin{} {}
+    INLINE_MEMBER Angles(int position, const Heads &h) {
+        const size_t row = (size_t)position * (h.dim / 2);
+        UNROLL for (int i = 0; i < most_angles; i++) {
+            bool exists = lane_id() + warp_size * i < h.dim / 2;
+            cos[i] = exists ? h.cos[row + lane_id() + warp_size * i] : 0.0f;
+            sin[i] = exists ? h.sin[row + lane_id() + warp_size * i] : 0.0f;
+        }
+    }
+};
+
+// rotate is rope on one head, which is in shared memory.
+INLINE void rotate(float *head, const Angles &angles, const Heads &h) {
+    const int half = h.dim / 2;
+    UNROLL for (int i = 0; i < most_angles; i++) {
+        const int pair = lane_id() + warp_size * i;
+        if (pair >= half) break;
+        float *first = h.neox ? head + pair : head + 2 * pair, *second = h.neox ? head + pair + half : head + 2 * pair + 1;
         float a = *first, b = *second;
-        *first = a * cos - b * sin;
-        *second = a * sin + b * cos;
+        *first = a * angles.cos[i] - b * angles.sin[i];
+        *second = a * angles.sin[i] + b * angles.cos[i];
     }
     __syncwarp();
 }
@@ -51,26 +72,39 @@ INLINE void store_value(float *values, int head, int position, int capacity, int
     store_key(values, head, position, capacity, head_dim, from);
 }
 
-// prepare takes one head per warp: first the heads of q, then of k, then of v, of row blockIdx.y.
+// prepare takes one head per warp: first the heads of q, then of k, then of v, of row blockIdx.y. It loads
+// everything before it computes, because each turn to memory takes as long as all its arithmetic.
 template <class T>
 INLINE void prepare(float *q, const float *k, const float *v, T *keys, T *values, const float *q_bias, const float *k_bias, const float *v_bias,
-                    const float *q_norm, const float *k_norm, int position, int capacity, const Heads &h) {
+                    const float *q_norm, const float *k_norm, const int *length, int ahead, int capacity, const Heads &h) {
     SHARED(float, rows, [warps * most_head_dim]);
     float *head = rows + warp_id() * most_head_dim;
     int i = blockIdx.x * warps + warp_id(), row = blockIdx.y;
     bool is_query = i < h.heads, is_key = !is_query && i < h.heads + h.kv_heads;
-    if (i >= h.heads + 2 * h.kv_heads || position >= capacity) return;
+    if (i >= h.heads + 2 * h.kv_heads) return;
     i -= is_query ? 0 : is_key ? h.heads : h.heads + h.kv_heads;
     const float *from = is_query ? q + ((size_t)row * h.heads + i) * h.head_dim : (is_key ? k : v) + ((size_t)row * h.kv_heads + i) * h.head_dim;
-    const float *bias = is_query ? q_bias : is_key ? k_bias : v_bias;
-    for (int d = lane_id(); d < h.head_dim; d += warp_size) head[d] = bias ? from[d] + bias[i * h.head_dim + d] : from[d];
-    __syncwarp();
-    if (is_query || is_key) {
-        normalise(head, is_query ? q_norm : k_norm, h);
-        rotate(head, position, h);
+    const float *bias = is_query ? q_bias : is_key ? k_bias : v_bias, *norm = is_query ? q_norm : is_key ? k_norm : nullptr;
+    const int position = *length + ahead + row;
+    float x[most_numbers], added[most_numbers], weights[most_numbers];
+    each_number(h.head_dim, [&](int n, int d) {
+        x[n] = from[d];
+        if (bias) added[n] = bias[i * h.head_dim + d];
+        if (norm) weights[n] = norm[d];
+    });
+    if (position >= capacity) return;
+    const bool rotated = is_query || is_key;
+    const Angles angles = rotated ? Angles(position, h) : Angles();
+    if (bias) each_number(h.head_dim, [&](int n, int) { x[n] += added[n]; });
+    if (norm) {
+        const float factor = norm_factor(x, h);
+        each_number(h.head_dim, [&](int n, int) { x[n] = x[n] * factor * weights[n]; });
     }
+    each_number(h.head_dim, [&](int n, int d) { head[d] = x[n]; });
+    __syncwarp();
+    if (rotated) rotate(head, angles, h);
     if (is_query)
-        for (int d = lane_id(); d < h.head_dim; d += warp_size) q[((size_t)row * h.heads + i) * h.head_dim + d] = head[d];
+        each_number(h.head_dim, [&](int, int d) { q[((size_t)row * h.heads + i) * h.head_dim + d] = head[d]; });
     else if (is_key)
         store_key(keys, i, position, capacity, h.head_dim, head);
     else
@@ -87,7 +121,7 @@ INLINE void prepare(float *q, const float *k, const float *v, T *keys, T *values
              const float *q_norm, const float *k_norm, const float *cos, const float *sin, const int *length, int ahead, int heads,       \
              int kv_heads, int head_dim, int dim, int neox, int capacity, float eps) {                                                    \
         Heads h = {cos, sin, heads, kv_heads, head_dim, dim, neox, eps};                                                                  \
-        prepare<T>(q, k, v, keys, values, q_bias, k_bias, v_bias, q_norm, k_norm, *length + ahead + (int)blockIdx.y, capacity, h);        \
+        prepare<T>(q, k, v, keys, values, q_bias, k_bias, v_bias, q_norm, k_norm, length, ahead, capacity, h);        \
     }                                                                                                                                     \
     EXPORT(name)
 PREPARE(prepare_heads_half, half_bits)

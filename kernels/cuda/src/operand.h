@@ -51,15 +51,23 @@ INLINE float inverse_root(float squares, int n, float eps) { return divide_rn(1.
 // swiglu_of is silu(gate)·up, silu(x) = x / (1 + e^−x).
 INLINE float swiglu_of(float gate, float up) { return divide_rn(gate, 1.0f + exp_rn(-gate)) * up; }
 
+// take sets `values` to the numbers from column k on of a row that has n. A Value that can compute several
+// neighbouring columns at once has a take of its own.
+template <int count, class Value> INLINE void take(float (&values)[count], const Value &value, int k, int n) {
+    UNROLL for (int i = 0; i < count; i++) values[i] = k + i < n ? value(k + i) : 0.0f;
+}
+
 // An Operand writes a row to `to`: columns 0 … k−1 are value(column), the rest of the last slab is
 // zeros. The threads of the blocks blockIdx.x = 0 … share the row. Blocks have whole warps.
 // write_part writes columns from … end−1, whole blocks of 32, of some rows; they are value(row, column).
 // The threads of one block share the work.
 struct Bfloat16Operand {
     template <class Value> INLINE_MEMBER void write(unsigned char *to, int row, int k, int slabs, const Value &value) {
-        for (int pair = blockIdx.x * blockDim.x + threadIdx.x; pair < slabs * (slab_columns / 2); pair += gridDim.x * blockDim.x)
-            round_pair<false>(to + FloatActivations<false>::pair_offset(row, pair, slabs),
-                2 * pair < k ? value(2 * pair) : 0.0f, 2 * pair + 1 < k ? value(2 * pair + 1) : 0.0f);
+        for (int pair = blockIdx.x * blockDim.x + threadIdx.x; pair < slabs * (slab_columns / 2); pair += gridDim.x * blockDim.x) {
+            float values[2];
+            take(values, value, 2 * pair, k);
+            round_pair<false>(to + FloatActivations<false>::pair_offset(row, pair, slabs), values[0], values[1]);
+        }
     }
     template <class Value> INLINE_MEMBER void write_part(unsigned char *to, int first, int rows, int from, int end, int slabs, const Value &value) {
         const int pairs = (end - from) / 2;
@@ -73,7 +81,7 @@ struct IntegerOperand {
     template <class Value> INLINE_MEMBER void write(unsigned char *to, int row, int k, int slabs, const Value &value) {
         for (int four = blockIdx.x * blockDim.x + threadIdx.x; four < slabs * (slab_columns / 4); four += gridDim.x * blockDim.x) {
             float values[4];
-            UNROLL for (int i = 0; i < 4; i++) values[i] = 4 * four + i < k ? value(4 * four + i) : 0.0f;
+            take(values, value, 4 * four, k);
             quantise_four(to, values, row, four, slabs);
         }
     }
