@@ -114,7 +114,7 @@ func tellLengths(in []gamma.Length) []event.Length {
 	return out
 }
 
-// Every hindsightEvery rounds, the best fixed gamma is computed, which takes some microseconds.
+// Every hindsightEvery rounds, the best fixed gamma is computed. Not in each round, to save time.
 const hindsightEvery = 8
 
 // hindsight is the last answer of Controller.Hindsight.

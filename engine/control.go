@@ -114,7 +114,7 @@ func (c *control) settings() config.Config {
 func (c *control) apply(round int) (config.Config, []event.SettingChanged) {
 	pending := c.waiting()
 	if round >= 0 && len(pending) == 0 {
-		return config.Config{}, nil // in nearly every round nothing waits, and a copy of the settings would take a fiftieth of a fast round
+		return config.Config{}, nil // in nearly every round nothing waits, and copying the settings takes time
 	}
 	before := c.inForce.Clone() // only this goroutine writes inForce
 	var taken []change

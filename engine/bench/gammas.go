@@ -129,7 +129,7 @@ func compareCell(ctx context.Context, open func(context.Context) (Opened, error)
 	return newCell(set.Name, temperature, o.Gammas, all), nil
 }
 
-// sessionRepeats is the most repeats in one session. Two sessions differ in speed by up to 1 %, because
+// sessionRepeats is the most repeats in one session. Two sessions differ a little in speed, because
 // their memory lies in different places. A comparison with more repeats therefore uses several
 // sessions, which are opened in varying order.
 const sessionRepeats = 50

@@ -9,7 +9,9 @@ import (
 )
 
 // maxPatternBytes is the largest size of all regular expressions of a form together. The parser of the
-// standard library cannot be interrupted, and takes up to 1.3 kB of memory and 10 µs for each byte.
+// standard library cannot be interrupted. The most that such a size was seen to cost is 5 s and 315 MB of
+// allocations, for one class of 10,900 times \pL without regard to case, on an Intel Xeon with AMX (family
+// 6), two virtual cores, beside other work.
 const maxPatternBytes = 32 << 10
 
 // Regex returns a constraint that is satisfied by texts which the regular expression matches as a

@@ -6,8 +6,7 @@ import (
 )
 
 // Thread is a goroutine locked to its OS thread. It runs the functions it is given, one after
-// another. Waking it takes tens of microseconds, so put many calls into one function, or submit
-// without waiting.
+// another. Waking it takes time, so put many calls into one function, or submit without waiting.
 type Thread struct {
 	work    chan task
 	stopped chan struct{}

@@ -28,7 +28,7 @@ type lostCores struct {
 }
 
 const (
-	// A window is longer than a turn of a program on a core, which is 3 to 8 ms on Linux.
+	// A window is longer than a turn of a program on a core, which is some milliseconds on Linux.
 	window = 20 * time.Millisecond
 	// A thread rests after badAtFirst bad windows in a row, or after badAgain if a thread has rested
 	// lately. The window after a rest may be bad without another program: the system may wake a thread

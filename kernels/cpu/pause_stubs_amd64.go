@@ -4,5 +4,5 @@
 
 package cpu
 
-// pause waits some ten nanoseconds and leaves the core's units to its other thread, if there is one.
+// pause waits a moment and leaves the core's units to its other thread, if there is one.
 func pause()

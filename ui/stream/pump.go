@@ -16,8 +16,8 @@ const longestInterval = time.Second / 8
 // drawingShare limits the part of the time in which frames are made: after a frame that took d to make,
 // the next is due d/drawingShare later, or longestInterval later if that is less. Bubble Tea takes once
 // or twice as long again to find out what has changed. Without the limit, the screen would cost an
-// engine that uses both of two cores more than 5 % (BenchmarkRealEngine). Keys do not wait for this:
-// their frames are drawn at once.
+// engine that uses both of two cores more than 5 % (BenchmarkRealEngine, AMD EPYC Zen 5). Keys do not wait
+// for this: their frames are drawn at once.
 const drawingShare = 1.0 / 128
 
 // Pump says when the next frame is due. It takes nothing out of the ring, so no event is lost if a

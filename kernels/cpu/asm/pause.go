@@ -8,7 +8,7 @@ func pause(c *build.Context) {
 	c.Function("pause")
 	c.Attributes(build.NOSPLIT)
 	c.SignatureExpr("func()")
-	c.Doc("pause waits some ten nanoseconds and leaves the core's units to its other thread, if there is one.")
+	c.Doc("pause waits a moment and leaves the core's units to its other thread, if there is one.")
 	c.PAUSE()
 	c.RET()
 }

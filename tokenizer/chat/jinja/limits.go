@@ -5,7 +5,8 @@ import (
 )
 
 // Limits of a template. Published templates have under 20 KiB and take at most a few thousand steps per
-// message. The limits are well above that, and end even the worst template within a second and 64 MiB.
+// message, far below the limits. The counts bound the memory of a rendering. The clock bounds its time: it
+// is read every 256 steps.
 const (
 	maxSourceBytes = 256 << 10
 	maxTokens      = 50_000
