@@ -123,7 +123,8 @@ func (b *Backend) ScratchBytes(buffers [][2]int, shape compute.CacheShape) int64
 		rows, cols := size[0], size[1]
 		rounded = max(rounded, roundedBytes(rows, cols))
 		after = max(after, roundedBytes(min(rows, cuda.MostBeforeEpilogue), cols))
-		drawn := weighingBytes(min(rows, compute.MostDrafts+1), cols) // distributions of sampled rounds
+		sampled := min(rows, compute.MostDrafts+1)
+		drawn := weighingBytes(sampled, cols) + cutBytes(sampled) // distributions of sampled rounds
 		choosing = max(choosing, int64(rows)*int64(8*ceilDivide(cols, sliceTokens)+4)+drawn+editingBytes(rows, cols))
 		most = max(most, rows)
 	}

@@ -156,17 +156,32 @@ func (l *logits) weigh(m int, f compute.Filters, filters, weights, sums driver.P
 	b.tape.append(findPeaks{rows.scores, rows.peaks, m, vocab})
 	cutsAt := driver.Pointer(0)
 	if cuts(f) {
-		if l.cuts == 0 {
-			var err error
-			if l.cuts, err = b.alloc("cuts of distributions", int64(8*l.x.rows)); err != nil {
-				return err
-			}
+		if err := l.openCuts(); err != nil {
+			return err
 		}
 		cutsAt = l.cuts
-		b.tape.append(cut{rows, cutsAt})
+		bins := fillBins{rows, cutsAt + driver.Pointer(8*l.x.rows)}
+		b.tape.append(bins, cut{bins, cutsAt})
 	}
 	b.tape.append(weigh{rows, cutsAt, weights, sums})
 	return nil
+}
+
+// cutBytes is the memory of cuts with rows rows.
+func cutBytes(rows int) int64 { return int64(rows) * (8 + cuda.CutBytes) }
+
+// openCuts reserves memory for cuts and for what finds them, once per buffer.
+func (l *logits) openCuts() error {
+	if l.cuts != 0 {
+		return nil
+	}
+	b, bytes := l.owner, cutBytes(l.x.rows)
+	memory, err := b.alloc("cuts of distributions", bytes)
+	if err != nil {
+		return err
+	}
+	l.cuts = memory
+	return b.note(b.device.Do(func() error { return b.device.Fill(b.stream, memory, 0, bytes) }))
 }
 
 // Draw appends to the tape the draw of draft token at, counted from 1. The token's distribution stays

@@ -18,7 +18,7 @@ type logits struct {
 
 	peaks driver.Pointer // (MaxRows, slices): the best score of each slice, sliceTokens scores
 	best  driver.Pointer // (MaxRows) int32: the best id of each row
-	cuts  driver.Pointer // (MaxRows) keys of 8 bytes; 0 until top-k or top-p is used
+	cuts  driver.Pointer // (MaxRows) keys of 8 bytes, and cuda.CutBytes for each row; 0 until top-k or top-p is used
 	p     weighing       // the target's distributions, (MaxRows, vocab); empty until a round is sampled
 	from  int            // host has the rows from … rows−1
 	host  []float32      // (MaxRows, vocab)

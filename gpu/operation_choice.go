@@ -55,16 +55,31 @@ type scoreRows struct {
 	rows, vocab   int
 }
 
-// cut finds for each row the lowest score that top-k and top-p leave.
-type cut struct {
+// fillBins counts or weighs the scores of each row by bins.
+type fillBins struct {
 	scoreRows
+	found driver.Pointer // cuda.CutBytes for each row, all 0
+}
+
+func (o fillBins) launch() launch {
+	return launchOf("bin_rows", sliceEach(256, o.scoreRows), address(o.scores), address(o.peaks), address(o.filters),
+		address(o.found), whole(o.vocab))
+}
+
+// cut finds for each row the lowest score that top-k and top-p leave. fillBins comes before.
+type cut struct {
+	fillBins
 	cuts driver.Pointer // (rows) keys of 8 bytes
 }
 
 func (o cut) launch() launch {
-	return launchOf("cut_rows", driver.Shape{Grid: [3]int{o.rows},
-		Block: [3]int{min(1024, max(64, slicesOf(o.vocab)*32))}},
-		address(o.scores), address(o.peaks), address(o.filters), address(o.cuts), whole(o.vocab))
+	return launchOf("cut_rows", sliceEach(512, o.scoreRows), address(o.scores), address(o.peaks), address(o.filters),
+		address(o.found), address(o.cuts), whole(o.vocab))
+}
+
+// sliceEach is the shape with a block for each slice of each row.
+func sliceEach(threads int, o scoreRows) driver.Shape {
+	return driver.Shape{Grid: [3]int{slicesOf(o.vocab), o.rows}, Block: [3]int{threads}}
 }
 
 // weigh turns scores into weights.

@@ -196,10 +196,14 @@ func benchmarkCut(b *testing.B, f ref.Filters) {
 		b.Run(name, func(b *testing.B) {
 			withSampler(b, rows, vocabOf152k(), func(s *sampler) {
 				first, peaks := s.peaks(rows)
-				cuts := get(s.Alloc(int64(8 * rows)))
-				s.report(b, first, s.launch("nucleus", "cut_rows", Shape{Grid: [3]int{rows}, Block: [3]int{scaled(1024, 256)}},
-					Address(s.scores), Address(peaks), Address(put(s.Device, s.stream,
-						[]ref.Filters{f})), Address(cuts), Int(int32(s.vocab))))
+				cuts, found := get(s.Alloc(int64(8*rows))), put(s.Device, s.stream, make([]byte, rows*cuda.CutBytes))
+				filters := put(s.Device, s.stream, []ref.Filters{f})
+				grid := [3]int{ref.Slices(s.vocab), rows}
+				s.report(b, first,
+					s.launch("nucleus", "bin_rows", Shape{Grid: grid, Block: [3]int{256}},
+						Address(s.scores), Address(peaks), Address(filters), Address(found), Int(int32(s.vocab))),
+					s.launch("nucleus", "cut_rows", Shape{Grid: grid, Block: [3]int{512}},
+						Address(s.scores), Address(peaks), Address(filters), Address(found), Address(cuts), Int(int32(s.vocab))))
 			})
 		})
 	}

@@ -5,6 +5,10 @@ import "math"
 // NoToken is the next token of a row whose scores were not finite.
 const NoToken = -1
 
+// CutBytes is the memory for a row that bin_rows and cut_rows share (Found in src/nucleus.cu): 1024 amounts,
+// 2048 candidates and two counters. All of it is 0 before and after them.
+const CutBytes = 8*1024 + 8*2048 + 2*4
+
 // Greedy decodes the words of accept_greedy: the draft's ids, and how many of them are accepted. next is
 // the token that follows the accepted ones, or NoToken if the target's row was not finite.
 func Greedy(words []uint32) (draft []int32, accepted int, next int32) {

@@ -4,8 +4,7 @@ import "slices"
 
 // CutRow returns the smallest key (KeyOf) that top-k and then top-p keep in a row. It returns 0 if
 // neither filter is on, and for a row that Argmax refuses. Masses are weights in units of 2^-40. Top-p
-// keeps, of the k best tokens, the fewest that together have TopP times the mass of all k. It skips
-// tokens so light that even a whole row of them would weigh no more than the mass that may be dropped.
+// keeps, of the k best tokens, the fewest that together have TopP times the mass of all k.
 func CutRow(scores []float32, f Filters) uint64 {
 	best, ok := Argmax(scores)
 	if !ok {
@@ -31,13 +30,9 @@ func CutRow(scores []float32, f Filters) uint64 {
 		masses[i] = Mass(Exp((score-scores[best])/f.FilterTemperature), 40)
 		all += masses[i]
 	}
-	wanted := shareOf(f.TopP, all)
-	negligible, sum := (all-wanted)/uint64(len(scores)), uint64(0)
+	wanted, sum := max(shareOf(f.TopP, all), 1), uint64(0)
 	for i, key := range keys {
-		if masses[i] <= negligible {
-			continue
-		}
-		if sum += masses[i]; sum >= max(wanted, 1) {
+		if sum += masses[i]; sum >= wanted {
 			return key
 		}
 	}

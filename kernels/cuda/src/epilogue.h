@@ -2,6 +2,7 @@
 // launch of its own. Each finished block raises a counter; the last one does what a separate kernel would
 // do, with the same bits. No block waits for another, so blocks need not run at the same time.
 #pragma once
+#include "arrival.h"
 #include "operand.h"
 
 enum : int { no_epilogue, swiglu_epilogue, norm_epilogue };
@@ -18,20 +19,6 @@ struct Epilogue {
     float eps;
     int threads;  // the squares are summed as by rms_norm with this number of threads, see norm.cu
 };
-
-// last_to_arrive tells all threads of a block whether it is the last of `blocks` blocks to call this with
-// the same counter. The last one sees everything that the others wrote before. before is shared memory.
-INLINE bool last_to_arrive(unsigned *arrived, int blocks, float *before) {
-    __syncthreads();  // all of the block has written
-    if (threadIdx.x == 0) {
-        __threadfence();
-        unsigned others = atomicInc(arrived, (unsigned)blocks - 1);  // the last block resets it to 0
-        __threadfence();
-        *before = bits_float(others);
-    }
-    __syncthreads();
-    return float_bits(*before) + 1 == (unsigned)blocks;
-}
 
 // OperandOf is the operand for a form of activations. Half precision has none, because a row is scaled as
 // a whole, by its largest number.

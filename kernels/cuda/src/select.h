@@ -1,17 +1,91 @@
-// The k best keys of a row, without sorting it.
+// Which of the best tokens of a row together reach an amount, without sorting the row.
 #pragma once
-#include "rank.h"
+#include "draw.h"
 
-// each_key calls see with every key of a row, also with 0; the threads of the block share the row.
-// tokens has count() keys; the first vocab of them are made from scores.
-template <class Tokens, class See> INLINE void each_key(const Tokens &tokens, const See &see) {
-    int j = threadIdx.x, step = blockDim.x;
-    for (; j + (ahead - 1) * step < tokens.vocab; j += ahead * step) {
-        float score[ahead];
-        UNROLL for (int i = 0; i < ahead; i++) score[i] = tokens.scores[j + i * step];
-        UNROLL for (int i = 0; i < ahead; i++) see(tokens.key(j + i * step, score[i]));
+constexpr int most_bins = 1024;
+
+// Amount is a sum in shared memory: of 64 bits, because multiprocessors add only 32 bits at a time.
+struct __align__(8) Amount {
+    unsigned low, high;
+    INLINE_MEMBER u64 value() const { return (u64)high << 32 | low; }
+    INLINE_MEMBER void set(u64 v) { low = (unsigned)v, high = (unsigned)(v >> 32); }
+    // add can be called by all threads of a block at the same time.
+    INLINE_MEMBER void add(u64 v) {
+        unsigned part = (unsigned)v, before = atomicAdd(&low, part);
+        unsigned upper = (unsigned)(v >> 32) + (before + part < part);
+        if (upper) atomicAdd(&high, upper);
     }
-    for (; j < tokens.count(); j += step) see(tokens.key(j));
+};
+
+// Goal is what amounts have to reach: a share of their sum, at least 1, or with a share of 1 a fixed amount.
+struct Goal {
+    float share;
+    u64 amount;
+    INLINE_MEMBER u64 of(u64 sum) const {
+        if (share >= 1.0f) return amount;
+        u64 part = share_of(share, sum);
+        return part ? part : 1;
+    }
+};
+
+// Reached is the first place at which amounts, added from place 0 on, reach a goal.
+struct Reached {
+    int at;
+    u64 rest;  // what the amounts before this place lack of the goal
+};
+
+// reach finds the place in n amounts, whose sum reaches the goal. One warp calls it. A lane adds a run of
+// amounts; then the lanes share the run in which the place is.
+INLINE Reached reach(const Amount *amounts, int n, Goal goal) {
+    int run = (n + warp_size - 1) / warp_size, first = lane_id() * run;
+    u64 own = 0;
+    int skew = lane_id() % run;  // so that each lane reads another bank
+    for (int i = 0; i < run; i++) {
+        if (first + skew < n) own += amounts[first + skew].value();
+        skew = skew + 1 < run ? skew + 1 : 0;
+    }
+    u64 upto = running_sum(own), wanted = goal.of(lane_value(upto, warp_size - 1));
+    int lane = lowest_bit(__ballot_sync(full_warp, upto >= wanted));
+    u64 before = lane_value(upto - own, lane);
+    for (int from = lane * run; from < n; from += warp_size) {
+        own = from + lane_id() < n ? amounts[from + lane_id()].value() : 0;
+        upto = before + running_sum(own);
+        unsigned past = __ballot_sync(full_warp, upto >= wanted);
+        if (past) {
+            lane = lowest_bit(past);
+            return {from + lane, wanted - lane_value(upto - own, lane)};
+        }
+        before = lane_value(upto, warp_size - 1);
+    }
+    return {n - 1, 0};
+}
+
+// block_reach is reach, called by a whole block. place is shared memory.
+INLINE Reached block_reach(const Amount *amounts, int n, Goal goal, Reached *place) {
+    __syncthreads();  // the amounts are written
+    if (warp_id() == 0) {
+        Reached found = reach(amounts, n, goal);
+        if (lane_id() == 0) *place = found;
+    }
+    __syncthreads();
+    return *place;
+}
+
+// each_score calls see with the score and the id of the tokens first … end−1, which the threads of a block
+// share.
+template <class See> INLINE void each_score(const float *scores, int first, int end, const See &see) {
+    constexpr int reads = 4;  // before the first score is used
+    for (int j = first + (int)threadIdx.x; j < end; j += reads * (int)blockDim.x) {
+        float score[reads];
+        UNROLL for (int i = 0; i < reads; i++) {
+            int id = j + i * (int)blockDim.x;
+            score[i] = id < end ? scores[id] : 0.0f;
+        }
+        UNROLL for (int i = 0; i < reads; i++) {
+            int id = j + i * (int)blockDim.x;
+            if (id < end) see(score[i], id);
+        }
+    }
 }
 
 // sort_keys sorts n keys in shared memory, the largest first; n is a power of two. (Batcher, Sorting
@@ -21,7 +95,7 @@ INLINE void sort_keys(u64 *keys, int n) {
         for (int stride = size / 2; stride > 0; stride /= 2) {
             __syncthreads();
             for (int i = threadIdx.x; i < n / 2; i += blockDim.x) {
-                int a = i / stride * stride * 2 + i % stride, b = a + stride;
+                int a = 2 * i - (i & (stride - 1)), b = a + stride;
                 u64 x = keys[a], y = keys[b];
                 if ((x < y) == ((a & size) == 0)) {
                     keys[a] = y;
@@ -32,109 +106,26 @@ INLINE void sort_keys(u64 *keys, int n) {
     __syncthreads();
 }
 
-// floor_key returns a key that at least k tokens reach, and usually few more. Each thread finds the best
-// key of its tokens; the result is the k-th best of these. With fewer than k threads it is 1, which all
-// tokens reach. Later steps then skip most tokens, and contend less for the bins of a histogram. keys is
-// shared, 1024 long. The whole block calls it.
-template <class Tokens> INLINE u64 floor_key(const Tokens &tokens, int k, u64 *keys) {
-    if (k > (int)blockDim.x) return 1;
-    int n = warp_size;
-    while (n < (int)blockDim.x) n *= 2;
-    for (int i = threadIdx.x; i < n; i += blockDim.x) keys[i] = 0;
-    __syncthreads();
-    u64 most = 0;
-    each_key(tokens, [&](u64 key) { most = key > most ? key : most; });
-    keys[threadIdx.x] = most;
-    sort_keys(keys, n);
-    u64 floor = keys[k - 1];
-    __syncthreads();  // before the keys are written again
-    return floor ? floor : 1;
-}
-
-// Radix select: finds the smallest of the best keys digit by digit, the highest digit first.
-
-constexpr int most_bins = 2048;
-
-// A key has six digits: three of the score, three of the id.
-INLINE int digit_shift(int d) { return d == 0 ? 53 : d == 1 ? 42 : d == 2 ? 32 : d == 3 ? 21 : d == 4 ? 10 : 0; }
-INLINE int digit_bits(int d) { return d == 2 || d == 5 ? 10 : 11; }
-
-// Choice is the bin at which the amounts, added from the highest bin down, reach the wanted amount.
-template <class Amount> struct Choice {
-    int bin;
-    Amount wanted;  // what the higher bins lack of the wanted amount
-};
-
-// choose_bin finds the bin. One warp calls it. wanted is above 0 and at most the sum of all
-// amounts. Each lane has a run of bins, lane 0 the highest.
-template <class Amount> INLINE void choose_bin(const Amount *amounts, int bins, Amount wanted, Choice<Amount> *out) {
-    int run = bins / warp_size, top = bins - 1 - lane_id() * run;
-    u64 own = 0;
-    for (int i = 0; i < run; i++) own += amounts[top - (i + lane_id()) % run];  // each lane reads another bank
-    u64 upto = own;
-    for (int o = 1; o < warp_size; o *= 2) {
-        u64 below = __shfl_up_sync(full_warp, upto, o);
-        if (lane_id() >= o) upto += below;
-    }
-    u64 before = upto - own;
-    if (before >= wanted || upto < wanted) return;
-    for (int i = 0; i < run; i++) {
-        u64 next = before + amounts[top - i];
-        if (next >= wanted) {
-            *out = {top - i, (Amount)(wanted - before)};
-            return;
-        }
-        before = next;
-    }
-}
-
-// smallest_key returns the smallest key with the prefix that is at least floor and has an amount above 0.
-// least is shared. The whole block calls it.
-template <class Tokens, class Measure>
-INLINE u64 smallest_key(const Tokens &tokens, const Measure &amount, u64 floor, u64 prefix, int shift, u64 *least) {
-    if (threadIdx.x == 0) *least = 0;
-    __syncthreads();
-    each_key(tokens, [&](u64 key) {
-        if (key >= floor && key >> shift == prefix && amount(key) != 0) atomicMax(least, ~key);
-    });
-    __syncthreads();
-    return ~*least;
-}
-
-// select_key finds the fewest best tokens whose amounts reach wanted, and returns the smallest of
-// their keys. wanted is above 0 and at most the sum of all amounts. Tokens with a key below floor
-// or an amount of 0 do not count. The whole block calls it. amounts and counts are shared memory,
-// most_bins long; one array serves as both if every amount is 1. choice and least are shared, too.
-template <class Amount, class Tokens, class Measure>
-INLINE u64 select_key(const Tokens &tokens, const Measure &amount, u64 floor, Amount wanted, Amount *amounts, unsigned *counts,
-                      Choice<Amount> *choice, u64 *least) {
-    bool counting = (void *)amounts == (void *)counts;
+// select_key finds the fewest best tokens of a row whose amounts reach a goal, and returns the smallest of
+// their keys. It finds the key digit by digit, the highest digit first. Tokens with a key below floor do not
+// count. One block calls it, and reads the row once for each digit. amounts (most_bins) and place are shared
+// memory.
+template <class Measure>
+INLINE u64 select_key(const float *scores, int vocab, const Measure &amount, u64 floor, Goal goal, Amount *amounts, Reached *place) {
+    constexpr int digits = 7, most_width = 10;
     u64 prefix = 0;
-    for (int d = 0; d < 6; d++) {
-        int shift = digit_shift(d), width = digit_bits(d), bins = 1 << width;
-        for (int b = threadIdx.x; b < bins; b += blockDim.x) amounts[b] = counts[b] = 0;
+    for (int d = 0; d < digits; d++) {
+        int shift = d + 1 < digits ? 64 - (d + 1) * most_width : 0, width = d + 1 < digits ? most_width : 4, bins = 1 << width;
+        for (int b = threadIdx.x; b < bins; b += blockDim.x) amounts[b].set(0);
         __syncthreads();
-        each_key(tokens, [&](u64 key) {
-            if (key < floor || (d > 0 && key >> (shift + width) != prefix)) return;
-            Amount mass = amount(key);
-            if (mass == 0) return;
-            int bin = (int)(key >> shift) & (bins - 1);
-            atomicAdd(&amounts[bin], mass);
-            if (!counting) atomicAdd(&counts[bin], 1u);
+        each_score(scores, 0, vocab, [&](float score, int id) {
+            u64 key = key_of(score, id), upto = key >> shift;
+            if (key >= floor && (d == 0 || upto >> width == prefix)) amounts[~upto & (bins - 1)].add(amount(score));
         });
-        __syncthreads();
-        if (warp_id() == 0) choose_bin(amounts, bins, wanted, choice);
-        __syncthreads();
-        prefix = prefix << width | (unsigned)choice->bin;
-        wanted = choice->wanted;
-        bool all = counting ? amounts[choice->bin] == wanted : counts[choice->bin] == 1;
-        __syncthreads();  // before the bins are cleared
-        if (all) return smallest_key(tokens, amount, floor, prefix, shift, least);
+        Reached found = block_reach(amounts, bins, goal, place);
+        __syncthreads();  // before the amounts are cleared
+        prefix = prefix << width | (unsigned)(bins - 1 - found.at);
+        goal = {1.0f, found.rest};
     }
     return prefix;
 }
-
-// One is the amount that counts tokens.
-struct One {
-    INLINE_MEMBER unsigned operator()(u64) const { return 1; }
-};

@@ -30,7 +30,7 @@ func newLanguage(t *testing.T, w *gate.World, target, draft ref.Filters) languag
 	rows := func(scores func(position int, before int32) []float32, f ref.Filters) []ref.WeightRow {
 		all := concat((lawDrafts+1)*lawVocab,
 			func(i int) []float32 { return scores(i/lawVocab, int32(i%lawVocab)) })
-		cuts := cutRows(load(t, "nucleus"), 32, all, lawVocab, f)
+		cuts := cutRows(t, load(t, "nucleus"), 32, all, lawVocab, f)
 		weights, sums := softmax(t, load, all, lawVocab, cuts, f)
 		list := make([]ref.WeightRow, len(sums))
 		for i := range list {

@@ -1,0 +1,18 @@
+// What the last of several blocks does after all of them. Each finished block raises a counter. No block
+// waits for another, so blocks need not run at the same time.
+#pragma once
+#include "gpu.h"
+
+// last_to_arrive tells all threads of a block whether it is the last of `blocks` blocks to call this with
+// the same counter. The last one sees everything that the others wrote before. before is shared memory.
+INLINE bool last_to_arrive(unsigned *arrived, int blocks, float *before) {
+    __syncthreads();  // all of the block has written
+    if (threadIdx.x == 0) {
+        __threadfence();
+        unsigned others = atomicInc(arrived, (unsigned)blocks - 1);  // the last block resets it to 0
+        __threadfence();
+        *before = bits_float(others);
+    }
+    __syncthreads();
+    return float_bits(*before) + 1 == (unsigned)blocks;
+}
