@@ -5,7 +5,7 @@ usage: python asked.py --data DATA --model TARGET.pt --count N [--temperature 0]
 
 The result is DATA/NAME.npz, a stream like those of prepare.py, with chats of one question each. All chats begin with the same tokens, so a
 batch needs no padding. There are few public dialogues; this asks what they ask in many other words. If the target makes up a question that
-the pair is measured with, the question is left out.
+the pair is measured with, its chat is left out.
 """
 import argparse
 import json

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Endless procedural chats that teach skills instead of facts.
+"""Chats made by rule, as many as wanted, that teach skills more than facts.
 
 Counting, copying, remembering what was told, answering follow-up questions, small facts
 and sums, and saying honestly what the model does not know. Every answer has one canonical
@@ -24,7 +24,7 @@ from drill.refusals import refusals
 from drill.speech import Chat
 from drill.visitors import visitors
 
-# skill: share of the chats
+# skill: how often it is drawn, in proportion to the others
 SHARES: dict[Callable[[random.Random], Chat], float] = {
     copying: 0.32, context: 0.2, followups: 0.16, facts: 0.09, refusals: 0.08, counting: 0.05, arithmetic: 0.1, visitors: 0.05,
 }

@@ -49,7 +49,7 @@ class Eagle(nn.Module):
         for name, p in self.named_parameters():
             if p.dim() == 2:
                 nn.init.normal_(p, std=0.002 if name in ("wo.weight", "down.weight") else 0.02)
-        with torch.no_grad():  # at first it passes a tenth of the state on: scores near 0 are unlearned fast if they are wrong
+        with torch.no_grad():  # at first it passes on a tenth of the state: that gives scores near 0, and wrong ones are unlearned fast
             self.fc.weight[:, s.dim :] += 0.1 * torch.eye(s.dim)
 
     def pairs(self, embedded: torch.Tensor, states: torch.Tensor, keys: list[torch.Tensor], values: list[torch.Tensor]) -> torch.Tensor:

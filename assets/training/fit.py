@@ -1,9 +1,9 @@
-"""Fits the last matrix of each new part of a hybrid by least squares, so that the part adds what the teacher adds in its place. It takes a
-few seconds and no gradient, and comes before any training.
+"""Fits the last matrix of each new part of a hybrid by least squares, so that the part adds what the teacher adds in its place. It
+needs no gradient, and comes before any training.
 
-Of a delta net, the output matrix is fitted. Of a mixture, the matrices that write to the residual stream. Of the layer of MTP, first join,
-which makes one state of embedding and state: it is fitted to what the teacher's last layer reads. Then the output matrices of the layer's
-attention and feed-forward part.
+Of a delta net, the output matrix is fitted. Of a mixture, the matrices that write to the residual stream. Of the layer of MTP, join is
+fitted first, the matrix that makes one vector of an embedding and a state: to what the teacher's last layer reads. The output matrices of
+the layer's attention and feed-forward part follow.
 """
 from typing import Iterable, Iterator
 

@@ -33,8 +33,8 @@ def taken(new: Dense, old: Block | Dense, units: torch.Tensor, factor: float) ->
 
 def feed(new: Dense | Mixture, old: Block | Dense) -> None:
     """Divides the hidden units of a dense network among the parts of new. In a mixture, the units with the largest weights become the expert
-    that all tokens use, and the next ones the other experts. At first this expert counts half, and so do the two that a token uses; so the
-    output matrices are doubled."""
+    that all tokens use, and the next ones the other experts. At first the expert for all counts half. Of the two others that a token uses,
+    each counts half on average. So the output matrices are doubled."""
     heavy = old.gate.weight.norm(dim=1) * old.up.weight.norm(dim=1) * old.down.weight.norm(dim=0)
     order = heavy.argsort(descending=True)
     if isinstance(new, Dense):
@@ -54,7 +54,7 @@ def layer(new: Layer, old: Block) -> None:
 
 @torch.no_grad()
 def grown(old: LM, s: Shape) -> Hybrid:
-    """Returns a hybrid that begins as old. Widths must agree. All experts of a mixture together may have as many hidden units as old has."""
+    """Returns a hybrid that begins as old. Widths must agree. All experts of a mixture together may have at most as many hidden units as old has."""
     model = Hybrid(s)
     model.emb.weight.copy_(old.emb.weight)
     model.norm.weight.copy_(old.norm.weight)

@@ -16,7 +16,7 @@ from vocabulary import SPECIAL, Vocabulary
 
 TYPES = {"f32": GGMLQuantizationType.F32, "f16": GGMLQuantizationType.F16, "q8_0": GGMLQuantizationType.Q8_0}
 FILE_TYPE = {"f32": 0, "f16": 1, "q8_0": 7}
-EXACT = ("ffn_gate_inp", "ssm_conv1d", "ssm_alpha", "ssm_beta")  # never quantised: they are small, and errors in them matter much
+EXACT = ("ffn_gate_inp", "ssm_conv1d", "ssm_alpha", "ssm_beta")  # always F32, as vectors are: these matrices are small, and errors in them matter much
 
 
 def metadata(out: GGUFWriter, model: Hybrid, v: Vocabulary, name: str, kind: str, context: int) -> None:

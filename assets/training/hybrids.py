@@ -4,7 +4,7 @@ usage: python hybrids.py --kind hybrid|mixture --teacher TARGET.pt --data DATA -
 
 The model begins as the teacher (grow.py, fit.py), and keeps the teacher's embedding. Its loss is the sum of three parts: the divergence of
 its scores from the teacher's, the distance of its states after each layer from the teacher's, and both of these for each draft step of the
-layer of MTP, which learns from the model itself.
+layer of MTP, which learns from the model itself. A mixture has a fourth part: how unevenly it chooses experts.
 """
 import argparse
 import time
@@ -98,7 +98,7 @@ def agreements(model: Hybrid, teacher: LM, x: torch.Tensor, weight: torch.Tensor
 class Apart:
     """The loss of parts that learn apart from each other. Each new part reads the teacher's states and learns to add what the teacher adds in its
     place (new_parts); the head learns to guess the next state. No gradient passes through another layer, and the teacher reads a batch only
-    once. So this is many times cheaper than loss_of, and comes before it."""
+    once. So a step costs less than one of loss_of. It comes before that."""
 
     def __init__(self, model: Hybrid, teacher: LM, streams: Streams, rows: int, count: int):
         self.model, self.teacher, self.streams, self.rows, self.count = model, teacher, streams, rows, count

@@ -2,7 +2,7 @@
 
 A block of lines is one lesson: `id:`, then either `q:` lines (ways to ask) and `a:` lines (answers), or a chat in `user:` and
 `assistant:` lines. A block with the id of another lesson adds to it. Blocks are separated by blank lines,
-and `#` begins a comment. {key:…}, {flag:…} and so on stand for what text/placeholders.json says. That file is generated from the program
+a line that begins with `#` is a comment. {key:…}, {flag:…} and so on stand for what text/placeholders.json says. That file is generated from the program
 itself, so that no wrong key is taught. The escapes are \\n, \\t and \\\\.
 """
 import json

@@ -20,7 +20,7 @@ class Medusa(nn.Module):
         self.target = [target]  # in a list, so that torch does not count its weights as those of the heads
         self.turn = nn.Linear(target.shape.dim, target.shape.dim, bias=False)
         nn.init.eye_(self.turn.weight)
-        self.turn.weight.data *= 0.1  # small, because scores near 0 are unlearned fast
+        self.turn.weight.data *= 0.1  # small, for scores near 0: wrong ones are unlearned fast
         self.linear = nn.ModuleList([nn.Linear(target.shape.dim, target.shape.dim) for _ in range(HEADS)])
         for linear in self.linear:
             nn.init.zeros_(linear.weight)

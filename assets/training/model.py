@@ -23,7 +23,7 @@ class Shape:
 
 
 TARGET = Shape(dim=256, layers=8, heads=4, kv=2, hd=64, ffn=1024)
-DRAFT = Shape(dim=128, layers=2, heads=2, kv=1, hd=64, ffn=384)  # fits into a level-2 cache of 1 MiB, with keys and values of 4 bytes
+DRAFT = Shape(dim=128, layers=2, heads=2, kv=1, hd=64, ffn=384)  # its weights in Q8_0 fit into a level-2 cache of 1 MiB
 SMOKE = Shape(dim=64, layers=2, heads=2, kv=1, hd=32, ffn=128)
 
 

@@ -52,8 +52,8 @@ def split_public(folder: Path, most: int, rng: random.Random, before: dict[str, 
 
 
 def split_lessons(taught: list[lessons.Lesson], variants: int, rng: random.Random, before: list[Chat]) -> tuple[list[Chat], list[Chat]]:
-    """Leaves out one in twenty of the questions, also with other case and punctuation. A chat has one to three questions, so that the model
-    learns to answer in the middle of a chat, too."""
+    """Leaves out one in twenty of the questions, also with other case and punctuation. A chat has one to three of the lessons, so that
+    the model learns to answer in the middle of a chat, too."""
     asked = {lessons.normal(q) for l in taught for q in l.questions}
     left_out = questions(before) or set(rng.sample(sorted(asked), int(len(asked) * HELD_OUT)))
     held = [[("user", q), ("assistant", l.answers[0])] for l in taught for q in l.questions if lessons.normal(q) in left_out]
@@ -148,7 +148,7 @@ def main() -> None:
     train["drills"], held["drills"] = split_drills(chosen.drills, chosen.seed, said, before["drills"])
 
     copying = random.Random(chosen.seed + 2)
-    # The drills have copying in them already. It takes the most practice, so there is a source more of it.
+    # The drills have copying in them already. It takes the most practice, so it has a source of its own as well.
     train["copying"] = [drills.copying(copying, said) for _ in range(chosen.drills // 4)]
     first = random.Random(chosen.seed + 3)
     train["visitors"] = [drills.visitors(first) for _ in range(chosen.drills // 4)]

@@ -90,7 +90,7 @@ class Vocabulary:
 
 
 def learn(texts: Iterable[str]) -> Vocabulary:
-    """Merges the most frequent pair of tokens again and again, until the vocabulary has SIZE tokens."""
+    """Merges the most frequent pair of tokens again and again, until the vocabulary has SIZE tokens or no pair occurs twice."""
     counts = collections.Counter(w for t in texts for w in SPLIT.findall(t))
     counts.update({w: 1000 for w in ("user", "assistant", "system", "\n")})
     words, weight = [[LETTER[b] for b in w.encode()] for w in counts], list(counts.values())

@@ -50,7 +50,7 @@ def ask(rng: random.Random, fact: Fact) -> str:
 
 
 def asked_back(rng: random.Random, fact: Fact, value: str) -> Chat:
-    """The user asks for the fact. The answer is the value, which the user told last."""
+    """The user asks for the fact. The answer is the value that the user told last."""
     return exchange(ask(rng, fact), first_upper(fact.told.format(v=value)))
 
 

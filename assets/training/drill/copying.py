@@ -155,7 +155,7 @@ def text_to_copy(rng: random.Random, spoken: tuple[str, ...] = ()) -> str:
         text = _random_words(rng, spoken)
     else:
         text = _disturbed(rng, sentence(rng), spoken)
-    return " ".join(text.split()[:12])  # names of cities can have two words, so a text can have more than twelve
+    return " ".join(text.split()[:12])  # it may have more than twelve: a city may have two words
 
 
 def _several_times(rng: random.Random) -> Chat:
@@ -166,7 +166,7 @@ def _several_times(rng: random.Random) -> Chat:
 
 
 def copying(rng: random.Random, spoken: tuple[str, ...] = ()) -> Chat:
-    """One request to copy, sometimes with a second one that builds on it."""
+    """One request to copy, sometimes followed by up to three more: for the same text again, or for another."""
     if rng.random() < 0.04:
         return _several_times(rng)
     text = text_to_copy(rng, spoken)

@@ -47,7 +47,7 @@ _COUNTRY_NEXT = {
 
 
 def countries(rng: random.Random) -> Chat:
-    """A country, then its capital, language or money; then another country."""
+    """One to three questions about a country: its capital, continent, language or money. Then the last of them for other countries."""
     country = rng.choice(list(t.COUNTRIES))
     chat: Chat = []
     for kind in rng.sample(list(_COUNTRY_FIRST), rng.randint(1, 3)):
@@ -85,7 +85,7 @@ _ANIMAL_ANSWER = {"sound": sound_answer, "young": young_answer, "legs": legs_ans
 
 
 def animals(rng: random.Random) -> Chat:
-    """An animal, then its young, its legs, its sound, its home; then another animal."""
+    """One to three questions about an animal: its sound, young, legs or home. Then the last of them for other animals."""
     known = [a for a in t.ANIMALS if t.ANIMALS[a][0]]
     animal, kind = rng.choice(known), rng.choice(list(_ANIMAL_FIRST))
     chat = exchange(wording(rng, _ANIMAL_FIRST[kind], x=article(animal)), _ANIMAL_ANSWER[kind](animal))

@@ -7,7 +7,8 @@ from .speech import Chat, chosen, exchange, wording
 from .tables import CITIES, COLOUR_NAMES, FOODS, NAMES, OBJECTS, PLACES
 from .words import NOUNS
 
-# (statements, questions, answer); {a} and {b} are names, {t} a thing, {u} another, {p} a place, {c} a colour, {o} a city
+# (statements, questions, answer); {a} and {b} are names, {t} and {u} things, {p} a place, {c} and {d} colours, {o} and {q} cities, {f}
+# and {g} foods
 _PUZZLES: tuple[tuple[str, str, str], ...] = (
     ("the {t} is in the {p} | you can find the {t} in the {p} | in the {p} there is the {t} | i left the {t} in the {p}",
      "where is the {t} | where can i find the {t} | in which place is the {t} | i need the {t}. where is it? | "

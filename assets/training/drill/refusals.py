@@ -195,7 +195,7 @@ def refused(subject: str) -> str:
 
 
 def subject(rng: random.Random) -> str:
-    """A subject outside the model's knowledge: from the list, about a person, or invented."""
+    """A subject outside the model's knowledge: from the list, a person, or invented."""
     kind = rng.random()
     if kind < 0.5:
         return rng.choice(SUBJECTS)

@@ -7,7 +7,8 @@ from .speech import article, first_upper
 from .tables import CITIES, COLOUR_NAMES, DAYS, FOODS, JOBS, NAMES, OBJECTS, PLACES, THINGS
 from .words import ADJECTIVES, ADVERBS, NOUNS, PREPOSITIONS, VERBS
 
-# Each NOUN, ADJ and so on in a pattern is replaced by a word of its own.
+# Each NOUN, ADJ and so on in a pattern is replaced by a word of its own. A: before it puts an article there, an s after it makes a plural
+# or the third person.
 _PATTERNS: tuple[str, ...] = tuple(line.strip() for line in """
 The COLOUR JOB has NUMBER THINGS in the PLACE.
 NAME and NAME live in CITY.

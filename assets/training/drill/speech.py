@@ -105,7 +105,8 @@ def _indirect(rng: random.Random, template: str) -> str:
 
 
 def _styled(rng: random.Random, template: str, mark: str, fields: dict[str, object]) -> str:
-    """The text with its mark and its fields. Six of ten have proper capitals; the others have small letters, no mark, or neither."""
+    """The text with its mark and its fields. Six of ten have proper capitals; of the others some begin with a small letter, some lack the
+    mark, some both."""
     style = rng.random()
     if style < 0.6:
         template = re.sub(r"\bi\b", "I", template)

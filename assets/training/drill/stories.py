@@ -1,4 +1,4 @@
-"""Sums and differences as small stories: who has how many of what, and how many are left."""
+"""Sums, differences and products as small stories: who has how many of what, and how many are left."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""What most people type first: a greeting, "who are you", both in one message, or a sum of one-digit numbers."""
+"""What most people type first: a greeting, "who are you", both in one message, or a small sum."""
 
 import random
 
