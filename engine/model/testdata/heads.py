@@ -51,7 +51,7 @@ def feed(made, x):
 
 
 def chain(ids, hidden, states_of, logits_of, scores):
-    """Every prefix of pairs afresh, then each step behind the states so far: no cache, no shortcut."""
+    """Every prefix of pairs afresh, then each step after the states so far: no cache, no shortcut."""
     ids, inputs, rows = list(ids), list(hidden), []
     for n in range(1, len(ids) + 1):
         states = states_of(ids[:n], inputs[:n])

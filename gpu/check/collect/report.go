@@ -20,7 +20,7 @@ type report struct {
 	Goals      []goal          `json:"goals"`
 	Benchmarks []benchmark     `json:"benchmarks"`
 	Kernels    []kernel        `json:"kernels"`
-	Tests      map[string]int  `json:"tests"`
+	Tests      map[string]int  `json:"tests"` // how many by outcome: pass, fail, skip
 	Failures   []string        `json:"failures"`
 	Bits       map[string]bool `json:"bits"` // by test and kernel: whether it gave the emulator's bits
 	Speeds     []speed         `json:"speeds,omitempty"`

@@ -4,7 +4,7 @@ package main
 type card struct {
 	name           string
 	target         int     // sm_…
-	multiprocessor int     // how many
+	multiprocessor int     // number of multiprocessors
 	clock          float64 // GHz, boost
 	bytes          float64 // GB/s of memory
 	half, int8     float64 // 10¹² operations a second of tensor cores, dense, sums in 32 bits

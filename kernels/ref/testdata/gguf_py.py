@@ -1,7 +1,7 @@
-# Writes to the file named first what the Python package gguf (0.19.0, or another) makes of random blocks of the formats named after it:
-# for each, its name, padded with zeros to 16 bytes, the sizes of both parts in bytes as two u32, the blocks, and their weights as float32.
-# The variable GGML names ggml's libggml-base.so, which knows more formats. Where both know one, they must agree; ggml has the last word
-# on numbers that are no numbers.
+# Writes to the file named first what ggml makes of random blocks of the formats named after it: for each, its name, padded with zeros
+# to 16 bytes, the sizes of blocks and weights in bytes as two u32, the blocks, and their weights as float32. The variable GGML names
+# ggml's libggml-base.so. If the Python package gguf (0.19.0, or another) makes other weights of a format that it knows, a line says
+# where; places where both make NaN are left out of it.
 import ctypes
 import os
 import struct
