@@ -123,7 +123,7 @@ func epilogueOf(o operation, before products) (epilogue, bool) {
 		fits := len(before) == 1 && o.y != 0 && o.y == before[0].dst && o.length == cols && o.groups == rows
 		return epilogue{kind: cuda.NormEpilogue, slabs: o.to.format.ActivationSlabs(o.to.cols),
 				stream: o.x, weights: o.w, eps: o.eps, threads: o.shape().Block[0]},
-			fits && rows*cols <= mostNormed && o.to.format.Operand() == form
+			fits && cols%4 == 0 && rows*cols <= mostNormed && o.to.format.Operand() == form
 	}
 	return epilogue{}, false
 }

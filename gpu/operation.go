@@ -269,7 +269,7 @@ func (o products) matrices() (matrices []cuda.Factor, arguments []driver.Argumen
 // then returns the launch of the products followed by an epilogue.
 func (o products) then(e epilogue) launch {
 	matrices, arguments := o.matrices()
-	l := o[0].weight.format.Product(o[0].rows, matrices...)
+	l := o[0].weight.format.ProductThen(e.kind, o[0].rows, matrices...)
 	if o[0].rows <= cuda.MostBeforeEpilogue {
 		arguments = append(arguments, whole(e.kind), address(e.arrived), address(e.to), whole(e.slabs), address(e.stream),
 			address(e.weights), real(e.eps), whole(e.threads))

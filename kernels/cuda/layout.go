@@ -142,6 +142,8 @@ const (
 //
 //	kind int32, arrived pointer, operand pointer, its slabs int32, stream pointer, norm pointer, eps
 //	float32, threads int32
+//
+// ProductThen gives the launch with an epilogue.
 func (f *Format) Product(m int, matrices ...Factor) Launch {
 	tiles, blocks, most, least := 0, 0, 0, f.mostRanges
 	const blockTiles = 8
@@ -158,6 +160,16 @@ func (f *Format) Product(m int, matrices ...Factor) Launch {
 	}
 	return Launch{"matmul_" + f.Name + "_tile", ceil(m, f.blockGroups*groupRows), blocks, 256,
 		f.stages * (blockTiles*f.slabBytes + f.blockGroups*f.groupSlab) / f.pieces}
+}
+
+// ProductThen is the launch of Product with an epilogue of a kind.
+func (f *Format) ProductThen(kind, m int, matrices ...Factor) Launch {
+	l := f.Product(m, matrices...)
+	if kind == NormEpilogue {
+		const mostWarps = 32 // of the norm, each with a sum
+		l.SharedBytes = max(l.SharedBytes, 4*(mostWarps+2*matrices[0].Rows))
+	}
+	return l
 }
 
 // Prepare is the launch of the kernel that converts m rows of activations. Its arguments are:

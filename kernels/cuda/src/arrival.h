@@ -7,12 +7,7 @@
 // the same counter. The last one sees everything that the others wrote before. before is shared memory.
 INLINE bool last_to_arrive(unsigned *arrived, int blocks, float *before) {
     __syncthreads();  // all of the block has written
-    if (threadIdx.x == 0) {
-        __threadfence();
-        unsigned others = atomicInc(arrived, (unsigned)blocks - 1);  // the last block resets it to 0
-        __threadfence();
-        *before = bits_float(others);
-    }
+    if (threadIdx.x == 0) *before = bits_float(ordered_inc(arrived, (unsigned)blocks - 1));  // the last block resets it to 0
     __syncthreads();
     return float_bits(*before) + 1 == (unsigned)blocks;
 }

@@ -33,7 +33,6 @@ SPECIAL_REGISTER(gridDim, nctaid)
 #define INLINE static __device__ __forceinline__
 // __syncthreads is built into clang.
 INLINE void __syncwarp(unsigned mask = 0xffffffffu) { __nvvm_bar_warp_sync(mask); }
-INLINE void __threadfence() { __nvvm_membar_gl(); }
 INLINE float __shfl_xor_sync(unsigned mask, float v, int x) { return __nvvm_shfl_sync_bfly_f32(mask, v, x, 31); }
 INLINE int __shfl_xor_sync(unsigned mask, int v, int x) { return __nvvm_shfl_sync_bfly_i32(mask, v, x, 31); }
 INLINE unsigned __shfl_xor_sync(unsigned mask, unsigned v, int x) { return (unsigned)__nvvm_shfl_sync_bfly_i32(mask, (int)v, x, 31); }
@@ -63,7 +62,6 @@ INLINE unsigned atomicAdd(unsigned *p, unsigned v) { return (unsigned)__nvvm_ato
 INLINE unsigned long long atomicAdd(unsigned long long *p, unsigned long long v) {
     return (unsigned long long)__nvvm_atom_add_gen_ll((long long *)p, (long long)v);
 }
-INLINE unsigned atomicInc(unsigned *p, unsigned most) { return __nvvm_atom_inc_gen_ui(p, most); }  // most becomes 0
 INLINE unsigned long long atomicMax(unsigned long long *p, unsigned long long v) { return __nvvm_atom_max_gen_ull(p, v); }
 INLINE float bits_float(unsigned u) { float f; __builtin_memcpy(&f, &u, 4); return f; }
 INLINE unsigned float_bits(float f) { unsigned u; __builtin_memcpy(&u, &f, 4); return u; }
@@ -82,6 +80,16 @@ INLINE float sqrt_rn(float a) { float r; asm("sqrt.rn.f32 %0, %1;" : "=f"(r) : "
 INLINE float divide_rn(float a, float b) { float r; asm("div.rn.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b)); return r; }
 INLINE float from_half(unsigned short h) { float r; asm("cvt.f32.f16 %0, %1;" : "=f"(r) : "h"(h)); return r; }
 INLINE unsigned short to_half(float f) { unsigned short r; asm("cvt.rn.f16.f32 %0, %1;" : "=h"(r) : "f"(f)); return r; }
+
+// ordered_inc increments *p; most becomes 0. It returns the number before. What the block wrote before is
+// seen by a thread that increments *p later. One such atomic waits less than fences before and after it.
+INLINE unsigned ordered_inc(unsigned *p, unsigned most) {
+    unsigned before;
+    asm volatile("atom.acq_rel.gpu.inc.u32 %0, [%1], %2;" : "=r"(before) : "l"(p), "r"(most) : "memory");
+    return before;
+}
+// prefetch_l2 begins to load the 128 bytes around p, in global memory, to the second-level cache.
+INLINE void prefetch_l2(const void *p) { asm volatile("prefetch.global.L2 [%0];" ::"l"(p)); }
 
 // load_cached reads 16 bytes that no thread of the launch writes.
 INLINE uint4 load_cached(const void *p) {

@@ -118,6 +118,13 @@ INLINE unsigned atomicInc(unsigned *p, unsigned most) {
     while (!__atomic_compare_exchange_n(p, &old, old >= most ? 0 : old + 1, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
     return old;
 }
+INLINE unsigned ordered_inc(unsigned *p, unsigned most) {
+    __threadfence();
+    unsigned before = atomicInc(p, most);
+    __threadfence();
+    return before;
+}
+INLINE void prefetch_l2(const void *) {}
 template <class T> static inline T atomicMax(T *p, T v) {
     emulator::atomic(p);
     T old = __atomic_load_n(p, __ATOMIC_RELAXED);

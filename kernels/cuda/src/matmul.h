@@ -161,6 +161,7 @@ template <class Format, int groups> INLINE void multiply_rows(const Product &p) 
     DYNAMIC_SHARED(float, partial);
     int tile = blockIdx.x;
     const Output output = output_of<1>(p, tile);
+    if (p.after.kind == norm_epilogue) prefetch_norm(p.after, p.m, output.n, tile);
     sum_ranges<Format, groups>(partial, p, output, output.weights + (size_t)tile * p.slabs * Format::slab_bytes, Neighbours<Format, groups>{p});
     for (int i = threadIdx.x; i < groups * group_rows * tile_rows; i += blockDim.x) {
         float total = total_of<groups>(partial, output.ranges, i);

@@ -154,11 +154,11 @@ func (f Matmul) product(run Run, x []float32, m int, w packed, cols int) []float
 
 // products prepares the activations and multiplies them with joined matrices.
 func (f Matmul) products(run Run, x []float32, m int, matrices []packed, cols int) [][]float32 {
-	return f.productsThen(run, x, m, matrices, cols, int32(cuda.NoEpilogue), uint64(0), uint64(0), int32(0), uint64(0), uint64(0), float32(0), int32(0))
+	return f.productsThen(run, x, m, matrices, cols, cuda.NoEpilogue, uint64(0), uint64(0), int32(0), uint64(0), uint64(0), float32(0), int32(0))
 }
 
-// productsThen is products with an epilogue, whose arguments are in after.
-func (f Matmul) productsThen(run Run, x []float32, m int, matrices []packed, cols int, after ...any) [][]float32 {
+// productsThen is products with an epilogue of a kind, whose other arguments are in after.
+func (f Matmul) productsThen(run Run, x []float32, m int, matrices []packed, cols, kind int, after ...any) [][]float32 {
 	// the content of missing rows must not matter
 	activations := simtest.Filled(f.ActivationBytes(m, cols), byte(0xff))
 	start := func(l cuda.Launch, arguments ...any) {
@@ -180,9 +180,9 @@ func (f Matmul) productsThen(run Run, x []float32, m int, matrices []packed, col
 	}
 	arguments = append(arguments, activations, int32(m), int32(f.Slabs(cols)))
 	if m <= cuda.MostBeforeEpilogue {
-		arguments = append(arguments, after...)
+		arguments = append(append(arguments, int32(kind)), after...)
 	}
-	start(f.Product(m, factors...), arguments...)
+	start(f.ProductThen(kind, m, factors...), arguments...)
 	return results
 }
 
@@ -273,12 +273,12 @@ func (f Matmul) CheckEpilogues(t testing.TB, run Run) {
 			both := []packed{gate, up}
 			separate := f.products(run, x, m, both, cols)
 			launch("swiglu", m, 256, want, separate[0], separate[1], int32(n), int32(slabs))
-			f.productsThen(run, x, m, both, cols, int32(cuda.SwiGLUEpilogue), arrived, got, int32(slabs), uint64(0), uint64(0), float32(0), int32(0))
+			f.productsThen(run, x, m, both, cols, cuda.SwiGLUEpilogue, arrived, got, int32(slabs), uint64(0), uint64(0), float32(0), int32(0))
 			compare("SwiGLU")
 
 			sum := slices.Clone(stream)
 			launch("add_rms_norm", m, threads, want, sum, separate[1], norm, int32(n), eps, int32(slabs))
-			f.productsThen(run, x, m, both[1:], cols, int32(cuda.NormEpilogue), arrived, got, int32(slabs), stream, norm, eps, int32(threads))
+			f.productsThen(run, x, m, both[1:], cols, cuda.NormEpilogue, arrived, got, int32(slabs), stream, norm, eps, int32(threads))
 			compare("norm")
 			simtest.Equal(t, f.Name+": the residual stream", stream, sum)
 		}
