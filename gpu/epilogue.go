@@ -30,7 +30,21 @@ type productsThen struct {
 
 func (o productsThen) launch() launch { return o.then(o.after) }
 
+// attendThen is attention that combines its splits: for each key head, the block that finishes last does
+// this for all rows.
+type attendThen struct {
+	attend
+	combined combineOperand
+	arrived  driver.Pointer // counters of finished blocks, all 0
+}
+
+func (o attendThen) launch() launch { return o.then(o.combined, o.arrived) }
+
 const (
+	// mostCombined is the most numbers that one block combines: rows, times the heads of the query that
+	// read one key head, times the width of a head. For more, a launch with more blocks should be
+	// faster. The limit is a guess.
+	mostCombined = 8192
 	// mostNormed is the most numbers, rows times columns, of a norm in an epilogue: one block computes
 	// them all. For more, a launch with a block for each row should be faster. The limit is a guess.
 	mostNormed = 4096
@@ -74,6 +88,11 @@ func joinEpilogues(operations []operation, m epilogueMemory) []operation {
 		case convert, normOperand, swiGLUOperand, combineOperand:
 			last := len(joined) - 1
 			if last >= 0 {
+				if a, ok := joined[last].(attend); ok && combines(a, o) {
+					place = m.usual
+					joined[last] = attendThen{a, o.(combineOperand), m.arrived}
+					continue
+				}
 				if before, ok := joined[last].(products); ok {
 					if after, ok := epilogueOf(o, before); ok {
 						place = m.other
@@ -91,6 +110,17 @@ func joinEpilogues(operations []operation, m epilogueMemory) []operation {
 		joined = append(joined, o)
 	}
 	return joined
+}
+
+// combines reports whether attention can do the work of o.
+func combines(a attend, o operation) bool {
+	c, ok := o.(combineOperand)
+	if !ok || a.part.heads == 0 {
+		return false
+	}
+	numbers := a.rows * a.part.heads / a.cache.kvHeads * a.part.headDim
+	return a.cache.half && a.part.headDim%32 == 0 && numbers <= mostCombined && a.cache.kvHeads <= mostArrivals && c.part == a.part &&
+		c.position == a.position && c.from == a.from && c.rows == a.rows && c.window == a.window
 }
 
 // reading returns the products with their activations at place, if they had them at usual.

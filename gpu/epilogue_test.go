@@ -74,3 +74,28 @@ func TestProductsGoOnWithTheirResults(t *testing.T) {
 		t.Errorf("a norm that is too long for one block became %+v", got)
 	}
 }
+
+func TestAttentionCombinesItsSplits(t *testing.T) {
+	memory := epilogueMemory{arrived: 1 << 30, usual: 1 << 31, other: 1 << 32}
+	part := partial{sums: 1 << 20, stats: 1 << 21, heads: 8, splits: 2, headDim: 128}
+	attention := attend{part: part, q: atQ, cache: layerCache{half: true, kvHeads: 4, headDim: 128}, position: 1 << 22, rows: 3, window: 9}
+	sums := combineOperand{operand{cuda.Q8_0, memory.usual, atX, 3, 1024}, combine{atX, part, attention.position, 0, 3, 9, 0}}
+	want := []operation{attendThen{attention, sums, memory.arrived}}
+	if got := joinEpilogues([]operation{attention, sums}, memory); !reflect.DeepEqual(got, want) {
+		t.Errorf("attention became %+v\nwant %+v", got, want)
+	}
+	ofAttention := func(change func(*attend)) attend { a := attention; change(&a); return a }
+	ofSums := func(change func(*combineOperand)) combineOperand { c := sums; change(&c); return c }
+	for name, c := range map[string][]operation{
+		"a float32 cache":       {ofAttention(func(a *attend) { a.cache.half = false }), sums},
+		"heads of broken width": {ofAttention(func(a *attend) { a.part.headDim = 80 }), ofSums(func(c *combineOperand) { c.part.headDim = 80 })},
+		"many rows":             {ofAttention(func(a *attend) { a.rows = 40 }), ofSums(func(c *combineOperand) { c.rows = 40 })},
+		"sums of another place": {attention, ofSums(func(c *combineOperand) { c.part.sums = 1 << 23 })},
+		"other rows":            {attention, ofSums(func(c *combineOperand) { c.from = 1 })},
+		"another window":        {attention, ofSums(func(c *combineOperand) { c.window = 8 })},
+	} {
+		if got := joinEpilogues(slices.Clone(c), memory); !reflect.DeepEqual(got, c) {
+			t.Errorf("%s: became %+v", name, got)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"specula/gpu/driver"
+	"specula/kernels/cuda"
 )
 
 // The operations on heads: all that happens between the products of q, k and v and the output product
@@ -100,7 +101,11 @@ type partial struct {
 	heads, splits, headDim int
 }
 
-func (o attend) launch() launch {
+func (o attend) launch() launch { return o.then(combineOperand{}, 0) }
+
+// then returns the launch of attention. If combined has a format, the last blocks also do combined's work;
+// arrived are counters for them.
+func (o attend) then(combined combineOperand, arrived driver.Pointer) launch {
 	c, p := &o.cache, &o.part
 	columns, perBlock := o.rows*(p.heads/c.kvHeads), 8
 	arguments := []driver.Argument{
@@ -118,6 +123,11 @@ func (o attend) launch() launch {
 		arguments = append(arguments, whole(c.headDim))
 	}
 	arguments = append(arguments, whole(c.capacity), real(o.scale), whole(o.window), real(o.limit))
+	if f := combined.to.format; f != nil {
+		arguments = append(arguments, whole(f.OperandForm()), address(arrived), address(combined.to.dst), combined.to.slabs(), address(combined.sinks))
+	} else if c.half {
+		arguments = append(arguments, whole(cuda.NoOperand), address(0), address(0), whole(0), address(0))
+	}
 	return launchOf(name, driver.Shape{Grid: [3]int{p.splits, c.kvHeads, ceilDivide(columns, perBlock)},
 		Block: [3]int{keysPerSplit}}, arguments...)
 }

@@ -200,6 +200,24 @@ func (f *Format) Operand() string {
 	return ""
 }
 
+// The forms of the operand that attention writes, see kernels/cuda/src/attend_half.cu.
+const (
+	NoOperand = iota
+	Int8Operand
+	BFloat16Operand
+)
+
+// OperandForm is the number of the form that Operand names.
+func (f *Format) OperandForm() int {
+	switch f.Operand() {
+	case "_int8":
+		return Int8Operand
+	case "_bfloat16":
+		return BFloat16Operand
+	}
+	return NoOperand
+}
+
 // EmbedKernel names the kernel that looks up rows of a matrix and writes them as float32. It runs
 // one block of any size per row. Its arguments are: y (count, cols) pointer, weights pointer, ids
 // (count) int32 pointer, cols int32, and slabs int32, which is Slabs(cols).

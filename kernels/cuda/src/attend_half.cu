@@ -15,7 +15,8 @@
 // A lane reads 16 bytes at once: of a chunk of 32 numbers, lane t of four reads numbers 8t … 8t+7. A
 // chunk takes two products, j = 0 and 1. Both operands are read in this order, so index i of the sum in
 // product j is number 8·(i%8/2) + 4j + 2·(i/8) + i%2 of the chunk.
-#include "attention.h"
+#include "combine.h"
+#include "epilogue.h"
 
 constexpr int threads = keys_per_split, warps = threads / warp_size;
 constexpr int chunk = 32;                          // numbers along the summed axis, of which four lanes have 16 bytes each
@@ -142,8 +143,9 @@ INLINE void sum_values(float *partial, const float *score, Values &first, const 
     constexpr int chunks = keys_per_split / chunk;
     int g = lane_id() / 4, t = lane_id() % 4;
     for (int d = 16 * warp_id(); d < head_dim; d += 16 * warps) {
-        Values own = first;
-        if (Ahead<head_dim, tiles>::values == 0 || d >= 16 * warps) own.load(values, d, capacity);
+        Values own;
+        if (Ahead<head_dim, tiles>::values && d < 16 * warps) own = first;
+        else own.load(values, d, capacity);
         UNROLL for (int c = 0; c < chunks; c++) {
             own.low[c] = first_keys(own.low[c], s.keys - chunk * c - 8 * t);
             own.high[c] = first_keys(own.high[c], s.keys - chunk * c - 8 * t);
@@ -163,13 +165,11 @@ INLINE void sum_values(float *partial, const float *score, Values &first, const 
 }
 
 template <int head_dim, int tiles>
-INLINE void attend(float *partial, float *stats, const float *q, const half_bits *keys, const half_bits *values, const int *length, int ahead,
-                   int rows, int heads, int kv_heads, int capacity, float scale, int window, float cap) {
+INLINE void attend_split(float *partial, float *stats, const float *q, const half_bits *keys, const half_bits *values, const Columns &s,
+                         int capacity, float scale, float cap) {
     constexpr int columns = 8 * tiles;
     SHARED(uint4, query, [columns * query_stride(head_dim) / 8]);
     SHARED(uint4, scores, [columns * score_stride / 4]);
-    Columns s = columns_of(columns, length, ahead, rows, heads, kv_heads, window);
-    if (s.keys <= 0) return;
     keys += ((size_t)s.kv_head * capacity + s.start) * padded_dim(head_dim);
     values += (size_t)s.kv_head * head_dim * capacity + s.start;
     Rows<padded_dim(head_dim) / chunk> own_keys[key_turns];
@@ -190,6 +190,51 @@ INLINE void attend(float *partial, float *stats, const float *q, const half_bits
     sum_values<head_dim, tiles>(partial, (const float *)scores, own_values, values, capacity, gridDim.x, s);
 }
 
+// Then is what happens to the results of the splits: nothing, if form is no_operand, or the last block of a
+// key head to finish combines them for all rows and heads of the query that read this key head, and writes
+// them as an operand. The numbers of these heads are whole blocks of 32 columns.
+enum : int { no_operand, int8_operand, bfloat16_operand };
+struct Then {
+    int form;
+    unsigned *arrived;  // a counter for each key head, 0 before and after a launch
+    unsigned char *to;  // the operand
+    int slabs;          // of a row of it
+    const float *sinks;
+};
+
+// combine_after combines the splits of the heads of a key head, four numbers a thread at a time.
+INLINE void combine_after(const Then &then, Splits s, int rows, int kv_head, int sharing) {
+    const int first_seen = s.seen, numbers = s.heads * s.head_dim, from = kv_head * sharing * s.head_dim;
+    int end = from + sharing * s.head_dim;
+    if (end == numbers) end = then.slabs * slab_columns;  // the zeros at the end of the row, too
+    const int fours = (end - from) / 4;                   // a multiple of 8, which quantise_four needs
+    for (int i = threadIdx.x; i < (rows * fours + warp_size - 1) / warp_size * warp_size; i += threads) {
+        const bool exists = i < rows * fours;
+        const int k = from + i % fours * 4;
+        s.row = exists ? i / fours : 0;
+        s.seen = first_seen + s.row;
+        float values[4] = {0, 0, 0, 0};
+        if (exists && k < numbers) combine(values, s, k / s.head_dim, k % s.head_dim);
+        if (then.form == int8_operand) {
+            quantise_four(then.to, values, s.row, exists ? k / 4 : then.slabs * (slab_columns / 4), then.slabs);
+        } else if (exists) {
+            UNROLL for (int pair = 0; pair < 2; pair++)
+                round_pair<false>(then.to + FloatActivations<false>::pair_offset(s.row, k / 2 + pair, then.slabs), values[2 * pair], values[2 * pair + 1]);
+        }
+    }
+}
+
+template <int head_dim, int tiles>
+INLINE void attend(float *partial, float *stats, const float *q, const half_bits *keys, const half_bits *values, const int *length, int ahead,
+                   int rows, int heads, int kv_heads, int capacity, float scale, int window, float cap, const Then &then) {
+    SHARED(float, before, [1]);
+    const Columns s = columns_of(8 * tiles, length, ahead, rows, heads, kv_heads, window);
+    if (s.keys > 0) attend_split<head_dim, tiles>(partial, stats, q, keys, values, s, capacity, scale, cap);
+    if (head_dim % 32 != 0 || then.form == no_operand || !last_to_arrive(then.arrived + s.kv_head, gridDim.x * gridDim.z, before)) return;
+    const Splits splits = {partial, stats, 0, s.first_position + 1, heads, head_dim, (int)gridDim.x, window, then.sinks};
+    combine_after(then, splits, rows, s.kv_head, s.sharing);
+}
+
 // attend_half_* compute attention for `rows` rows of q (rows, heads·head_dim) over a layer's keys and
 // values. A block takes split blockIdx.x, key head blockIdx.y, and the blockIdx.z-th 8·tiles of the
 // head's rows·heads/kv_heads columns. partial and stats are as in partial_of, with gridDim.x splits: at
@@ -197,8 +242,10 @@ INLINE void attend(float *partial, float *stats, const float *q, const half_bits
 #define ATTEND(name, head_dim, tiles)                                                                                                 \
     extern "C" __global__ void __launch_bounds__(threads)                                                                             \
         name(float *partial, float *stats, const float *q, const half_bits *keys, const half_bits *values, const int *length, int ahead, \
-             int rows, int heads, int kv_heads, int capacity, float scale, int window, float cap) {                                   \
-        attend<head_dim, tiles>(partial, stats, q, keys, values, length, ahead, rows, heads, kv_heads, capacity, scale, window, cap); \
+             int rows, int heads, int kv_heads, int capacity, float scale, int window, float cap, int form, unsigned *arrived,         \
+             unsigned char *to, int slabs, const float *sinks) {                                                                      \
+        attend<head_dim, tiles>(partial, stats, q, keys, values, length, ahead, rows, heads, kv_heads, capacity, scale, window, cap,  \
+            {form, arrived, to, slabs, sinks});                                                                                       \
     }                                                                                                                                 \
     EXPORT(name)
 // The first of each pair is for up to eight columns, the wide one for more.

@@ -1,12 +1,14 @@
 package checks
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"specula/kernels/cuda"
 	"specula/kernels/ref"
 )
 
@@ -65,29 +67,60 @@ func (s *sequence) append(k, v []float32, ahead int) {
 // attend computes attention for the rows of q. tiles is the number of tiles of eight columns in a
 // block; most is the number of splits in the grid.
 func (s *sequence) attend(q []float32, ahead, tiles, most int) []float32 {
+	partial, stats := s.attendSplits(q, ahead, tiles, most, int32(cuda.NoOperand), uint64(0), uint64(0), int32(0))
+	dst := garbage(len(q))
+	s.launch("combine_splits", [3]int{s.heads, len(q) / (s.heads * s.headDim), 1}, line((s.headDim+31)/32*32),
+		dst, partial, stats, s.length, int32(ahead),
+		int32(s.heads), int32(s.headDim), int32(most), int32(s.window), s.sinks)
+	return dst
+}
+
+// attendSplits computes the results of the splits. then are the arguments of a half-precision kernel that say
+// in which form and where it writes the sums of the splits: form, counters, operand, slabs.
+func (s *sequence) attendSplits(q []float32, ahead, tiles, most int, then ...any) (partial, stats []float32) {
 	rows := len(q) / (s.heads * s.headDim)
 	scale := float32(1 / math.Sqrt(float64(s.headDim)))
-	partial, stats := garbage(rows*s.heads*most*s.headDim), garbage(rows*s.heads*most*2)
-	columns := (rows*s.heads/s.kvHeads + 8*tiles - 1) / (8 * tiles)
-	grid := [3]int{most, s.kvHeads, columns}
+	partial, stats = garbage(rows*s.heads*most*s.headDim), garbage(rows*s.heads*most*2)
+	kernel := "attend_float"
+	grid := [3]int{most, s.kvHeads, (rows*s.heads/s.kvHeads + 8*tiles - 1) / (8 * tiles)}
+	arguments := []any{partial, stats, q, s.keys, s.values, s.length, int32(ahead), int32(rows), int32(s.heads), int32(s.kvHeads)}
+	limits := []any{int32(s.capacity), scale, int32(s.window), s.limit}
 	if s.half {
-		kernel := fmt.Sprintf("attend_half_%d", s.headDim)
+		kernel = fmt.Sprintf("attend_half_%d", s.headDim)
 		if tiles > 1 {
 			kernel += "_wide"
 		}
-		s.launch(kernel, grid, line(256), partial, stats, q, s.keys, s.values, s.length, int32(ahead),
-			int32(rows), int32(s.heads),
-			int32(s.kvHeads), int32(s.capacity), scale, int32(s.window), s.limit)
+		limits = append(append(limits, then...), s.sinks)
 	} else {
-		s.launch("attend_float", grid, line(256), partial, stats, q, s.keys, s.values, s.length,
-			int32(ahead), int32(rows), int32(s.heads),
-			int32(s.kvHeads), int32(s.headDim), int32(s.capacity), scale, int32(s.window), s.limit)
+		arguments = append(arguments, int32(s.headDim))
 	}
-	dst := garbage(len(q))
-	s.launch("combine_splits", [3]int{s.heads, rows, 1}, line((s.headDim+31)/32*32), dst, partial, stats,
-		s.length, int32(ahead),
-		int32(s.heads), int32(s.headDim), int32(most), int32(s.window), s.sinks)
-	return dst
+	s.launch(kernel, grid, line(256), append(arguments, limits...)...)
+	return partial, stats
+}
+
+// checkOperand checks that attention with the last step in the same launch writes the same operand as a
+// launch for that step.
+func (s *sequence) checkOperand(t *testing.T, what string, q []float32, ahead, tiles, most int) {
+	t.Helper()
+	if !s.half || s.headDim%32 != 0 {
+		return // there is no kernel for that
+	}
+	cols := s.heads * s.headDim
+	rows, slabs := len(q)/cols, (cols+127)/128
+	partial, stats := s.attendSplits(q, ahead, tiles, most, int32(cuda.NoOperand), uint64(0), uint64(0), int32(0))
+	for form, o := range map[int]operand{cuda.BFloat16Operand: operands[0], cuda.Int8Operand: operands[1]} {
+		got := bytes.Repeat([]byte{0xab}, (rows+7)/8*slabs*o.slabBytes)
+		want, arrived := slices.Clone(got), make([]uint32, s.kvHeads)
+		s.launch("combine_splits_"+o.suffix, [3]int{1, rows, 1}, line(256), want, partial, stats, s.length, int32(ahead),
+			int32(s.heads), int32(s.headDim), int32(most), int32(s.window), s.sinks, int32(slabs))
+		s.attendSplits(q, ahead, tiles, most, int32(form), arrived, got, int32(slabs))
+		if !bytes.Equal(got, want) {
+			t.Errorf("%s: the operand in %s differs from that of a launch of its own", what, o.suffix)
+		}
+		if slices.Max(arrived) != 0 {
+			t.Errorf("%s: counters are %v after the launch, want 0", what, arrived)
+		}
+	}
 }
 
 // head returns the first n tokens' keys and values of one key head.
@@ -223,6 +256,7 @@ func Windows(t *testing.T, launch Launch, half bool, headDim int, exact bool) {
 		s.compare(t, fmt.Sprintf("%+v", c), together, want, exact)
 		for _, tiles := range s.tiles() {
 			sameBits(t, fmt.Sprintf("%+v in %d tiles", c, tiles), s.attend(q, 0, tiles, 3), together)
+			s.checkOperand(t, fmt.Sprintf("%+v in %d tiles", c, tiles), q, 0, tiles, 3)
 		}
 		one := s.heads * headDim
 		for i := range rows {
@@ -258,6 +292,7 @@ func RowCounts(t *testing.T, launch Launch, half bool, counts []int) {
 		for _, tiles := range s.tiles() {
 			got := s.attend(q[:m*one], 0, tiles, 2)
 			sameBits(t, fmt.Sprintf("%d rows in %d tiles", m, tiles), got, decoded[:m*one])
+			s.checkOperand(t, fmt.Sprintf("%d rows in %d tiles", m, tiles), q[:m*one], 0, tiles, 2)
 		}
 	}
 	for _, cut := range []int{1, rows / 2} { // prefill in chunks

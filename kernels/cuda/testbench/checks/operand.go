@@ -7,12 +7,14 @@ import (
 	"testing"
 )
 
-// operands are the layouts in which products read rows, each with the kernel that makes it from a
-// float32 row.
-var operands = []struct {
+type operand struct {
 	suffix, round string
 	slabBytes     int // of eight rows and 128 columns
-}{
+}
+
+// operands are the layouts in which products read rows, each with the kernel that makes it from a
+// float32 row.
+var operands = []operand{
 	{"bfloat16", "round_bfloat16", 2048},
 	{"int8", "quantise_rows", 1280},
 }
