@@ -82,6 +82,9 @@ func TestDraftAndTargetOnDifferentDevices(t *testing.T) {
 			accepted := 0
 			for _, round := range r.rounds {
 				accepted += round.Accepted
+				if bytes := int64(4 * (len(round.Draft) + 1)); round.Syncs != 1 || round.BytesMoved != bytes {
+					t.Errorf("round %d waited %d times and moved %d bytes, want once and %d", round.Index, round.Syncs, round.BytesMoved, bytes)
+				}
 			}
 			if accepted == 0 {
 				t.Errorf("no draft token was accepted in %d rounds", len(r.rounds))
