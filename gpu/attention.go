@@ -125,7 +125,8 @@ func (b *Backend) ScratchBytes(buffers [][2]int, shape compute.CacheShape) int64
 		after = max(after, roundedBytes(min(rows, cuda.MostBeforeEpilogue), cols))
 		sampled := min(rows, compute.MostDrafts+1)
 		drawn := weighingBytes(sampled, cols) + cutBytes(sampled) // distributions of sampled rounds
-		choosing = max(choosing, int64(rows)*int64(8*ceilDivide(cols, sliceTokens)+4)+drawn+editingBytes(rows, cols))
+		slices := int64(slicesOf(cols))
+		choosing = max(choosing, int64(rows)*(8*slices+4)+16*slices+drawn+editingBytes(rows, cols))
 		most = max(most, rows)
 	}
 	return rounded + after + choosing + attentionBytes(shape, most)

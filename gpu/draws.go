@@ -259,7 +259,7 @@ func (l *logits) AcceptDrawn(tt compute.Tokens) (compute.Drawn, error) {
 	}
 	require(q.sums != 0 || err != nil, "AcceptDrawn of a draft that was not drawn")
 	if err == nil {
-		b.tape.append(reject{l.p, q, t.chosen(1), d.round(), d.memory, n})
+		b.tape.append(reject{l.p, q, t.chosen(1), d.round(), l.rest, b.arrived, d.memory, n})
 	}
 	b.tape.append(restores...) // after an error, too: the edits are on the tape already
 	words := make([]uint64, n+1)

@@ -17,6 +17,7 @@ type logits struct {
 	syncs      int   // how often the host waited since Logits
 
 	peaks driver.Pointer // (MaxRows, slices): the best score of each slice, sliceTokens scores
+	rest  driver.Pointer // (slices) sums of 16 bytes, for reject
 	best  driver.Pointer // (MaxRows) int32: the best id of each row
 	cuts  driver.Pointer // (MaxRows) keys of 8 bytes, and cuda.CutBytes for each row; 0 until top-k or top-p is used
 	p     weighing       // the target's distributions, (MaxRows, vocab); empty until a round is sampled
@@ -44,7 +45,8 @@ func (l *logits) open(b *Backend, x *buffer) error {
 	if l.owner != nil {
 		return nil
 	}
-	peaks, err := b.alloc("choosing tokens", int64(8*x.rows*slicesOf(x.cols)))
+	slices := slicesOf(x.cols)
+	peaks, err := b.alloc("choosing tokens", int64(8*x.rows*slices+16*slices))
 	if err != nil {
 		return err
 	}
@@ -52,7 +54,7 @@ func (l *logits) open(b *Backend, x *buffer) error {
 	if err != nil {
 		return err
 	}
-	*l = logits{owner: b, x: x, peaks: peaks, best: best}
+	*l = logits{owner: b, x: x, peaks: peaks, rest: peaks + driver.Pointer(8*x.rows*slices), best: best}
 	return nil
 }
 

@@ -117,15 +117,16 @@ type reject struct {
 	p, q    weighing       // of the target and of the draft
 	drafts  driver.Pointer // (n) int32
 	round   driver.Pointer // as in draw
+	sums    driver.Pointer // (slices) sums of 16 bytes, of the residual
+	arrived driver.Pointer // a counter of finished blocks, 0 between launches
 	results driver.Pointer // (n+1) words of 8 bytes, which cuda.Rejection decodes
 	n       int
 }
 
 func (o reject) launch() launch {
-	slices := slicesOf(o.p.vocab)
-	return launchOf("reject", driver.Shape{Grid: [3]int{1}, Block: [3]int{32 * min(32, max(o.n, slices))},
-		SharedBytes: 16 * slices},
+	const warps = 4 // each adds up a slice of the residual; more would leave multiprocessors without a block
+	return launchOf("reject", driver.Shape{Grid: [3]int{ceilDivide(slicesOf(o.p.vocab), warps), 1}, Block: [3]int{32 * warps}},
 		address(o.p.weights), address(o.p.sums), address(o.q.weights), address(o.q.sums),
-		address(o.drafts), address(o.round),
+		address(o.drafts), address(o.round), address(o.sums), address(o.arrived),
 		address(o.results), whole(o.n), whole(o.p.vocab), whole(o.q.vocab))
 }

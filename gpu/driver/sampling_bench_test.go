@@ -173,12 +173,11 @@ func (s *sampler) rejection(sequences, drafts int) Launch {
 		must(s.Run(l, s.stream))
 	}
 	must(s.Wait(s.stream))
-	results := get(s.Alloc(int64(8 * rows)))
-	return s.launch("reject", "reject",
-		Shape{Grid: [3]int{sequences}, Block: [3]int{1024}, SharedBytes: 16 * ref.Slices(s.vocab)},
-		Address(p), Address(pSums), Address(q), Address(qSums), Address(ids), Address(given),
-		Address(results),
-		Int(int32(drafts)), Int(int32(s.vocab)), Int(int32(s.vocab)))
+	results, slices := get(s.Alloc(int64(8*rows))), ref.Slices(s.vocab)
+	rest, arrived := get(s.Alloc(int64(16*slices*sequences))), put(s.Device, s.stream, make([]int32, sequences))
+	return s.launch("reject", "reject", Shape{Grid: [3]int{(slices + 3) / 4, sequences}, Block: [3]int{128}},
+		Address(p), Address(pSums), Address(q), Address(qSums), Address(ids), Address(given), Address(rest), Address(arrived),
+		Address(results), Int(int32(drafts)), Int(int32(s.vocab)), Int(int32(s.vocab)))
 }
 
 func BenchmarkCutTopK(b *testing.B) { benchmarkCut(b, ref.Filters{TopK: 50, TopP: 1}) }

@@ -5,6 +5,7 @@
 // the first rejection a token is drawn from the residual max(0, p − q). If the whole draft is accepted,
 // the bonus token is drawn from p of the next row. Both sides are multiplied by the totals, so all numbers
 // are integers, without a rounding. A rejected token has q > p, so others have p > q: the residual has mass.
+#include "arrival.h"
 #include "draw.h"
 
 constexpr int most_drafts = 32;
@@ -64,22 +65,28 @@ INLINE int draw_rest(Rest rest, const Wide *sums, int vocab, u64 u) {
     return rest.first + warp_pick(slice_length(vocab, slice), rest, target);
 }
 
-// reject verifies the drafts of many sequences, one block of any number of warps per sequence. For
-// each sequence p has rows+1 rows of weights, q has rows rows, and ids has rows draft tokens; a
-// sequence uses as many as its Round says. q is not read for a certain token. A draft ends before a
-// token that has no mass in its row of q or whose id is not in the vocabulary.
+// reject verifies the drafts of many sequences. For each sequence p has rows+1 rows of weights, q has rows
+// rows, and ids has rows draft tokens; a sequence uses as many as its Round says. q is not read for a certain
+// token. A draft ends before a token that has no mass in its row of q or whose id is not in the vocabulary.
 //
 // results is (sequences, rows+1). The first word has, from the lowest bit up, the next token (24 bits;
 // all ones if the target's row has no mass), the number of accepted tokens (8 bits), and p of the next
 // token (float32). A word for each draft token follows: its id (24 bits), p and q (20 bits each, see
-// short_float). Words after the draft are 0. Dynamic shared memory: 16 bytes per slice.
+// short_float). Words after the draft are 0.
+//
+// Grid (any number, sequences). Each block of a sequence judges the draft, as that is little work, and adds up
+// the residual of some slices. The last block to arrive draws. rest_sums is (sequences, slices). arrived has
+// a counter for each sequence, 0 before and after.
 extern "C" __global__ void __launch_bounds__(1024) reject(const float *p, const u64 *p_sums, const float *q, const u64 *q_sums,
-                                                          const int *ids, const Round *rounds, u64 *results, int rows, int vocab, int draft_vocab) {
-    DYNAMIC_SHARED(Wide, sums);
+                                                          const int *ids, const Round *rounds, Wide *rest_sums, unsigned *arrived,
+                                                          u64 *results, int rows, int vocab, int draft_vocab) {
     SHARED(Judged, judged, [most_drafts]);
-    Round round = rounds[blockIdx.x];
+    SHARED(float, before, [1]);
+    int sequence = blockIdx.y;
+    Round round = rounds[sequence];
     int slices = slices_of(vocab), warps = blockDim.x / warp_size;
-    size_t first_p = (size_t)blockIdx.x * (rows + 1), first_q = (size_t)blockIdx.x * rows;
+    size_t first_p = (size_t)sequence * (rows + 1), first_q = (size_t)sequence * rows;
+    Wide *sums = rest_sums + (size_t)sequence * slices;
     for (int i = warp_id(); i < round.drafts; i += warps) {
         Row target = {p + (first_p + i) * vocab, p_sums + (first_p + i) * slices, vocab};
         Row draft = {q + (first_q + i) * draft_vocab, q_sums + (first_q + i) * slices_of(draft_vocab), draft_vocab};
@@ -96,13 +103,13 @@ extern "C" __global__ void __launch_bounds__(1024) reject(const float *p, const 
         rest.target = judged[kept].target;
         rest.draft = judged[kept].draft;
         if (round.certain >> kept & 1) rest.certain = ids[first_q + kept];
-        for (int s = warp_id(); s < slices; s += warps) {
+        for (int s = (int)blockIdx.x * warps + warp_id(); s < slices; s += (int)gridDim.x * warps) {
             rest.first = s * slice_tokens;
             Wide sum = warp_total(slice_length(vocab, s), rest);
             if (lane_id() == 0) sums[s] = sum;
         }
     }
-    __syncthreads();
+    if (replace ? !last_to_arrive(arrived + sequence, gridDim.x, before) : blockIdx.x > 0) return;
     if (warp_id() != 0) return;
 
     u64 total = target.total(), u = uniform(round, replace ? residual_draw : bonus_draw, kept);

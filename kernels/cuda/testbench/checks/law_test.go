@@ -42,7 +42,8 @@ func newLanguage(t *testing.T, w *gate.World, target, draft ref.Filters) languag
 }
 
 // write lets the kernels write that many replies, each of one round.
-func (l language) write(softmax, reject Kernels, replies int) []gate.Played {
+func (l language) write(t testing.TB, softmax, reject Kernels, replies int) []gate.Played {
+	t.Helper()
 	b := &batch{sequences: replies, rows: lawDrafts, vocab: lawVocab, draftVocab: lawVocab}
 	before := make([]int32, replies)
 	for s := range replies {
@@ -68,7 +69,7 @@ func (l language) write(softmax, reject Kernels, replies int) []gate.Played {
 		}
 		before = ids
 	}
-	words := b.run(reject, 32)
+	words := b.run(t, reject, 1, 32)
 	played := make([]gate.Played, replies)
 	for s := range played {
 		accepted, next, _, _ := cuda.Rejection(rowOf(words, s, lawDrafts+1), lawDrafts)
@@ -94,7 +95,7 @@ func filtersOf(p sample.Params) ref.Filters {
 func judgeLaw(t *testing.T, softmax, reject Kernels, pairing gate.Pairing, params sample.Params) string {
 	w := gate.NewWorld(lawVocab, lawDrafts+1, params, pairing, 5)
 	l := newLanguage(t, w, filtersOf(params), filters)
-	played := l.write(softmax, reject, lawReplies)
+	played := l.write(t, softmax, reject, lawReplies)
 	return w.Judge(lawReplies, lawDrafts+1, 3,
 		func(trial int) gate.Played { return played[trial] }).Failures()
 }

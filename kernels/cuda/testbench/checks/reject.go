@@ -26,7 +26,8 @@ func (b *batch) want() []uint64 {
 }
 
 // run returns the kernel's words.
-func (b *batch) run(kernels Kernels, threads int) []uint64 {
+func (b *batch) run(t testing.TB, kernels Kernels, blocks, threads int) []uint64 {
+	t.Helper()
 	results := make([]uint64, b.sequences*(b.rows+1))
 	weights := func(rows []ref.WeightRow) []float32 {
 		return concat(len(rows), func(i int) []float32 { return rows[i].Weights })
@@ -34,9 +35,11 @@ func (b *batch) run(kernels Kernels, threads int) []uint64 {
 	sums := func(rows []ref.WeightRow) []uint64 {
 		return concat(len(rows), func(i int) []uint64 { return rows[i].Sums })
 	}
-	kernels.Run("reject", simtest.Grid(b.sequences), simtest.Block(threads), 16*ref.Slices(b.vocab),
+	rest, arrived := make([]uint64, 2*b.sequences*ref.Slices(b.vocab)), make([]int32, b.sequences)
+	kernels.Run("reject", simtest.Grid(blocks, b.sequences), simtest.Block(threads), 0,
 		weights(b.p), sums(b.p), weights(b.q), sums(b.q),
-		b.ids, b.rounds, results, int32(b.rows), int32(b.vocab), int32(b.draftVocab))
+		b.ids, b.rounds, rest, arrived, results, int32(b.rows), int32(b.vocab), int32(b.draftVocab))
+	simtest.Equal(t, "counters of blocks", arrived, make([]int32, b.sequences))
 	return results
 }
 
@@ -105,20 +108,20 @@ func pair(random *rand.Rand, target, draft []float32) {
 func checkReject(t testing.TB, load Load) {
 	kernels := load(t, "reject")
 	sawResidual, sawBonus, sawNone := 0, 0, 0
-	for _, c := range []struct{ sequences, rows, vocab, draftVocab, threads int }{
-		{400, 5, 10, 10, 32},
-		{100, 8, 33, 33, 64},
-		{40, 32, 7, 7, 1024},
-		{40, 3, 1025, 1025, 96},
-		{20, 4, 2500, 2100, 256},
-		{20, 4, 2100, 2500, 128},
-		{8, 5, 5000, 5000, 1024},
-		{20, 1, 1, 1, 32},
-		{3, 2, 70_000, 69_000, 512},
+	for _, c := range []struct{ sequences, rows, vocab, draftVocab, blocks, threads int }{
+		{400, 5, 10, 10, 1, 32},
+		{100, 8, 33, 33, 2, 64},
+		{40, 32, 7, 7, 1, 1024},
+		{40, 3, 1025, 1025, 2, 32},
+		{20, 4, 2500, 2100, 1, 256},
+		{20, 4, 2100, 2500, 3, 32},
+		{8, 5, 5000, 5000, 2, 64},
+		{20, 1, 1, 1, 1, 32},
+		{3, 2, 70_000, 69_000, 18, 128},
 	} {
 		name := fmt.Sprintf("%d×%d×%d/%d", c.sequences, c.rows, c.vocab, c.draftVocab)
 		b := newBatch(7, c.sequences, c.rows, c.vocab, c.draftVocab)
-		got := b.run(kernels, c.threads)
+		got := b.run(t, kernels, c.blocks, c.threads)
 		simtest.Equal(t, name, got, b.want())
 		for s := range c.sequences {
 			word := got[s*(c.rows+1)]
@@ -147,10 +150,10 @@ func checkRejectWithoutDrafts(t testing.TB, load Load) {
 	}
 	p := []ref.WeightRow{b.p[0], b.p[2], b.p[4], b.p[6]}
 	results := make([]uint64, 4)
-	kernels.Run("reject", simtest.Grid(4), simtest.Block(64), 16,
+	kernels.Run("reject", simtest.Grid(2, 4), simtest.Block(64), 0,
 		concat(4, func(i int) []float32 { return p[i].Weights }),
 		concat(4, func(i int) []uint64 { return p[i].Sums }),
-		nil, nil, nil, b.rounds, results, int32(0), int32(100), int32(100))
+		nil, nil, nil, b.rounds, nil, nil, results, int32(0), int32(100), int32(100))
 	simtest.Equal(t, "plain rounds", results,
 		concat(4, func(i int) []uint64 { return ref.Reject(p[i:], nil, nil, b.rounds[i]).Pack(nil, 0) }))
 }
