@@ -7,13 +7,13 @@ import (
 
 // In decoding, the small work between two products takes about as long as its launch alone. (This is
 // an estimate: gap and small in gpu/check/model.) joinEpilogues gives this work to the first of the
-// two products. The block that finishes last computes a norm. A SwiGLU is computed 32 columns at a
-// time, by the last to finish of the blocks with these columns. See kernels/cuda/src/epilogue.h.
+// two products. The block that finishes last computes a norm. For a SwiGLU, each block computes 32
+// columns of both products. See kernels/cuda/src/epilogue.h and matmul.h.
 
 // epilogue is what a product does with its result: the last parameters of its kernel.
 type epilogue struct {
 	kind    int
-	arrived driver.Pointer // counters of finished blocks, all 0
+	arrived driver.Pointer // a counter of finished blocks, 0
 	to      driver.Pointer // the operand that is written
 	slabs   int
 	stream  driver.Pointer // rows that the product is added to; this and the fields below are for a norm
@@ -48,8 +48,6 @@ const (
 	// mostNormed is the most numbers, rows times columns, of a norm in an epilogue: one block computes
 	// them all. For more, a launch with a block for each row should be faster. The limit is a guess.
 	mostNormed = 4096
-	// epilogueColumns is the number of columns of a SwiGLU that one block computes.
-	epilogueColumns = 32
 	// mostArrivals is the number of counters of finished blocks.
 	mostArrivals = 1 << 13
 )
@@ -146,9 +144,9 @@ func epilogueOf(o operation, before products) (epilogue, bool) {
 	switch o := o.(type) {
 	case swiGLUOperand:
 		fits := len(before) == 2 && o.gate == before[0].dst && o.up == before[1].dst && o.n == rows*cols &&
-			before[1].weight.rows == cols && ceilDivide(cols, epilogueColumns) <= mostArrivals
+			before[1].weight.rows == cols
 		return epilogue{kind: cuda.SwiGLUEpilogue, slabs: o.to.format.ActivationSlabs(o.to.cols)},
-			fits && rows <= cuda.MostBeforeEpilogue && o.to.format.Operand() == form
+			fits && rows <= cuda.MostGated && o.to.format.Operand() == form
 	case normOperand:
 		fits := len(before) == 1 && o.y != 0 && o.y == before[0].dst && o.length == cols && o.groups == rows
 		return epilogue{kind: cuda.NormEpilogue, slabs: o.to.format.ActivationSlabs(o.to.cols),

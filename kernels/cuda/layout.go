@@ -121,10 +121,15 @@ func (f *Format) Factor(rows, cols int) Factor { return Factor{rows, f.Ranges(Ti
 // the same bits as in a launch of its own.
 const MostJoined = 3
 
-// MostBeforeEpilogue is the largest number of rows of activations in a product with an epilogue.
-const MostBeforeEpilogue = 32
+// MostBeforeEpilogue is the largest number of rows of activations in a product with an epilogue; MostGated is
+// that for a SwiGLUEpilogue.
+const (
+	MostBeforeEpilogue = 32
+	MostGated          = 16
+)
 
-// The kinds of epilogues. SwiGLUEpilogue computes the SwiGLU of the first two results. NormEpilogue adds
+// The kinds of epilogues. SwiGLUEpilogue computes the SwiGLU of the first two
+// results, of equal size, which are not written. NormEpilogue adds
 // the result to the residual stream and normalises the sum. Both write the operand of the next product.
 const (
 	NoEpilogue = iota
@@ -165,9 +170,22 @@ func (f *Format) Product(m int, matrices ...Factor) Launch {
 // ProductThen is the launch of Product with an epilogue of a kind.
 func (f *Format) ProductThen(kind, m int, matrices ...Factor) Launch {
 	l := f.Product(m, matrices...)
-	if kind == NormEpilogue {
+	switch kind {
+	case NormEpilogue:
 		const mostWarps = 32 // of the norm, each with a sum
 		l.SharedBytes = max(l.SharedBytes, 4*(mostWarps+2*matrices[0].Rows))
+	case SwiGLUEpilogue: // a block has two tiles of gate and two of up, and up to 16 warps
+		const tiles, warps = 2, 16
+		w, groups := matrices[0], 1
+		if m > groupRows {
+			groups = 2
+		}
+		atOnce := 2 * tiles
+		for atOnce > 1 && atOnce*w.Ranges > warps {
+			atOnce /= 2
+		}
+		l.GridX, l.Threads = ceil(Tiles(w.Rows), tiles), 32*atOnce*w.Ranges
+		l.SharedBytes = 4 * groups * groupRows * tileRows * (2*tiles*w.Ranges + tiles)
 	}
 	return l
 }

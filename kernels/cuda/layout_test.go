@@ -170,6 +170,13 @@ func TestLaunchesFit(t *testing.T) {
 						l.GridY > 65535 {
 						t.Errorf("%s: %d rows with %d × %d: %+v", f.Name, m, rows, cols, l)
 					}
+					if m > MostGated {
+						continue
+					}
+					l = f.ProductThen(SwiGLUEpilogue, m, w, w)
+					if l.Threads > 512 || l.Threads%(32*w.Ranges) != 0 || l.SharedBytes > 99<<10 {
+						t.Errorf("%s: %d rows gated with %d × %d: %+v", f.Name, m, rows, cols, l)
+					}
 				}
 			}
 		}

@@ -1,6 +1,7 @@
-// An epilogue is work on the result of a product that the product's last blocks do, so that it needs no
-// launch of its own. Each finished block raises a counter; the last one does what a separate kernel would
-// do, with the same bits. No block waits for another, so blocks need not run at the same time.
+// An epilogue is work on the result of a product that the product's blocks do, so that it needs no launch of
+// its own. The bits are those of a separate kernel. For a SwiGLU, a block computes all that it needs. For a
+// norm, each finished block raises a counter, and the last one does the work. No block waits for another, so
+// blocks need not run at the same time.
 #pragma once
 #include "arrival.h"
 #include "operand.h"
@@ -9,9 +10,7 @@ enum : int { no_epilogue, swiglu_epilogue, norm_epilogue };
 
 struct Epilogue {
     int kind;
-    // Counters of finished blocks, 0 before and after a launch: one for each 32 columns of a
-    // swiglu_epilogue, one for a norm_epilogue.
-    unsigned *arrived;
+    unsigned *arrived;  // a counter of finished blocks for norm_epilogue, 0 before and after a launch
     unsigned char *to;  // the operand that is written
     int slabs;          // of the operand
     float *stream;      // (m, n), to which the result is added; this and the rest are for norm_epilogue
@@ -28,16 +27,6 @@ template <> struct OperandOf<IntegerActivations> : IntegerOperand {};
 template <> struct OperandOf<FloatActivations<true>> {
     template <class Value> INLINE_MEMBER void write_part(unsigned char *, int, int, int, int, int, const Value &) {}
 };
-
-// swiglu_after writes silu(gate)·up as an operand. A block calls it after tile number `tile` of gate or up
-// (m, n). Of the blocks that compute the same 32 columns of gate and up, the last writes these columns.
-template <class Operand> INLINE void swiglu_after(const Epilogue &e, const float *gate, const float *up, int m, int n, int tile, float *shared) {
-    int tiles = tiles_of(n), first = tile / 2 * 2, own = first + 2 <= tiles ? 2 : 1;
-    if (!last_to_arrive(e.arrived + tile / 2, 2 * own, shared)) return;
-    int end = first + 2 >= tiles ? e.slabs * slab_columns : tile_rows * (first + 2);
-    Operand().write_part(e.to, 0, m, tile_rows * first, end, e.slabs,
-        [=](int row, int k) { return k < n ? swiglu_of(gate[(size_t)row * n + k], up[(size_t)row * n + k]) : 0.0f; });
-}
 
 // prefetch_norm begins to load what norm_after reads besides the result, in the columns of a tile.
 INLINE void prefetch_norm(const Epilogue &e, int m, int n, int tile) {

@@ -71,7 +71,7 @@ INLINE unsigned load4(Staged p) { return load_shared4(p.at); }
 
 // A Format has
 //   Activations; slab_bytes of 16 rows; columns of a slab; parts of a slab; most_ranges;
-//   for speed only: resident and resident_tiles, the number of blocks of multiply_rows and of
+//   for speed only: resident and resident_tiles, the number of blocks of multiply_chosen and of
 //   multiply_tile that a multiprocessor should hold at once;
 //   for multiply_tile only: block_groups, the groups of a block; stages, the number of stages; pieces, the
 //   stages that a slab takes; tile_unroll, the number of parts to unroll;
@@ -134,17 +134,21 @@ INLINE void add_slabs(float (&sum)[groups][4], const Rows &x, const unsigned cha
 
 // sum_ranges multiplies a tile with rows of x. The warps of a block share the ranges: with w warps, warp r
 // computes the ranges r, r+w, … The sums of each are left in partial (ranges, 8·groups, 16), shared memory.
+//
+// sum_range leaves the sums of the slabs first … last−1 of a tile in `to`, (8·groups, 16).
+template <class Format, int groups, class Rows>
+INLINE void sum_range(float *to, const Rows &x, const unsigned char *tile, int first, int last) {
+    const int g = lane_id() / 4, t = lane_id() % 4;
+    float sum[groups][4] = {};
+    add_slabs<Format, groups>(sum, x, tile, first, last);
+    UNROLL for (int i = 0; i < groups; i++)
+        UNROLL for (int j = 0; j < 4; j++) to[(i * group_rows + 2 * t + j % 2) * tile_rows + g + j / 2 * 8] = sum[i][j];
+}
 template <class Format, int groups, class Rows>
 INLINE void sum_ranges(float *partial, const Product &p, const Output &output, const unsigned char *tile, const Rows &x) {
-    const int g = lane_id() / 4, t = lane_id() % 4;
     constexpr int results = groups * group_rows * tile_rows;
-    for (int range = warp_id(); range < output.ranges; range += (int)blockDim.x / warp_size) {
-        float sum[groups][4] = {};
-        add_slabs<Format, groups>(sum, x, tile, p.slabs * range / output.ranges, p.slabs * (range + 1) / output.ranges);
-        UNROLL for (int i = 0; i < groups; i++)
-            UNROLL for (int j = 0; j < 4; j++)
-                partial[range * results + (i * group_rows + 2 * t + j % 2) * tile_rows + g + j / 2 * 8] = sum[i][j];
-    }
+    for (int range = warp_id(); range < output.ranges; range += (int)blockDim.x / warp_size)
+        sum_range<Format, groups>(partial + range * results, x, tile, p.slabs * range / output.ranges, p.slabs * (range + 1) / output.ranges);
     __syncthreads();
 }
 
@@ -156,21 +160,55 @@ template <int groups> INLINE float total_of(const float *partial, int ranges, in
     return total;
 }
 
+// gate_rows: block b computes columns 32·b … 32·b+31 of silu(gate)·up, for up to 8·groups rows of x, and
+// writes them as an operand: gate and up are the first two Outputs, with the same n and ranges, and their y
+// are not written. Warp w computes range w mod ranges of some of the four tiles, one after the other; the
+// number of warps is a multiple of the number of ranges. If ranges are short, the next one comes from memory
+// while one is multiplied. Longer ones could displace it from a small second-level cache.
+constexpr int gated_tiles = 2, gated_columns = gated_tiles * tile_rows;
+template <class Format, int groups, class Rows> INLINE void gate_rows(float *partial, const Product &p, const Rows &x) {
+    constexpr int results = groups * group_rows * tile_rows;
+    const Output &gate = p.outputs[0], &up = p.outputs[1];
+    const int all = tiles_of(gate.n), from = gated_tiles * blockIdx.x, own = from + gated_tiles <= all ? gated_tiles : all - from;
+    const int ranges = gate.ranges, range = warp_id() % ranges, first = p.slabs * range / ranges, last = p.slabs * (range + 1) / ranges;
+    const int at_once = (int)blockDim.x / warp_size / ranges;
+    const size_t tile_bytes = (size_t)p.slabs * Format::slab_bytes;
+    for (int i = warp_id() / ranges; i < 2 * own; i += at_once) {
+        auto tile = [&](int i) { return i < own ? gate.weights + (from + i) * tile_bytes : up.weights + (from + i - own) * tile_bytes; };
+        if (last - first == 1 && i + at_once < 2 * own && lane_id() * 128 < Format::slab_bytes)
+            prefetch_l2(tile(i + at_once) + (size_t)first * Format::slab_bytes + lane_id() * 128);
+        sum_range<Format, groups>(partial + (i * ranges + range) * results, x, tile(i), first, last);
+    }
+    __syncthreads();
+    float *gated = partial + 2 * gated_tiles * ranges * results;  // (m, gated_columns)
+    for (int i = threadIdx.x; i < p.m * gated_columns; i += blockDim.x) {
+        const int row = i / gated_columns, column = i % gated_columns, result = row * tile_rows + column % tile_rows;
+        const float *sums = partial + column / tile_rows * ranges * results;
+        if (from * tile_rows + column >= gate.n) gated[i] = 0.0f;
+        else gated[i] = swiglu_of(finish<Format>(p, total_of<groups>(sums, ranges, result), row),
+            finish<Format>(p, total_of<groups>(sums + own * ranges * results, ranges, result), row));
+    }
+    __syncthreads();
+    const int begin = from * tile_rows, end = from + gated_tiles >= all ? p.after.slabs * slab_columns : begin + gated_columns;
+    OperandOf<typename Format::Activations>().write_part(p.after.to, 0, p.m, begin, end, p.after.slabs,
+        [=](int row, int k) { return k - begin < gated_columns ? gated[row * gated_columns + k - begin] : 0.0f; });
+}
+
 // multiply_rows: block b computes tile b for up to 8·groups rows of x.
 template <class Format, int groups> INLINE void multiply_rows(const Product &p) {
     DYNAMIC_SHARED(float, partial);
+    const Neighbours<Format, groups> x = {p};
+    if (groups <= 2 && p.after.kind == swiglu_epilogue) return gate_rows<Format, groups>(partial, p, x);
     int tile = blockIdx.x;
     const Output output = output_of<1>(p, tile);
     if (p.after.kind == norm_epilogue) prefetch_norm(p.after, p.m, output.n, tile);
-    sum_ranges<Format, groups>(partial, p, output, output.weights + (size_t)tile * p.slabs * Format::slab_bytes, Neighbours<Format, groups>{p});
+    sum_ranges<Format, groups>(partial, p, output, output.weights + (size_t)tile * p.slabs * Format::slab_bytes, x);
     for (int i = threadIdx.x; i < groups * group_rows * tile_rows; i += blockDim.x) {
         float total = total_of<groups>(partial, output.ranges, i);
         int row = i / tile_rows, n = tile * tile_rows + i % tile_rows;
         if (row < p.m && n < output.n) output.y[(size_t)row * output.n + n] = finish<Format>(p, total, row);
     }
-    using Operand = OperandOf<typename Format::Activations>;
-    if (p.after.kind == swiglu_epilogue) swiglu_after<Operand>(p.after, p.outputs[0].y, p.outputs[1].y, p.m, output.n, tile, partial);
-    if (p.after.kind == norm_epilogue) norm_after<Operand>(p.after, output.y, p.m, output.n, partial);
+    if (p.after.kind == norm_epilogue) norm_after<OperandOf<typename Format::Activations>>(p.after, output.y, p.m, output.n, partial);
 }
 
 // multiply_tile: block (i, j) multiplies the rows of x from 8·block_groups·i on with the j'th eight tiles
@@ -275,8 +313,9 @@ template <class Format> INLINE void multiply_tile(const Product &p) {
     }
 }
 
-// MATMUL exports the products of a format. Those for up to 8, 16 and 32 rows have a block per tile, and
-// the parameters of an epilogue in addition. The one for any number of rows has ⌈m/(8·block_groups)⌉ ×
+// MATMUL exports the products of a format. Those for up to 8, 16 and 32 rows have a block per tile, or with a
+// swiglu_epilogue, for up to 16 rows, per two tiles of gate. They have the parameters of an epilogue in
+// addition. With 512 threads at most, a thread has 128 registers, so two blocks of 256 are resident. The one for any number of rows has ⌈m/(8·block_groups)⌉ ×
 // ⌈tiles/8⌉ blocks of 256 threads, where each Output begins with a new block.
 #define MATMUL_OUTPUT(i) float *y##i, int n##i, const unsigned char *weights##i, int ranges##i
 #define MATMUL_PARAMETERS MATMUL_OUTPUT(0), MATMUL_OUTPUT(1), MATMUL_OUTPUT(2), const unsigned char *x, int m, int slabs
@@ -292,7 +331,7 @@ template <class Format> INLINE void multiply_tile(const Product &p) {
     extern "C" __global__ void __launch_bounds__(256, blocks) name(MATMUL_PARAMETERS) { call(MATMUL_PRODUCT({})); }         \
     EXPORT(name)
 #define MATMUL(name, Format)                                                                                                \
-    MATMUL_ROWS(name##_rows8, 32 * Format::most_ranges, Format::resident, (multiply_rows<Format, 1>))                       \
-    MATMUL_ROWS(name##_rows16, 32 * Format::most_ranges, 16 / Format::most_ranges, (multiply_rows<Format, 2>))              \
+    MATMUL_ROWS(name##_rows8, 512, 1, (multiply_rows<Format, 1>))                                                           \
+    MATMUL_ROWS(name##_rows16, 512, 1, (multiply_rows<Format, 2>))                                                          \
     MATMUL_ROWS(name##_rows32, 32 * Format::most_ranges, 1, (multiply_rows<Format, 4>))                                     \
     MATMUL_TILE(name##_tile, Format::resident_tiles, (multiply_tile<Format>))
