@@ -48,10 +48,13 @@ struct Cutting {
 INLINE Cutting cutting_of(const u64 *peaks, const Filters *filters, int vocab) {
     constexpr float massless = 28.0f;  // e^-28 is below 2^-40
     u64 most = 0, least = ~0ull;
-    for (int s = lane_id(), slices = slices_of(vocab); s < slices; s += warp_size) {
-        u64 peak = peaks[s];
-        most = peak > most ? peak : most;
-        least = is_best(peak) && peak < least ? peak : least;
+    for (int from = lane_id(), slices = slices_of(vocab); from < slices; from += ahead * warp_size) {
+        u64 peak[ahead];
+        UNROLL for (int i = 0; i < ahead; i++) peak[i] = peaks[from + i * warp_size < slices ? from + i * warp_size : slices - 1];
+        UNROLL for (int i = 0; i < ahead; i++) {
+            most = peak[i] > most ? peak[i] : most;
+            least = is_best(peak[i]) && peak[i] < least ? peak[i] : least;
+        }
     }
     most = warp_most(most);
     least = ~warp_most(~least);

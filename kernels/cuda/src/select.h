@@ -79,7 +79,7 @@ template <class See> INLINE void each_score(const float *scores, int first, int 
         float score[reads];
         UNROLL for (int i = 0; i < reads; i++) {
             int id = j + i * (int)blockDim.x;
-            score[i] = id < end ? scores[id] : 0.0f;
+            score[i] = scores[id < end ? id : end - 1];
         }
         UNROLL for (int i = 0; i < reads; i++) {
             int id = j + i * (int)blockDim.x;
