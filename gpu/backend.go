@@ -25,6 +25,7 @@ type Backend struct {
 
 	lost      atomic.Pointer[error] // why the device can no longer be used
 	allocated map[driver.Pointer]int64
+	failures  int                         // how often onDevice returned an error
 	tables    map[*float32]driver.Pointer // sines and cosines of RoPE, by the address of the host's table
 
 	// The fields below are used on the device's thread only.

@@ -170,18 +170,24 @@ func (l *logits) weigh(m int, f compute.Filters, filters, weights, sums driver.P
 // cutBytes is the memory of cuts with rows rows.
 func cutBytes(rows int) int64 { return int64(rows) * (8 + cuda.CutBytes) }
 
-// openCuts reserves memory for cuts and for what finds them, once per buffer.
-func (l *logits) openCuts() error {
-	if l.cuts != 0 {
+// openCuts reserves memory for cuts and for what finds them, once per buffer. This memory is all 0 between
+// rounds, but work that failed may have left numbers there; so it is cleared after every failure.
+func (l *logits) openCuts() (err error) {
+	b, bytes := l.owner, cutBytes(l.x.rows)
+	if l.cuts != 0 && l.cleared == b.failures {
 		return nil
 	}
-	b, bytes := l.owner, cutBytes(l.x.rows)
-	memory, err := b.alloc("cuts of distributions", bytes)
-	if err != nil {
-		return err
+	if l.cuts == 0 {
+		if l.cuts, err = b.alloc("cuts of distributions", bytes); err != nil {
+			return err
+		}
+		l.cleared = -1
 	}
-	l.cuts = memory
-	return b.note(b.device.Do(func() error { return b.device.Fill(b.stream, memory, 0, bytes) }))
+	err = b.note(b.device.Do(func() error { return b.device.Fill(b.stream, l.cuts, 0, bytes) }))
+	if err == nil {
+		l.cleared = b.failures
+	}
+	return err
 }
 
 // Draw appends to the tape the draw of draft token at, counted from 1. The token's distribution stays

@@ -208,3 +208,33 @@ func TestAPassThatComesAgainIsOneGraph(t *testing.T) {
 		t.Errorf("a pass of another number of rows queued %q", got)
 	}
 }
+
+// After work that failed, the memory that cutting expects to be 0 is cleared, and not in other rounds.
+func TestCutsAreClearedAfterAFailure(t *testing.T) {
+	d, b, m, cache := recorded(t)
+	defer b.Close()
+	fills := func(failAt int) (n int, err error) {
+		d.log, d.failAt, d.failure = nil, failAt, errors.New("refused")
+		err = sampledRound(m, cache)
+		for _, work := range d.log {
+			if work == "fill" {
+				n++
+			}
+		}
+		return n, errors.Join(err, cache.Truncate(0))
+	}
+	for _, c := range []struct {
+		round     string
+		ahead     int // the call that fails; 0: none
+		isCleared bool
+	}{{"first", 0, true}, {"second", 0, false}, {"failing", 8, false}, {"next", 0, true}, {"last", 0, false}} {
+		failAt := 0
+		if c.ahead > 0 {
+			failAt = d.calls + c.ahead
+		}
+		n, err := fills(failAt)
+		if (err != nil) != (c.ahead > 0) || (n > 0) != c.isCleared {
+			t.Errorf("%s round: cleared %d times, %v", c.round, n, err)
+		}
+	}
+}

@@ -16,13 +16,14 @@ type logits struct {
 	movedBytes int64 // that came to the host since Logits
 	syncs      int   // how often the host waited since Logits
 
-	peaks driver.Pointer // (MaxRows, slices): the best score of each slice, sliceTokens scores
-	rest  driver.Pointer // (slices) sums of 16 bytes, for reject
-	best  driver.Pointer // (MaxRows) int32: the best id of each row
-	cuts  driver.Pointer // (MaxRows) keys of 8 bytes, and cuda.CutBytes for each row; 0 until top-k or top-p is used
-	p     weighing       // the target's distributions, (MaxRows, vocab); empty until a round is sampled
-	from  int            // host has the rows from … rows−1
-	host  []float32      // (MaxRows, vocab)
+	peaks   driver.Pointer // (MaxRows, slices): the best score of each slice, sliceTokens scores
+	rest    driver.Pointer // (slices) sums of 16 bytes, for reject
+	best    driver.Pointer // (MaxRows) int32: the best id of each row
+	cuts    driver.Pointer // (MaxRows) keys of 8 bytes, and cuda.CutBytes for each row; 0 until top-k or top-p is used
+	cleared int            // Backend.failures when cuts were cleared
+	p       weighing       // the target's distributions, (MaxRows, vocab); empty until a round is sampled
+	from    int            // host has the rows from … rows−1
+	host    []float32      // (MaxRows, vocab)
 }
 
 // Logits hands the pass to the device's thread and starts to count bytes and waits from zero.

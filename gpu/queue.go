@@ -58,7 +58,7 @@ func (b *Backend) onDevice(f func() error) error {
 		return err
 	}
 	b.flush()
-	return b.device.Do(func() error {
+	err := b.device.Do(func() error {
 		err := b.failed
 		b.failed = nil
 		if err == nil {
@@ -66,6 +66,10 @@ func (b *Backend) onDevice(f func() error) error {
 		}
 		return b.note(err)
 	})
+	if err != nil {
+		b.failures++
+	}
+	return err
 }
 
 // play queues the work of a tape: step by step if the same steps come for the first time or cannot be
