@@ -131,11 +131,10 @@ INLINE unsigned load_shared4(shared_address s) {
 // copy_async copies 16 bytes from global to shared memory in the background; both addresses are aligned
 // to 16. A copy belongs to the group that the next copy_async_commit closes. copy_async_wait(n) waits
 // until at most the n latest groups of this thread are unfinished.
-INLINE void copy_async(void *shared, const void *global) {
-    unsigned s;
-    asm("{ .reg .u64 t; cvta.to.shared.u64 t, %1; cvt.u32.u64 %0, t; }" : "=r"(s) : "l"(shared));
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(s), "l"(global) : "memory");
+INLINE void copy_async(shared_address shared, const void *global) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared), "l"(global) : "memory");
 }
+INLINE void copy_async(void *shared, const void *global) { copy_async(to_shared(shared), global); }
 INLINE void copy_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 #define copy_async_wait(n) asm volatile("cp.async.wait_group %0;" ::"n"(n) : "memory")
 

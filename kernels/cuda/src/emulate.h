@@ -147,7 +147,7 @@ template <class T> static inline T load_aligned(const void *p) {
     return *(const T *)p;
 }
 INLINE uint4 load_cached(const void *p) { return load_aligned<uint4>(p); }
-typedef const unsigned char *shared_address;
+typedef unsigned char *shared_address;
 INLINE shared_address to_shared(const void *p) { return (shared_address)p; }
 INLINE uint4 load_shared16(shared_address s) { return load_aligned<uint4>(s); }
 INLINE uint2 load_shared8(shared_address s) { return load_aligned<uint2>(s); }

@@ -47,7 +47,8 @@ INLINE unsigned word_of(const uint4 &v, int i) { return i == 0 ? v.x : i == 1 ? 
 struct IntegerFormat {
     using Activations = IntegerActivations;
     using X = IntegerX;
-    static constexpr int block_groups = 8, pieces = 1, tile_unroll = 1;
+    static constexpr int block_groups = 8, pieces = 1, steps = 1;
+    static constexpr bool ahead = false;
     static constexpr int factor_bytes = 8;  // of a row and block
     template <class Place> INLINE void load_x(X &x, Place slab, int part, int lane) { load_quants(x, slab, part, lane); }
     template <class Place> INLINE void load_factors(X &x, Place slab, int part, int lane) { load_two_factors(x, slab, part, lane); }

@@ -9,7 +9,8 @@ template <bool is_half> struct FloatFormat {
     using Activations = FloatActivations<is_half>;
     static constexpr int columns = slab_columns, slab_bytes = 4096, parts = 4;
     static constexpr int most_ranges = 16, resident = 1;
-    static constexpr int block_groups = 16, pieces = 2, stages = 3, resident_tiles = 1, tile_unroll = 2;
+    static constexpr int block_groups = 16, pieces = 2, stages = 3, resident_tiles = 1;
+    static constexpr bool ahead = true;
     static constexpr int step_bytes = 512;
 
     struct Part { uint4 steps[2]; };
@@ -29,13 +30,15 @@ template <bool is_half> struct FloatFormat {
     template <class Place> INLINE void load_factors(X &, Place, int, int) {}
     template <class Place> INLINE void load_factor(X &, Place, int, int) {}
     static constexpr int factor_bytes = 0;
+    static constexpr int steps = 2;
+    INLINE void multiply_step(float (&sum)[4], const Fragments &f, const X &x, int step) {
+        const unsigned a[4] = {f.steps[step].x, f.steps[step].y, f.steps[step].z, f.steps[step].w};
+        const unsigned b[2] = {step ? x.steps.z : x.steps.x, step ? x.steps.w : x.steps.y};
+        if (is_half) mma_half(sum, a, b);
+        else mma_bfloat16(sum, a, b);
+    }
     INLINE void multiply(float (&sum)[4], const Fragments &f, const X &x) {
-        UNROLL for (int step = 0; step < 2; step++) {
-            const unsigned a[4] = {f.steps[step].x, f.steps[step].y, f.steps[step].z, f.steps[step].w};
-            const unsigned b[2] = {step ? x.steps.z : x.steps.x, step ? x.steps.w : x.steps.y};
-            if (is_half) mma_half(sum, a, b);
-            else mma_bfloat16(sum, a, b);
-        }
+        UNROLL for (int step = 0; step < steps; step++) multiply_step(sum, f, x, step);
     }
 };
 
