@@ -27,7 +27,7 @@ struct Index { unsigned x, y, z; };
 
 // The place of the running thread; kernels read it as threadIdx and so on.
 struct Place { Index thread, block, block_size, grid_size; };
-extern thread_local Place *place;
+extern __thread Place *place;
 
 // Operations of a whole warp. It is an error if lanes arrive at different ones.
 enum class Collective { sync, shuffle_xor, shuffle_up, shuffle_down, shuffle, ballot, matrix };

@@ -6,11 +6,12 @@
 
 namespace emulator {
 
-thread_local Place *place;
+__thread Place *place;
 
 namespace {
 
 // switch_stacks pushes the callee-saved registers, switches to the other stack, and pops them there.
+// It jumps back: the processor predicts that a ret goes to the latest call, which was on the other stack.
 extern "C" void emulator_switch_stacks(void **save, void *load);
 #if defined(__x86_64__)
 constexpr size_t frame_bytes = 8 * 8;
@@ -23,7 +24,8 @@ emulator_switch_stacks:
 	movq %rsp, (%rdi)
 	movq %rsi, %rsp
 	popq %r15; popq %r14; popq %r13; popq %r12; popq %rbx; popq %rbp
-	ret
+	popq %rcx
+	jmp *%rcx
 .size emulator_switch_stacks,.-emulator_switch_stacks
 )");
 void *first_frame(unsigned char *top, void (*entry)()) {

@@ -24,7 +24,9 @@
 
 namespace emulator {
 
-constexpr size_t stack_bytes = 64 << 10;
+// Not a power of two: the ends of the stacks, which are used most, would all be in the same sets of
+// the processor's caches.
+constexpr size_t stack_bytes = (64 << 10) + 9 * 64;
 constexpr unsigned most_threads = 1024, lanes = 32;
 constexpr size_t dynamic_most = 227 << 10, static_most = 48 << 10;  // bytes of a block's shared memory
 
@@ -51,7 +53,9 @@ struct Warp {
     uint32_t needed, arrived;
     unsigned turn[lanes];        // collectives that each lane has passed
     uint64_t value[2][lanes];    // by the parity of turn: a fast lane may already be at the next collective
-    struct { unsigned a[4], b[2]; } tile[2][lanes];
+    // What the lanes bring to a tensor core, by the same parity: rows of a and columns of b.
+    struct { float a[16][16], b[8][16]; } tile[2];
+    struct { int16_t a[16][32], b[8][32]; } bytes[2]; // widened, as compilers have instructions for their products
     char synchronised[2];        // addresses for the thread sanitizer, by the parity of the block
 };
 

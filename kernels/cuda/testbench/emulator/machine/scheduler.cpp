@@ -37,7 +37,8 @@ void make_fibers(Index block, Index block_size, Index grid) {
         fiber.touched = nullptr;
         begin_fiber(i);
     }
-    for (Warp &warp : machine->warps) std::memset((void *)&warp, 0, sizeof warp);
+    unsigned warps = (machine->threads + lanes - 1) / lanes;
+    std::memset((void *)machine->warps, 0, warps * sizeof(Warp));
     machine->alive = machine->threads;
     machine->waiting = 0;
 }
@@ -48,8 +49,9 @@ bool run_warp(unsigned first) {
     bool ran = false, again = true;
     while (again && !machine->failed) {
         again = false;
-        unsigned start = machine->random ? draw() % present : 0, step = machine->random && draw() % 2 ? present - 1 : 1;
-        for (unsigned k = 0, i = start; k < present; k++, i = (i + step) % present) {
+        unsigned start = machine->random ? draw() % present : 0;
+        bool back = machine->random && draw() % 2;
+        for (unsigned k = 0, i = start; k < present; k++, i = back ? (i ? i : present) - 1 : i + 1 < present ? i + 1 : 0) {
             Fiber &fiber = machine->fibers[first + i];
             if (fiber.state != State::ready) continue;
             resume(first + i);

@@ -92,40 +92,43 @@ void multiply_tiles(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2
     unsigned thread = number_of(machine->running), lane = thread % lanes;
     Warp &warp = machine->warps[thread / lanes];
     auto &tile = warp.tile[warp.turn[lane] % 2];
-    std::memcpy(tile[lane].a, a, sizeof a);
-    std::memcpy(tile[lane].b, b, sizeof b);
+    unsigned row = lane / 4, pair = lane % 4 * 2;
+    for (unsigned i = 0; i < 8; i++)
+        tile.a[row + i / 2 % 2 * 8][pair + i / 4 * 8 + i % 2] = widen((unsigned short)(a[i / 2] >> 16 * (i % 2)));
+    for (unsigned i = 0; i < 4; i++) tile.b[row][pair + i / 2 * 8 + i % 2] = widen((unsigned short)(b[i / 2] >> 16 * (i % 2)));
     collective(Collective::matrix, ~0u, 0, 0, at);
-    for (unsigned e = 0; e < 4; e++) {
-        unsigned row = lane / 4 + e / 2 * 8, column = lane % 4 * 2 + e % 2;
-        float sum = d[e];
-        for (unsigned k = 0; k < 16; k++) {
-            unsigned pair_a = tile[row % 8 * 4 + k % 8 / 2].a[row / 8 + 2 * (k / 8)];
-            unsigned pair_b = tile[column * 4 + k % 8 / 2].b[k / 8];
-            sum = __builtin_fmaf(widen((unsigned short)(pair_a >> 16 * (k % 2))), widen((unsigned short)(pair_b >> 16 * (k % 2))), sum);
-        }
-        d[e] = sum;
-    }
+    for (unsigned k = 0; k < 16; k++)
+        for (unsigned e = 0; e < 4; e++) d[e] = __builtin_fmaf(tile.a[row + e / 2 * 8][k], tile.b[pair + e % 2][k], d[e]);
 }
+
+namespace {
+
+// dot is not told whether inner is 16 or 32: GCC would write out each product.
+__attribute__((noinline)) int dot(const int16_t *a, const int16_t *b, unsigned inner) {
+    if (inner % 16) __builtin_unreachable();
+    int sum = 0;
+    for (unsigned i = 0; i < inner; i++) sum += a[i] * b[i];
+    return sum;
+}
+
+void widen_bytes(int16_t *to, unsigned four) {
+    for (unsigned i = 0; i < 4; i++) to[i] = (int8_t)(four >> 8 * i);
+}
+
+}  // namespace
 
 // multiply_byte_tiles does both shapes: the inner axis has 32 or 16 numbers, four per register.
 void multiply_byte_tiles(int (&d)[4], const unsigned *a, const unsigned *b, const int (&c)[4], unsigned inner, const char *at) {
     unsigned thread = number_of(machine->running), lane = thread % lanes;
     Warp &warp = machine->warps[thread / lanes];
-    auto &tile = warp.tile[warp.turn[lane] % 2];
-    for (unsigned i = 0; i < 4; i++) {  // not a memcpy of variable size, which the thread sanitizer would see
-        if (i < inner / 8) tile[lane].a[i] = a[i];
-        if (i < inner / 16) tile[lane].b[i] = b[i];
-    }
+    auto &tile = warp.bytes[warp.turn[lane] % 2];
+    unsigned row = lane / 4, four = lane % 4 * 4;
+    for (unsigned i = 0; i < inner / 8; i++) widen_bytes(&tile.a[row + i % 2 * 8][four + i / 2 * 16], a[i]);
+    for (unsigned i = 0; i < inner / 16; i++) widen_bytes(&tile.b[row][four + i * 16], b[i]);
     collective(Collective::matrix, ~0u, 0, (int)inner, at);
     for (unsigned e = 0; e < 4; e++) {
-        unsigned row = lane / 4 + e / 2 * 8, column = lane % 4 * 2 + e % 2, sum = (unsigned)c[e];
-        for (unsigned four = 0; four < inner / 4; four++) {
-            unsigned four_a = tile[row % 8 * 4 + four % 4].a[row / 8 + 2 * (four / 4)];
-            unsigned four_b = tile[column * 4 + four % 4].b[four / 4];
-            for (unsigned shift = 0; shift < 32; shift += 8)
-                sum += (unsigned)((int8_t)(four_a >> shift) * (int8_t)(four_b >> shift));
-        }
-        d[e] = (int)sum;
+        const int16_t *of_a = tile.a[row + e / 2 * 8], *of_b = tile.b[lane % 4 * 2 + e % 2];
+        d[e] = (int)((unsigned)c[e] + (unsigned)dot(of_a, of_b, inner));
     }
 }
 
