@@ -12,6 +12,8 @@ import (
 	"specula/kernels/cuda/testbench/sim"
 )
 
+var ofModule = flag.String("module", "", "test only the products of this module: a bug planted in it is in no other")
+
 // The checks of matrix products, whose kernels need more shared memory than a kernel may use by
 // default. With -short, which is for races and for the order of threads, only the first format of each
 // module goes through all checks: in the others threads wait for each other at the same places.
@@ -20,6 +22,9 @@ func TestMatmuls(t *testing.T) {
 	on(t, d, func() {
 		modules := map[string]module{}
 		for _, f := range checks.Matmuls {
+			if *ofModule != "" && f.Module != *ofModule {
+				continue
+			}
 			if t.Failed() && flag.Lookup("test.failfast").Value.String() == "true" {
 				return // a planted bug is noticed, and the other formats take most of the time
 			}
@@ -31,7 +36,9 @@ func TestMatmuls(t *testing.T) {
 					modules[name] = loadModule(d, name, get(cuda.PTX(name)))
 				}
 				m := modules[name]
-				m.bits = note
+				if m.bits = note; *ofModule != "" && name != *ofModule {
+					m.bits = nil // other products launch its kernels, too
+				}
 				must(m.SetDynamicShared(get(m.Kernel(m.kernels, kernel)), sharedBytes))
 				m.run(kernel, Shape{Grid: [3]int{grid.X, grid.Y}, Block: [3]int{block.X}, SharedBytes: sharedBytes}, arguments...)
 			}
@@ -44,6 +51,9 @@ func TestMatmuls(t *testing.T) {
 			note = nil // these checks compare with launches whose bits were noted
 			f.CheckEpilogues(t, run)
 			f.CheckExperts(t, run)
+		}
+		if len(modules) == 0 {
+			t.Errorf("there are no products of a module %q", *ofModule)
 		}
 	})
 	if !testing.Short() { // else some launches are missing
