@@ -154,7 +154,17 @@ func TestEveryArchitectureVerifiesAsItDecodes(t *testing.T) {
 				}
 				checkpoint(t, cache)
 				want := runSteps(t, m, cache, ids, 1)
-				for rows := 2; rows <= most; rows++ {
+				counts := rowCounts()
+				if _, ok := cache.(compute.Partial); ok { // where a ring or a state is cut depends on the number of rows
+					counts = nil
+					for rows := 2; rows <= most; rows++ {
+						counts = append(counts, rows)
+					}
+				}
+				for _, rows := range counts {
+					if rows > most {
+						break
+					}
 					runSteps(t, m, cache, ids, rows).same(t, fmt.Sprintf("%d rows", rows), want)
 					runRounds(t, m, cache, ids, rows).same(t, fmt.Sprintf("%d rows, some rejected", rows), want)
 				}

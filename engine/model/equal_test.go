@@ -115,6 +115,7 @@ func (r record) same(t testing.TB, what string, want record) {
 type subject struct {
 	name string
 	open func(testing.TB, compute.Backend, model.Options) *model.Model
+	near bool // texts at the splits of attention are left to subjects with the same attention
 }
 
 func subjects() []subject {
@@ -123,7 +124,7 @@ func subjects() []subject {
 		if typ == compute.F32 || typ == compute.F16 || typ == compute.Q8_0 {
 			continue // those of demoAndTies
 		}
-		all = append(all, subject{"random " + gguf.TypeName(typ), func(t testing.TB, b compute.Backend, o model.Options) *model.Model {
+		all = append(all, subject{name: "random " + gguf.TypeName(typ), open: func(t testing.TB, b compute.Backend, o model.Options) *model.Model {
 			return noise(t, b, "tiny", typ, o)
 		}})
 	}
@@ -133,10 +134,10 @@ func subjects() []subject {
 // demoAndTies are the demo pair, and models whose scores nearly tie.
 func demoAndTies() []subject {
 	demo := func(name, path string) subject {
-		return subject{name, func(t testing.TB, b compute.Backend, o model.Options) *model.Model { return openModel(t, b, path, o) }}
+		return subject{name: name, open: func(t testing.TB, b compute.Backend, o model.Options) *model.Model { return openModel(t, b, path, o) }}
 	}
 	wide := func(name string, typ compute.DType, data func() ([]byte, error)) subject {
-		return subject{name, func(t testing.TB, b compute.Backend, o model.Options) *model.Model {
+		return subject{name: name, open: func(t testing.TB, b compute.Backend, o model.Options) *model.Model {
 			if typ != 0 {
 				o.CacheType = typ
 			}
@@ -144,7 +145,7 @@ func demoAndTies() []subject {
 		}}
 	}
 	keeping := func(typ compute.DType, name, path string) subject {
-		return subject{name + ", cache " + gguf.TypeName(typ), func(t testing.TB, b compute.Backend, o model.Options) *model.Model {
+		return subject{name: name + ", cache " + gguf.TypeName(typ), open: func(t testing.TB, b compute.Backend, o model.Options) *model.Model {
 			o.CacheType = typ
 			return openModel(t, b, path, o)
 		}}
@@ -157,10 +158,10 @@ func demoAndTies() []subject {
 		demo("draft Q8_0", "../../assets/pair/draft.gguf"),
 		wide("target F16", 0, wideTarget),
 		wide("draft F16", 0, wideDraft),
-		{"near ties F32", func(t testing.TB, b compute.Backend, o model.Options) *model.Model {
+		{name: "near ties F32", open: func(t testing.TB, b compute.Backend, o model.Options) *model.Model {
 			return nearTies(t, b, compute.F32, o)
 		}},
-		{"near ties Q8_0", func(t testing.TB, b compute.Backend, o model.Options) *model.Model {
+		{name: "near ties Q8_0", open: func(t testing.TB, b compute.Backend, o model.Options) *model.Model {
 			return nearTies(t, b, compute.Q8_0, o)
 		}},
 	}

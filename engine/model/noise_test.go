@@ -149,7 +149,7 @@ func noisyGemma4(typ compute.DType, more func(*noisy)) []byte {
 func someFamilies() (all []subject) {
 	for name, build := range map[string]func(compute.DType, func(*noisy)) []byte{"gemma4": noisyGemma4, "deepseek2": noisyLatent} {
 		for _, typ := range []compute.DType{compute.Q8_0, compute.F16} {
-			all = append(all, subject{fmt.Sprint("random ", name, " ", gguf.TypeName(typ)), func(t testing.TB, b compute.Backend, o model.Options) *model.Model {
+			all = append(all, subject{name: fmt.Sprint("random ", name, " ", gguf.TypeName(typ)), open: func(t testing.TB, b compute.Backend, o model.Options) *model.Model {
 				file, err := weights.Parse(name, build(typ, nil))
 				if err != nil {
 					t.Fatal(err)

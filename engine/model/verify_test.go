@@ -43,10 +43,10 @@ func everyFormat() (all []subject) {
 		}
 		for _, kept := range some {
 			name := fmt.Sprintf("random %s, cache %s", gguf.TypeName(weights), gguf.TypeName(kept))
-			all = append(all, subject{name, func(t testing.TB, b compute.Backend, o model.Options) *model.Model {
+			all = append(all, subject{name: name, open: func(t testing.TB, b compute.Backend, o model.Options) *model.Model {
 				o.CacheType = kept
 				return noise(t, b, "tiny", weights, o)
-			}})
+			}, near: len(some) == 1})
 		}
 	}
 	return all
@@ -56,9 +56,9 @@ func everyFormat() (all []subject) {
 // another way when there are more of them.
 func someMixtures() (all []subject) {
 	for _, weights := range []compute.DType{compute.Q4_K, compute.MXFP4, compute.F16} {
-		all = append(all, subject{"random experts " + gguf.TypeName(weights), func(t testing.TB, b compute.Backend, o model.Options) *model.Model {
+		all = append(all, subject{name: "random experts " + gguf.TypeName(weights), open: func(t testing.TB, b compute.Backend, o model.Options) *model.Model {
 			return noise(t, b, "tiny-moe", weights, o)
-		}})
+		}, near: true})
 	}
 	return all
 }
@@ -84,13 +84,17 @@ func texts(t testing.TB, vocab int) []text {
 
 // Verifying m rows gives the same bits as m decoding steps, in the logits and in every layer of the
 // cache, for every m up to the largest γ + 1. This holds for every weight type and cache type, at
-// every position of a text, and after drafts that were rejected.
+// every position of a text, and after drafts that were rejected. Where attention splits its keys, the
+// weight type does not matter: two of them are tried there, with every cache type.
 func TestVerifyEqualsDecode(t *testing.T) {
 	for _, s := range slices.Concat(demoAndTies(), everyFormat(), someMixtures(), someFamilies()) {
 		t.Run(s.name, func(t *testing.T) {
 			m := s.open(t, newBackend(t, 2), model.Options{MaxTokens: splitKeys + 2*mostRows, MaxRows: mostRows})
 			vocab := m.Config().Vocab
 			for _, text := range texts(t, vocab) {
+				if s.near && text.before >= splitKeys-mostRows {
+					continue
+				}
 				cache := newCache(t, m)
 				if text.before > 0 {
 					if _, err := m.Prefill(context.Background(), cache, randomIDs(text.before, vocab, 3), nil); err != nil {
