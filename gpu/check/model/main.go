@@ -41,7 +41,7 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	counted, err := countAll(found, "kernels/cuda/ptx")
+	counted, err := countAll(found, "kernels/cuda/ptx", targets())
 	if err != nil {
 		return err
 	}
@@ -74,17 +74,22 @@ func run() error {
 	return nil
 }
 
-// countAll returns the loops of all products on all targets.
-func countAll(t tools, folder string) (all []loop, err error) {
-	targets := map[int]bool{}
+// targets are those of the cards, in ascending order.
+func targets() []int {
+	of := map[int]bool{}
 	for _, c := range cards {
-		targets[c.target] = true
+		of[c.target] = true
 	}
+	return slices.Sorted(maps.Keys(of))
+}
+
+// countAll returns the loops of all products on the targets.
+func countAll(t tools, folder string, targets []int) (all []loop, err error) {
 	modules, err := filepath.Glob(filepath.Join(folder, "matmul_*.ptx"))
 	if err != nil || len(modules) == 0 {
 		return nil, errors.Join(err, fmt.Errorf("no modules of products in %s", folder))
 	}
-	for _, target := range slices.Sorted(maps.Keys(targets)) {
+	for _, target := range targets {
 		for _, module := range modules {
 			loops, err := t.loops(module, target)
 			if err != nil {
