@@ -79,7 +79,7 @@ func TestBuiltInHeadsAreFoundLossless(t *testing.T) {
 		names = append(names, h.Name)
 	}
 	r, err := s.VerifyDist(t.Context(), engine.ProofOptions{Prompt: "Tell me a story.", Proposers: names,
-		Options: proof.Options{Seconds: 600, Replies: 20, Seed: 1, Now: time.Now}}, nil)
+		Options: proof.Options{Seconds: 600, Replies: 12, Seed: 1, Now: time.Now}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ func TestATranslatedDraftIsFoundLossless(t *testing.T) {
 	for _, way := range []string{"tokens", "text"} {
 		s := session(t, translated(t, draft, way), "temperature", "0.7")
 		r, err := s.VerifyDist(t.Context(), engine.ProofOptions{Prompt: unsure()[0], Proposers: []string{"draft"},
-			Options: proof.Options{Seconds: 600, Replies: 30, Seed: 1, Now: time.Now}}, nil)
+			Options: proof.Options{Seconds: 600, Replies: 12, Seed: 1, Now: time.Now}}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -37,9 +37,9 @@ func TestShapedTextIsThatOfPlainRounds(t *testing.T) {
 			{"temperature", "0", "acceptance", "token"},
 			{"temperature", "0.9", "seed", "5", "acceptance", "exact", "temperature-last", "on", "top-p", "0.95"},
 		} {
+			base := append(slices.Clone(base), "max-tokens", "60", "gamma-rule", "fixed", "gamma", "5")
+			plain := write(t, session(t, pair(), slices.Concat(base, settings, []string{"speculate", "off"})...), user("How are you? you you you"), nil)
 			for _, proposer := range []string{"draft", "ngram"} {
-				base := append(slices.Clone(base), "max-tokens", "60", "gamma-rule", "fixed", "gamma", "5")
-				plain := write(t, session(t, pair(), slices.Concat(base, settings, []string{"speculate", "off"})...), user("How are you? you you you"), nil)
 				got := write(t, session(t, pair(), slices.Concat(base, settings, []string{"proposer", proposer})...), user("How are you? you you you"), nil)
 				if got.failed != "" || plain.failed != "" || !slices.Equal(got.ended.IDs, plain.ended.IDs) {
 					t.Errorf("%s, %v, %s: %q %s; without drafts %q %s", name, base, proposer, got.ended.Text, got.failed, plain.ended.Text, plain.failed)

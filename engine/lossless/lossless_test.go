@@ -134,7 +134,7 @@ func TestHeadInTheFile(t *testing.T) {
 				backend := host.New(1)
 				t.Cleanup(func() { _ = backend.Close() })
 				s := openSessionOn(t, target, backend, time.Now, "temperature", temperature, "max-tokens", "20", "gamma-rule", "fixed", "gamma", "3")
-				r := proveBy(t, s, 100, engine.ProofOptions{Prompt: "ABCABC", Proposers: []string{"mtp"}})
+				r := proveBy(t, s, 50, engine.ProofOptions{Prompt: "ABCABC", Proposers: []string{"mtp"}})
 				if !r.Matched() || r.Tested == 0 {
 					t.Errorf("%d tested: %+v", r.Tested, r.Cases)
 				}
