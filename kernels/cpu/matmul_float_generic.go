@@ -34,7 +34,12 @@ func addProducts(sums *[lanes]float32, w, x []float32) {
 	addEightLanes((*[lanes / 2]float32)(sums[:]), w[:whole], x[:whole], 0)
 	addEightLanes((*[lanes / 2]float32)(sums[lanes/2:]), w[:whole], x[:whole], lanes/2)
 	for i, v := range w[whole:] {
-		sums[i] = fma(v, x[whole+i], sums[i])
+		sum := fusable(v, x[whole+i], sums[i])
+		if mayRoundTwice(sum) {
+			sums[i] = fma(v, x[whole+i], sums[i])
+		} else {
+			sums[i] = float32(sum)
+		}
 	}
 }
 
