@@ -159,6 +159,9 @@ func (f *Format) Product(m int, matrices ...Factor) Launch {
 	}
 	for i, variant := range [...]string{"_rows8", "_rows16", "_rows32"} {
 		if groups := 1 << i; m <= groups*groupRows {
+			if m == 1 && f.Activations == "quantise_rows" {
+				variant = "_row"
+			}
 			return Launch{"matmul_" + f.Name + variant, tiles, 1, 32 * least,
 				most * groups * groupRows * tileRows * 4}
 		}

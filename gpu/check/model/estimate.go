@@ -162,7 +162,7 @@ func product(l launch, rows int, c card, of loop) float64 {
 		tensor := multiplications * f.ops / (rate * 1e6)
 		return ramp + max(max(issue, tensor)/filled, bytes/(streamed*c.bytes*1e3))
 	}
-	groups := map[string]float64{"rows8": 1, "rows16": 2, "rows32": 4}[variant]
+	groups := map[string]float64{"row": 1, "rows8": 1, "rows16": 2, "rows32": 4}[variant]
 	issue := slabs * f.tiles * groups * of.instructions / (min(float64(l.blocks), processors) * slots * c.clock * 1e3)
 	// Each warp has requested one slab from memory and waits for it.
 	resident := math.Floor(65536 / float64(max(1, of.registers)*l.threads))

@@ -27,10 +27,37 @@ template <class Q> struct Halves : IntegerFormat {
         Q::unpack(f.quants, part, common.quants, number);
         f.d[0] = common.d[0];
         f.d[1] = common.d[1];
+        UNROLL for (int upper = 0; upper < 2; upper++)
+            UNROLL for (int i = 0; i < 4; i++) f.scale[i / 2][i % 2][upper] = factor_of(word_of(common.scales[upper], number), i);
+    }
+    static constexpr int terms = 1, integers = 4;
+    struct Integers { int of[integers]; };  // of rows g and g+8, for the first half of a block, then for the second
+    INLINE void unpack_quants(unsigned (&quants)[2][4], const Part &part, const Common &common, int number) { Q::unpack(quants, part, common.quants, number); }
+    INLINE void multiply_quants(Integers &sums, const unsigned (&quants)[4], const unsigned (&b)[2], const Common &, int) {
+        const int zero[4] = {magic_bits, magic_bits, magic_bits, magic_bits};
+        UNROLL for (int half = 0; half < 2; half++) {
+            const unsigned a[2] = {quants[2 * half], quants[2 * half + 1]};
+            int d[4];
+            mma_int8_half(d, a, b[half], zero);
+            UNROLL for (int upper = 0; upper < 2; upper++) sums.of[2 * half + upper] = d[2 * upper];
+        }
+    }
+    INLINE void scale_terms(float (&to)[2][terms], const Integers &sums, const Common &common, int four, int t, float x_scale, float) {
+        UNROLL for (int upper = 0; upper < 2; upper++) {
+            const unsigned scales = word_of_lane(common.scales[upper], 2 * four + t / 2);
+            to[upper][0] = halves_float(sums.of[upper], sums.of[2 + upper], factor_of(scales, t % 2 * 2), factor_of(scales, t % 2 * 2 + 1)) *
+                (common.d[upper] * x_scale);
+        }
+    }
+    INLINE float factor_of(unsigned scales, int i) {
         constexpr unsigned base = (unsigned)(127 + 23 - Q::up) << 23;  // 2^(23−up)
         constexpr float subtract = (float)(1 << (23 - Q::up)) + 128.0f / (1 << Q::up);
-        UNROLL for (int upper = 0; upper < 2; upper++)
-            UNROLL for (int i = 0; i < 4; i++) f.scale[i / 2][i % 2][upper] = byte_float(word_of(common.scales[upper], number), i, base, subtract);
+        return byte_float(scales, i, base, subtract);
+    }
+    // halves_float adds the halves of a block. All numbers are integers below 2²⁴, so the result is exact,
+    // fused or not.
+    INLINE float halves_float(int first, int second, float first_factor, float second_factor) {
+        return fma_rn(integer_float(second), second_factor, integer_float(first) * first_factor);
     }
     INLINE void multiply(float (&sum)[4], const Fragments &f, const X &x) {
         const int zero[4] = {magic_bits, magic_bits, magic_bits, magic_bits};
@@ -42,8 +69,7 @@ template <class Q> struct Halves : IntegerFormat {
             mma_int8_half(d, first, b[0], zero);
             mma_int8_half(e, second, b[1], zero);
             UNROLL for (int i = 0; i < 4; i++) {
-                // All numbers are integers below 2²⁴, so the result is exact, fused or not.
-                float product = fma_rn(integer_float(e[i]), f.scale[block][1][i / 2], integer_float(d[i]) * f.scale[block][0][i / 2]);
+                float product = halves_float(d[i], e[i], f.scale[block][0][i / 2], f.scale[block][1][i / 2]);
                 sum[i] += product * (f.d[i / 2] * scale_of(x, block, i));
             }
         }
@@ -81,16 +107,39 @@ template <class Q> struct MinimaOfHalves : IntegerFormat {
     }
     template <class Place> INLINE void load_part(Part &part, Place w, int number, int lane) { Q::load_part(part, w, number, lane); }
     INLINE void unpack(Fragments &f, const Part &part, const Common &common, int number) {
-        Q::unpack(f.quants, part, common.quants, number);
-        UNROLL for (int block = 0; block < 2; block++)
-            UNROLL for (int i = 0; i < 4; i++) {
-                const unsigned factor = word_of(common.factors[i % 2], number) >> (block * 16 + i / 2 * 8);
-                f.quants[block][i] *= factor & 15;
-                f.minima[block][i] = (factor >> 4 & 15) * 0x01010101u;
-            }
+        unpack_quants(f.quants, part, common, number);
+        UNROLL for (int block = 0; block < 2; block++) multiply_factors(f.quants[block], f.minima[block], common, 2 * number + block);
         UNROLL for (int upper = 0; upper < 2; upper++) {
             f.d[upper] = common.d[upper];
             f.least[upper] = common.least[upper];
+        }
+    }
+    INLINE void multiply_factors(unsigned (&quants)[4], unsigned (&minima)[4], const Common &common, int block) {
+        UNROLL for (int i = 0; i < 4; i++) {
+            const unsigned factor = word_of(common.factors[i % 2], block / 2) >> (block % 2 * 16 + i / 2 * 8);
+            quants[i] *= factor & 15;
+            minima[i] = (factor >> 4 & 15) * 0x01010101u;
+        }
+    }
+    static constexpr int terms = 2, integers = 4;
+    struct Integers { int of[integers]; };  // of rows g and g+8, of the quants, then of the minima
+    INLINE void unpack_quants(unsigned (&quants)[2][4], const Part &part, const Common &common, int number) { Q::unpack(quants, part, common.quants, number); }
+    INLINE void multiply_quants(Integers &sums, unsigned (&quants)[4], const unsigned (&b)[2], const Common &common, int block) {
+        const int zero[4] = {magic_bits, magic_bits, magic_bits, magic_bits};
+        unsigned minima[4];
+        multiply_factors(quants, minima, common, block);
+        int d[4], e[4];
+        mma_int8(d, quants, b, zero);
+        mma_int8(e, minima, b, zero);
+        UNROLL for (int upper = 0; upper < 2; upper++) {
+            sums.of[upper] = d[2 * upper];
+            sums.of[2 + upper] = e[2 * upper];
+        }
+    }
+    INLINE void scale_terms(float (&to)[2][terms], const Integers &sums, const Common &common, int, int, float x_scale, float) {
+        UNROLL for (int upper = 0; upper < 2; upper++) {
+            to[upper][0] = integer_float(sums.of[upper]) * (common.d[upper] * x_scale);
+            to[upper][1] = integer_float(sums.of[2 + upper]) * (common.least[upper] * x_scale);
         }
     }
     INLINE void multiply(float (&sum)[4], const Fragments &f, const X &x) {

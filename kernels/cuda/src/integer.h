@@ -8,7 +8,7 @@
 // Converting integers to floats is slow. Instead, the tensor cores add the integers to the bits of
 // 1.5·2²³, where neighbouring floats are 1 apart. That works below 2²².
 #pragma once
-#include "chosen.h"
+#include "alone.h"
 
 constexpr int magic_bits = 0x4b400000;
 constexpr float magic = 12582912.0f;  // 1.5·2²³
@@ -17,10 +17,10 @@ INLINE float integer_float(int d) { return bits_float((unsigned)d) - magic; }
 INLINE float scaled_float(int d, float unit) { return fma_rn(bits_float((unsigned)d), unit, -magic * unit); }
 
 // byte_float converts byte i of a word to a float, times a power of two, and subtracts a number. base is
-// the bits of that power times 2²³, where neighbouring floats are one unit of the byte apart.
-INLINE float byte_float(unsigned word, int i, unsigned base, float subtract) {
-    return bits_float(permute_bytes(word, base, 0x7640u | (unsigned)i)) - subtract;
-}
+// the bits of that power times 2²³, where neighbouring floats are one unit of the byte apart. byte_bits
+// leaves the subtraction to its caller.
+INLINE float byte_bits(unsigned word, int i, unsigned base) { return bits_float(permute_bytes(word, base, 0x7640u | (unsigned)i)); }
+INLINE float byte_float(unsigned word, int i, unsigned base, float subtract) { return byte_bits(word, i, base) - subtract; }
 
 // A part of x: two blocks of 32 columns.
 struct IntegerX {
@@ -43,6 +43,11 @@ INLINE float scale_of(const IntegerX &x, int block, int e) { return bits_float(e
 INLINE float scaled_sum_of(const IntegerX &x, int block, int e) { return bits_float(e % 2 ? x.factors[block].w : x.factors[block].y); }
 
 INLINE unsigned word_of(const uint4 &v, int i) { return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w; }
+// word_of_lane is word_of for an i that differs between lanes. The compiler would make branches of word_of.
+INLINE unsigned word_of_lane(const uint4 &v, int i) {
+    const unsigned even = i & 2 ? v.z : v.x, odd = i & 2 ? v.w : v.y;
+    return i & 1 ? odd : even;
+}
 
 struct IntegerFormat {
     using Activations = IntegerActivations;
@@ -89,8 +94,10 @@ template <class Format> INLINE void embed_rows(float *y, const unsigned char *we
     }                                                                                                                \
     EXPORT(name)
 
-// PRODUCTS exports all kernels of a format.
-#define PRODUCTS(name, Format)     \
-    MATMUL(matmul_##name, Format)  \
-    EXPERTS(matmul_##name, Format) \
+// PRODUCTS exports all kernels of a format. That for one row takes few registers, so that a multiprocessor
+// holds 32 warps.
+#define PRODUCTS(name, Format)                                                                     \
+    MATMUL_ROWS(matmul_##name##_row, warp_size * most_warps, 2, (multiply_rows<Format, 1, Alone>)) \
+    MATMUL(matmul_##name, Format)                                                                  \
+    EXPERTS(matmul_##name, Format)                                                                 \
     EMBED(embed_##name, Format)

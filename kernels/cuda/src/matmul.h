@@ -11,6 +11,7 @@
 // of one tile of 16 rows of w once, directly to registers. The warps of a block add their sums in shared
 // memory. multiply_tile, for many rows, is limited by arithmetic. A block holds 128 × 128 or 128 × 64
 // results, and goes through all ranges in order.
+// Integer formats have a third one for a single row (alone.h).
 //
 // Weights are stored in the order in which lanes read them (see the formats). So a lane loads 16
 // bytes, a warp 512 contiguous bytes, and a range of a tile is contiguous.
@@ -196,9 +197,9 @@ template <class Format, int groups, class Rows> INLINE void gate_rows(float *par
 }
 
 // multiply_rows: block b computes tile b for up to 8·groups rows of x.
-template <class Format, int groups> INLINE void multiply_rows(const Product &p) {
+template <class Format, int groups, template <class, int> class Rows = Neighbours> INLINE void multiply_rows(const Product &p) {
     DYNAMIC_SHARED(float, partial);
-    const Neighbours<Format, groups> x = {p};
+    const Rows<Format, groups> x = {p};
     if (groups <= 2 && p.after.kind == swiglu_epilogue) return gate_rows<Format, groups>(partial, p, x);
     int tile = blockIdx.x;
     const Output output = output_of<1>(p, tile);

@@ -24,6 +24,10 @@ template <bool with_minima> struct BlockScales {
         two[0] = from_half((unsigned short)pair);
         two[1] = from_half((unsigned short)(pair >> 16));
     }
+    INLINE void unpack_one(float (&scale)[2], float (&minimum)[2], const Common &common, int, int t) {
+        two_halves(scale, word_of_lane(common.scales, t));
+        if (with_minima) two_halves(minimum, word_of_lane(common.minima, t));
+    }
     INLINE float scale_at(const unsigned char *w, int block, int row) { return half_at(w + place(block, row)); }
     INLINE float minimum_at(const unsigned char *w, int block, int row) { return half_at(w + 128 + place(block, row)); }
     INLINE int place(int block, int row) { return row % 8 * 16 + block * 4 + row / 8 * 2; }
@@ -51,11 +55,19 @@ struct Factors {
             UNROLL for (int block = 0; block < 2; block++) {
                 int byte = (2 * number + block) % 4;
                 unsigned scales = word_of(common.factors[upper], number / 2), minima = word_of(common.factors[upper], 2 + number / 2);
-                scale[block][upper] = common.d[upper] * byte_float(scales, byte, 0x4b000000u, 8388608.0f);
-                minimum[block][upper] = common.least[upper] * byte_float(minima, byte, 0x4b000000u, 8388608.0f);
+                scale[block][upper] = times_byte(common.d[upper], scales, byte);
+                minimum[block][upper] = times_byte(common.least[upper], minima, byte);
             }
         }
     }
+    INLINE void unpack_one(float (&scale)[2], float (&minimum)[2], const Common &common, int four, int t) {
+        UNROLL for (int upper = 0; upper < 2; upper++) {
+            scale[upper] = times_byte(common.d[upper], word_of(common.factors[upper], four), t);
+            minimum[upper] = times_byte(common.least[upper], word_of(common.factors[upper], 2 + four), t);
+        }
+    }
+    // times_byte is d · byte i of a word. It is exact, since d has 11 bits and the byte 6.
+    INLINE float times_byte(float d, unsigned word, int i) { return fma_rn(d, byte_bits(word, i, 0x4b000000u), d * -8388608.0f); }
     INLINE float scale_at(const unsigned char *w, int block, int row) { return half_at(d_of(w, row)) * (float)w[row * 16 + block]; }
     INLINE float minimum_at(const unsigned char *w, int block, int row) { return -half_at(d_of(w, row) + 2) * (float)w[row * 16 + 8 + block]; }
     INLINE const unsigned char *d_of(const unsigned char *w, int row) { return w + 256 + row % 8 * 8 + row / 8 * 4; }
@@ -77,6 +89,23 @@ template <class Q, class S> struct Scaled : IntegerFormat {
     INLINE void unpack(Fragments &f, const Part &part, const Common &common, int number) {
         Q::unpack(f.quants, part, common.quants, number);
         S::unpack(f.scale, f.minimum, common.scales, number);
+    }
+    static constexpr int terms = S::has_minima ? 2 : 1, integers = 2;
+    struct Integers { int of[integers]; };  // of rows g and g+8
+    INLINE void unpack_quants(unsigned (&quants)[2][4], const Part &part, const Common &common, int number) { Q::unpack(quants, part, common.quants, number); }
+    INLINE void multiply_quants(Integers &sums, const unsigned (&quants)[4], const unsigned (&b)[2], const Common &, int) {
+        const int zero[4] = {magic_bits, magic_bits, magic_bits, magic_bits};
+        int d[4];
+        mma_int8(d, quants, b, zero);
+        UNROLL for (int upper = 0; upper < 2; upper++) sums.of[upper] = d[2 * upper];
+    }
+    INLINE void scale_terms(float (&to)[2][terms], const Integers &sums, const Common &common, int four, int t, float x_scale, float x_scaled_sum) {
+        float scale[2], minimum[2];
+        S::unpack_one(scale, minimum, common.scales, four, t);
+        UNROLL for (int upper = 0; upper < 2; upper++) {
+            to[upper][0] = scaled_float(sums.of[upper], Q::unit) * (scale[upper] * x_scale);
+            if (S::has_minima) to[upper][terms - 1] = minimum[upper] * x_scaled_sum;
+        }
     }
     INLINE void multiply(float (&sum)[4], const Fragments &f, const X &x) {
         const int zero[4] = {magic_bits, magic_bits, magic_bits, magic_bits};

@@ -44,6 +44,9 @@ struct ExponentScales {
         UNROLL for (int block = 0; block < 2; block++)
             UNROLL for (int upper = 0; upper < 2; upper++) scale[block][upper] = power(common.exponents[upper] >> (2 * number + block) * 8 & 255);
     }
+    INLINE void unpack_one(float (&scale)[2], float (&)[2], const Common &common, int, int t) {
+        UNROLL for (int upper = 0; upper < 2; upper++) scale[upper] = power(common.exponents[upper] >> t * 8 & 255);
+    }
     INLINE float power(unsigned e) { return bits_float(e < 2 ? 0x200000u << e : (e - 1) << 23); }  // the smallest two are subnormal
     INLINE float scale_at(const unsigned char *w, int block, int row) { return power(w[row * 4 + block]); }
     INLINE float minimum_at(const unsigned char *, int, int) { return 0; }
@@ -70,6 +73,10 @@ struct SignedFactors {
             UNROLL for (int block = 0; block < 2; block++)
                 scale[block][upper] = common.d[upper] * byte_float(factors, number % 2 * 2 + block, 0x4b000000u, 8388608.0f + 128.0f);
         }
+    }
+    INLINE void unpack_one(float (&scale)[2], float (&)[2], const Common &common, int four, int t) {
+        UNROLL for (int upper = 0; upper < 2; upper++)
+            scale[upper] = common.d[upper] * byte_float(four ? common.factors[upper].y : common.factors[upper].x, t, 0x4b000000u, 8388608.0f + 128.0f);
     }
     INLINE float scale_at(const unsigned char *w, int block, int row) {
         return half_at(w + 128 + row % 8 * 4 + row / 8 * 2) * (float)((int)w[row * 8 + block] - 128);

@@ -302,7 +302,7 @@ func (f Matmul) CheckJoined(t testing.TB, run Run) {
 		matrices = append(matrices, f.pack(t, f.random(rand.New(rand.NewPCG(5, uint64(i))), n, cols), n,
 			cols, ranges))
 	}
-	for _, m := range []int{2, 35} {
+	for _, m := range []int{1, 2, 35} {
 		x := simtest.Normal(6, m*cols)
 		got := f.products(run, x, m, matrices, cols)
 		for i, w := range matrices {
