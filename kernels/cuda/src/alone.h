@@ -61,5 +61,6 @@ INLINE void add_slabs(float (&sum)[groups][4], const Alone<Format, groups> &x, c
                 UNROLL for (int i = 0; i < Format::terms; i++) own += terms[lane % tile_rows].of[block][i];
         }
     }
+    __syncwarp();  // all have read the terms, before the next range overwrites them
     UNROLL for (int upper = 0; upper < 2; upper++) sum[0][2 * upper] = __shfl_sync(full_warp, own, g + 8 * upper);
 }
