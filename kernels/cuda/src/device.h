@@ -91,6 +91,9 @@ INLINE unsigned ordered_inc(unsigned *p, unsigned most) {
 // prefetch_l2 begins to load the 128 bytes around p, in global memory, to the second-level cache.
 INLINE void prefetch_l2(const void *p) { asm volatile("prefetch.global.L2 [%0];" ::"l"(p)); }
 
+// read_now keeps the compiler from moving a read behind a branch that decides whether its result is used.
+INLINE void read_now(float &v) { asm volatile("" : "+f"(v)); }
+
 // load_cached reads 16 bytes that no thread of the launch writes.
 INLINE uint4 load_cached(const void *p) {
     typedef unsigned four __attribute__((ext_vector_type(4)));

@@ -49,17 +49,18 @@ template <class Number> INLINE Number running_sum(Number v) {
 }
 
 // Masses of a row or a part of it: of weights (Weights), of slices (Sums), or of a residual (reject.cu).
-// A Mass has the type of its results, Number, which is u64 or Wide.
+// A Mass has the type of its results, Number, which is u64 or Wide. read returns what memory has of a mass,
+// and of makes the mass of it, so that a lane can read ahead.
 template <class Mass> INLINE typename Mass::Number lane_sum(int n, const Mass &mass) {
     constexpr int each = ahead * 8 / sizeof(typename Mass::Number);  // so that they fit into registers
     typename Mass::Number sum = {};
     int j = lane_id();
     for (; j + (each - 1) * warp_size < n; j += each * warp_size) {
-        typename Mass::Number m[each];
-        UNROLL for (int i = 0; i < each; i++) m[i] = mass(j + i * warp_size);
-        UNROLL for (int i = 0; i < each; i++) sum = sum + m[i];
+        typename Mass::Read read[each];
+        UNROLL for (int i = 0; i < each; i++) read[i] = mass.read(j + i * warp_size);
+        UNROLL for (int i = 0; i < each; i++) sum = sum + mass.of(read[i], j + i * warp_size);
     }
-    for (; j < n; j += warp_size) sum = sum + mass(j);
+    for (; j < n; j += warp_size) sum = sum + mass.of(mass.read(j), j);
     return sum;
 }
 
@@ -86,20 +87,24 @@ template <class Mass> INLINE int warp_pick(int n, const Mass &mass, typename Mas
     if (lane < 0) return -1;
     int j = lane + warp_size * lane_id();
     typename Mass::Number own = {};
-    if (j < n) own = mass(j);
+    if (j < n) own = mass.of(mass.read(j), j);
     return lane + warp_size * pick_lane(own, target);
 }
 
 struct Weights {
     using Number = u64;
+    using Read = float;
     const float *at;
     int unit;
-    INLINE_MEMBER u64 operator()(int j) const { return mass_of(at[j], unit); }
+    INLINE_MEMBER float read(int j) const { return at[j]; }
+    INLINE_MEMBER u64 of(float weight, int) const { return mass_of(weight, unit); }
 };
 template <class Sum> struct Sums {
     using Number = Sum;
+    using Read = Sum;
     const Sum *at;
-    INLINE_MEMBER Sum operator()(int j) const { return at[j]; }
+    INLINE_MEMBER Sum read(int j) const { return at[j]; }
+    INLINE_MEMBER Sum of(Sum sum, int) const { return sum; }
 };
 
 // Row is a row of weights with the sums of its slices.

@@ -146,6 +146,7 @@ template <class T> static inline T load_aligned(const void *p) {
     if ((uintptr_t)p % sizeof(T)) emulator::fail("load", "the address is not a multiple of the size");
     return *(const T *)p;
 }
+INLINE void read_now(float &) {}
 INLINE uint4 load_cached(const void *p) { return load_aligned<uint4>(p); }
 typedef unsigned char *shared_address;
 INLINE shared_address to_shared(const void *p) { return (shared_address)p; }

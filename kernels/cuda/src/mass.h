@@ -21,11 +21,11 @@ INLINE Wide product(u64 a, u64 b) { return {multiply_high(a, b), a * b}; }
 INLINE u64 mantissa_of(float v) { return (float_bits(v) & 0x7fffffu) | 0x800000u; }
 INLINE int exponent_of(float v) { return (int)(float_bits(v) >> 23) - 150; }
 
-// mass_of returns a weight, which is at most 1, in units of 2^-unit, rounded down.
+// mass_of returns a weight, which is at most 1, in units of 2^-unit, rounded down. It has no branch, so that
+// the reads of several weights stay together.
 INLINE u64 mass_of(float weight, int unit) {
-    int shift = exponent_of(weight) + unit;
-    if (shift >= 0) return mantissa_of(weight) << shift;
-    return shift > -24 ? mantissa_of(weight) >> -shift : 0;
+    int shift = exponent_of(weight) + unit, left = shift > 0 ? shift : 0, right = shift > -24 ? left - shift : 24;
+    return mantissa_of(weight) << left >> right;
 }
 
 INLINE int lowest_bit(unsigned set) { return __popc((set & (0u - set)) - 1); }

@@ -26,17 +26,25 @@ INLINE u64 short_float(float v) { return (float_bits(v) + 0x400u) >> 11; }
 // the draft is one-hot: q is 1 for the token certain and 0 for all others.
 struct Rest {
     using Number = Wide;
-    const float *p, *q;
+    struct Read {
+        float p, q;
+    };
+    const float *p, *q;  // for a one-hot draft both are the target's
     u64 target, draft;
     int unit, draft_unit;
     int first, draft_vocab, certain;
 
-    INLINE_MEMBER Wide operator()(int j) const {
+    INLINE_MEMBER Read read(int j) const {
         int id = first + j;
-        Wide rest = product(mass_of(p[id], unit), draft);
-        if (certain >= 0) return id == certain ? Wide{0, 0} : rest;
-        if (id >= draft_vocab) return rest;
-        Wide less = product(mass_of(q[id], draft_unit), target);
+        Read read = {p[id], q[id < draft_vocab ? id : draft_vocab - 1]};
+        read_now(read.p);
+        read_now(read.q);
+        return read;
+    }
+    INLINE_MEMBER Wide of(Read at, int j) const {
+        int id = first + j;
+        u64 of_target = id == certain ? 0 : mass_of(at.p, unit), of_draft = id < draft_vocab && certain < 0 ? mass_of(at.q, draft_unit) : 0;
+        Wide rest = product(of_target, draft), less = product(of_draft, target);
         return less < rest ? rest - less : Wide{0, 0};
     }
 };
@@ -102,7 +110,11 @@ extern "C" __global__ void __launch_bounds__(1024) reject(const float *p, const 
     if (replace) {
         rest.target = judged[kept].target;
         rest.draft = judged[kept].draft;
-        if (round.certain >> kept & 1) rest.certain = ids[first_q + kept];
+        if (round.certain >> kept & 1) {
+            rest.certain = ids[first_q + kept];
+            rest.q = target.weights;
+            rest.draft_vocab = vocab;
+        }
         for (int s = (int)blockIdx.x * warps + warp_id(); s < slices; s += (int)gridDim.x * warps) {
             rest.first = s * slice_tokens;
             Wide sum = warp_total(slice_length(vocab, s), rest);
