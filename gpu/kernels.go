@@ -20,7 +20,7 @@ type kernel struct {
 	sharedBytes int // dynamic shared memory that a launch may ask for
 }
 
-// freeShared is the shared memory, in bytes, that a launch may ask for without SetDynamicShared.
+// freeShared is the shared memory, in bytes, that a block has on every GPU.
 const freeShared = 48 << 10
 
 // library finds kernels by name. It compiles a PTX text when load is called, or when a kernel in the
@@ -54,14 +54,15 @@ func (l *library) kernel(name string, arguments, sharedBytes int) (*kernel, erro
 	return l.prepare(name, arguments, sharedBytes)
 }
 
-// prepare compiles a kernel, unless that is done already, and raises its limit of shared memory.
+// prepare compiles a kernel, unless that is done already, and raises its limit of dynamic shared memory. Without
+// a limit, a launch may ask for what the kernel's own arrays leave of freeShared.
 func (l *library) prepare(name string, arguments, sharedBytes int) (*kernel, error) {
 	k := l.kernels[name]
 	err := l.device.Do(func() (err error) {
 		if k == nil {
 			k, err = l.find(name, arguments)
 		}
-		if err == nil && sharedBytes > max(freeShared, k.sharedBytes) {
+		if err == nil && sharedBytes > k.sharedBytes {
 			err = l.device.SetDynamicShared(k.function, sharedBytes)
 		}
 		return err
@@ -69,7 +70,7 @@ func (l *library) prepare(name string, arguments, sharedBytes int) (*kernel, err
 	if err != nil {
 		return nil, fmt.Errorf("preparing the kernel %s: %w", name, err)
 	}
-	k.sharedBytes = max(freeShared, sharedBytes)
+	k.sharedBytes = sharedBytes
 	l.kernels[name] = k
 	return k, nil
 }

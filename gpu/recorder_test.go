@@ -28,6 +28,7 @@ type recorder struct {
 	values   map[driver.Launch]*[mostArguments]driver.Argument
 	onRun    func(kernel string, shape driver.Shape, arguments []driver.Argument) // nil: nothing
 	prepared map[string]int                                                       // by kernel: the number of arguments
+	shared   map[string]int                                                       // by kernel: the dynamic shared memory that launches may ask for
 	capture  *[]string
 	down     byte // every byte of device memory reads as this
 	traffic  driver.Traffic
@@ -37,7 +38,7 @@ type recorder struct {
 func newRecorder(t *testing.T) *recorder {
 	return &recorder{Thread: driver.StartThread(), t: t, live: map[string]int{},
 		names: map[driver.Function]string{}, runs: map[driver.Launch]string{}, shapes: map[driver.Launch]driver.Shape{},
-		values: map[driver.Launch]*[mostArguments]driver.Argument{}, prepared: map[string]int{}, total: 8 << 30}
+		values: map[driver.Launch]*[mostArguments]driver.Argument{}, prepared: map[string]int{}, shared: map[string]int{}, total: 8 << 30}
 }
 
 // recorded is a model of four rows on a recorder, with a cache.
@@ -177,7 +178,10 @@ func (r *recorder) Kernel(_ driver.Module, name string) (driver.Function, error)
 	r.names[driver.Function(r.handles)] = name
 	return driver.Function(r.handles), r.call("kernel")
 }
-func (r *recorder) SetDynamicShared(driver.Function, int) error { return r.call("shared memory") }
+func (r *recorder) SetDynamicShared(f driver.Function, bytes int) error {
+	r.shared[r.names[f]] = bytes
+	return r.call("shared memory")
+}
 func (r *recorder) Prepare(f driver.Function, _ driver.Shape,
 	arguments ...driver.Argument) (driver.Launch, error) {
 	r.prepared[r.names[f]] = len(arguments)
@@ -190,6 +194,10 @@ func (r *recorder) Reshape(l driver.Launch, s driver.Shape)       { r.shapes[l] 
 func (r *recorder) Set(l driver.Launch, i int, v driver.Argument) { r.values[l][i] = v }
 func (r *recorder) Run(l driver.Launch, _ driver.Stream) error {
 	kernel := r.runs[l]
+	if asked := r.shapes[l].SharedBytes; asked > r.shared[kernel] {
+		// Without a limit of its own a launch gets 48 KiB, less the kernel's arrays, which nobody here knows.
+		r.t.Errorf("%s is launched with %d bytes of dynamic shared memory, and its limit is %d", kernel, asked, r.shared[kernel])
+	}
 	if r.onRun != nil {
 		r.onRun(kernel, r.shapes[l], r.values[l][:r.prepared[kernel]])
 	}

@@ -81,12 +81,12 @@ struct CUctx_st {
 
 struct CUfunc_st {
     const emulator::Kernel *kernel;
-    int dynamic_bytes = 48 << 10;
+    int dynamic_bytes = 0;  // of shared memory, that a launch may ask for
     unsigned most_threads = 1024;
 };
 
 struct CUmod_st {
-    struct Entry { std::vector<int> parameter_bytes; unsigned most_threads; };
+    struct Entry { std::vector<int> parameter_bytes; unsigned most_threads; int static_bytes; };
     std::map<std::string, Entry> entries;
     std::map<std::string, std::unique_ptr<CUfunc_st>> functions;
 };

@@ -11,6 +11,7 @@ namespace emulator {
 namespace {
 
 constexpr unsigned most_threads = 1024, most_blocks_yz = 65535;
+constexpr int free_bytes = 48 << 10;  // of shared memory a block, static and dynamic, without an attribute
 constexpr int most_dynamic_bytes = 163 << 10;
 
 // number_behind reads the digits after a word; 0 if the word does not occur in from … end−1.
@@ -34,6 +35,17 @@ std::vector<int> parameter_bytes(const std::string &list) {
     return sizes;
 }
 
+// static_bytes adds the arrays in shared memory of a kernel, such as ".shared .align 4 .b8 name[128];".
+int static_bytes(const std::string &body) {
+    int bytes = 0;
+    for (size_t at = body.find(".shared .align"); at != std::string::npos; at = body.find(".shared .align", at + 1)) {
+        const std::string one = body.substr(at, body.find(';', at) - at);
+        const size_t type = one.find_first_of("ubf", one.find(" .", 9)), bracket = one.find('[');
+        bytes += atoi(one.c_str() + type + 1) / 8 * (bracket == std::string::npos ? 1 : atoi(one.c_str() + bracket + 1));
+    }
+    return bytes;
+}
+
 CUresult parse(const std::string &ptx, CUmod_st &module) {
     if (ptx.find(".version") == std::string::npos) return refuse(CUDA_ERROR_INVALID_PTX, "the module is not PTX text");
     if (int target = number_behind(ptx, ".target sm_", 0, ptx.size()); target == 0 || target > capability())
@@ -45,7 +57,8 @@ CUresult parse(const std::string &ptx, CUmod_st &module) {
         if (body == std::string::npos) return refuse(CUDA_ERROR_INVALID_PTX, "the PTX ends in the middle of a kernel");
         int most = number_behind(ptx, ".maxntid ", close, body);
         module.entries[ptx.substr(at + entry.size(), open - at - entry.size())] = {
-            parameter_bytes(ptx.substr(open, close - open)), most > 0 ? (unsigned)most : most_threads};
+            parameter_bytes(ptx.substr(open, close - open)), most > 0 ? (unsigned)most : most_threads,
+            static_bytes(ptx.substr(body, ptx.find(entry, body) - body))};
     }
     return CUDA_SUCCESS;
 }
@@ -64,6 +77,7 @@ CUresult find(CUmod_st &module, const std::string &name, CUfunction *function) {
         slot = std::make_unique<CUfunc_st>();
         slot->kernel = kernel;
         slot->most_threads = entry->second.most_threads;
+        slot->dynamic_bytes = free_bytes - entry->second.static_bytes;
     }
     *function = slot.get();
     return CUDA_SUCCESS;
