@@ -60,18 +60,22 @@ func (l *library) prepare(name string, arguments, sharedBytes int) (*kernel, err
 	k := l.kernels[name]
 	err := l.device.Do(func() (err error) {
 		if k == nil {
-			k, err = l.find(name, arguments)
+			if k, err = l.find(name, arguments); err != nil {
+				return err
+			}
+			l.kernels[name] = k
 		}
-		if err == nil && sharedBytes > k.sharedBytes {
-			err = l.device.SetDynamicShared(k.function, sharedBytes)
+		if sharedBytes <= k.sharedBytes {
+			return nil
+		}
+		if err = l.device.SetDynamicShared(k.function, sharedBytes); err == nil {
+			k.sharedBytes = sharedBytes
 		}
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("preparing the kernel %s: %w", name, err)
 	}
-	k.sharedBytes = sharedBytes
-	l.kernels[name] = k
 	return k, nil
 }
 
