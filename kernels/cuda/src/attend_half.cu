@@ -147,6 +147,7 @@ INLINE void sum_values(float *partial, const float *score, Values &first, const 
         if (Ahead<head_dim, tiles>::values && d < 16 * warps) own = first;
         else own.load(values, d, capacity);
         UNROLL for (int c = 0; c < chunks; c++) {
+            if (chunk * c >= s.keys || chunk * (c + 1) <= s.keys) continue;  // not read, or all its keys exist
             own.low[c] = first_keys(own.low[c], s.keys - chunk * c - 8 * t);
             own.high[c] = first_keys(own.high[c], s.keys - chunk * c - 8 * t);
         }

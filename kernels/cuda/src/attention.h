@@ -32,10 +32,6 @@ struct Query {
     int seen;  // keys 0 … seen−1
 };
 
-INLINE Query query_of(int column, int kv_head, int sharing, int first_position) {
-    int row = column / sharing;
-    return {row, kv_head * sharing + column % sharing, first_position + row + 1};
-}
 
 // Partial is a split's result for one query: values is (head_dim).
 struct Partial {
@@ -57,7 +53,12 @@ struct Columns {
     int start;           // position of the split's first key
     int keys;            // of the split, that the last column sees; at most 0: no column sees any
     int window;
-    INLINE_MEMBER Query query(int column) const { return query_of(first + column, kv_head, sharing, first_position); }
+    unsigned inverse;  // 2³¹ / sharing, rounded up: divides by sharing with one multiplication
+    // query is exact for numbers of columns below 2³¹ / sharing.
+    INLINE_MEMBER Query query(int column) const {
+        const int all = first + column, row = (int)((u64)(unsigned)all * inverse >> 31);
+        return {row, kv_head * sharing + all - row * sharing, first_position + row + 1};
+    }
     INLINE_MEMBER bool exists(int column) const { return first + column < end; }
     // visible returns the number of keys of the split that a column sees.
     INLINE_MEMBER int visible(int column) const {
@@ -78,12 +79,13 @@ INLINE Columns columns_of(int columns, const int *length, int ahead, int rows, i
     s.kv_head = blockIdx.y;
     s.heads = heads;
     s.sharing = heads / kv_heads;
+    s.inverse = ((1u << 31) + (unsigned)s.sharing - 1) / (unsigned)s.sharing;
     s.first = blockIdx.z * columns;
     s.end = rows * s.sharing;
     s.first_position = *length + ahead;
     s.start = blockIdx.x * keys_per_split;
     int last = s.first + columns < s.end ? s.first + columns : s.end;
-    int keys = s.first_position + (last - 1) / s.sharing + 1 - s.start;
+    int keys = s.query(last - 1 - s.first).seen - s.start;
     s.keys = keys < keys_per_split ? keys : keys_per_split;
     if (s.hidden(0) >= keys_per_split) s.keys = 0;  // the first column sees furthest back
     return s;

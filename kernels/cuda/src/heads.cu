@@ -13,29 +13,28 @@ struct Heads {
     float eps;
 };
 
-// A lane has the numbers l, l+32, … of a head, with l its number in the warp.
-constexpr int most_numbers = most_head_dim / warp_size, most_angles = most_numbers / 2;
+// A lane has the numbers l, l+32, … of a head, with l its number in the warp: `numbers` of them.
 
 // each_number calls see(i, d) for number d of a head of n numbers, the lane's i-th.
-template <class See> INLINE void each_number(int n, const See &see) {
-    UNROLL for (int i = 0; i < most_numbers; i++)
+template <int numbers, class See> INLINE void each_number(int n, const See &see) {
+    UNROLL for (int i = 0; i < numbers; i++)
         if (lane_id() + warp_size * i < n) see(i, lane_id() + warp_size * i);
 }
 
 // norm_factor returns the factor of rms_norm_heads for a head.
-INLINE float norm_factor(const float (&x)[most_numbers], const Heads &h) {
+template <int numbers> INLINE float norm_factor(const float (&x)[numbers], const Heads &h) {
     float squares = 0;
-    each_number(h.head_dim, [&](int i, int) { squares = fma_rn(x[i], x[i], squares); });
+    each_number<numbers>(h.head_dim, [&](int i, int) { squares = fma_rn(x[i], x[i], squares); });
     return divide_rn(1.0f, sqrt_rn(divide_rn(warp_sum(squares), (float)h.head_dim) + h.eps));
 }
 
 // Angles are those of a lane's pairs of numbers at a position.
-struct Angles {
-    float cos[most_angles], sin[most_angles];
+template <int count> struct Angles {
+    float cos[count], sin[count];
     INLINE_MEMBER Angles() : cos{}, sin{} {}
     INLINE_MEMBER Angles(int position, const Heads &h) {
         const size_t row = (size_t)position * (h.dim / 2);
-        UNROLL for (int i = 0; i < most_angles; i++) {
+        UNROLL for (int i = 0; i < count; i++) {
             bool exists = lane_id() + warp_size * i < h.dim / 2;
             cos[i] = exists ? h.cos[row + lane_id() + warp_size * i] : 0.0f;
             sin[i] = exists ? h.sin[row + lane_id() + warp_size * i] : 0.0f;
@@ -44,9 +43,9 @@ struct Angles {
 };
 
 // rotate is rope on one head, which is in shared memory.
-INLINE void rotate(float *head, const Angles &angles, const Heads &h) {
+template <int count> INLINE void rotate(float *head, const Angles<count> &angles, const Heads &h) {
     const int half = h.dim / 2;
-    UNROLL for (int i = 0; i < most_angles; i++) {
+    UNROLL for (int i = 0; i < count; i++) {
         const int pair = lane_id() + warp_size * i;
         if (pair >= half) break;
         float *first = h.neox ? head + pair : head + 2 * pair, *second = h.neox ? head + pair + half : head + 2 * pair + 1;
@@ -74,10 +73,9 @@ INLINE void store_value(float *values, int head, int position, int capacity, int
 
 // prepare takes one head per warp: first the heads of q, then of k, then of v, of row blockIdx.y. It loads
 // everything before it computes, because each turn to memory takes as long as all its arithmetic.
-template <class T>
+template <class T, int numbers>
 INLINE void prepare(float *q, const float *k, const float *v, T *keys, T *values, const float *q_bias, const float *k_bias, const float *v_bias,
-                    const float *q_norm, const float *k_norm, const int *length, int ahead, int capacity, const Heads &h) {
-    SHARED(float, rows, [warps * most_head_dim]);
+                    const float *q_norm, const float *k_norm, const int *length, int ahead, int capacity, const Heads &h, float *rows) {
     float *head = rows + warp_id() * most_head_dim;
     int i = blockIdx.x * warps + warp_id(), row = blockIdx.y;
     bool is_query = i < h.heads, is_key = !is_query && i < h.heads + h.kv_heads;
@@ -86,25 +84,26 @@ INLINE void prepare(float *q, const float *k, const float *v, T *keys, T *values
     const float *from = is_query ? q + ((size_t)row * h.heads + i) * h.head_dim : (is_key ? k : v) + ((size_t)row * h.kv_heads + i) * h.head_dim;
     const float *bias = is_query ? q_bias : is_key ? k_bias : v_bias, *norm = is_query ? q_norm : is_key ? k_norm : nullptr;
     const int position = *length + ahead + row;
-    float x[most_numbers], added[most_numbers], weights[most_numbers];
-    each_number(h.head_dim, [&](int n, int d) {
+    float x[numbers], added[numbers], weights[numbers];
+    each_number<numbers>(h.head_dim, [&](int n, int d) {
         x[n] = from[d];
         if (bias) added[n] = bias[i * h.head_dim + d];
         if (norm) weights[n] = norm[d];
     });
     if (position >= capacity) return;
     const bool rotated = is_query || is_key;
-    const Angles angles = rotated ? Angles(position, h) : Angles();
-    if (bias) each_number(h.head_dim, [&](int n, int) { x[n] += added[n]; });
+    using Own = Angles<numbers / 2>;
+    const Own angles = rotated ? Own(position, h) : Own();
+    if (bias) each_number<numbers>(h.head_dim, [&](int n, int) { x[n] += added[n]; });
     if (norm) {
         const float factor = norm_factor(x, h);
-        each_number(h.head_dim, [&](int n, int) { x[n] = x[n] * factor * weights[n]; });
+        each_number<numbers>(h.head_dim, [&](int n, int) { x[n] = x[n] * factor * weights[n]; });
     }
-    each_number(h.head_dim, [&](int n, int d) { head[d] = x[n]; });
+    each_number<numbers>(h.head_dim, [&](int n, int d) { head[d] = x[n]; });
     __syncwarp();
     if (rotated) rotate(head, angles, h);
     if (is_query)
-        each_number(h.head_dim, [&](int, int d) { q[((size_t)row * h.heads + i) * h.head_dim + d] = head[d]; });
+        each_number<numbers>(h.head_dim, [&](int, int d) { q[((size_t)row * h.heads + i) * h.head_dim + d] = head[d]; });
     else if (is_key)
         store_key(keys, i, position, capacity, h.head_dim, head);
     else
@@ -121,7 +120,12 @@ INLINE void prepare(float *q, const float *k, const float *v, T *keys, T *values
              const float *q_norm, const float *k_norm, const float *cos, const float *sin, const int *length, int ahead, int heads,       \
              int kv_heads, int head_dim, int dim, int neox, int capacity, float eps) {                                                    \
         Heads h = {cos, sin, heads, kv_heads, head_dim, dim, neox, eps};                                                                  \
-        prepare<T>(q, k, v, keys, values, q_bias, k_bias, v_bias, q_norm, k_norm, length, ahead, capacity, h);        \
+        SHARED(float, rows, [warps * most_head_dim]);                                                                                     \
+        constexpr int most = most_head_dim / warp_size;                                                                                   \
+        if (head_dim <= most_head_dim / 2)                                                                                                \
+            prepare<T, most / 2>(q, k, v, keys, values, q_bias, k_bias, v_bias, q_norm, k_norm, length, ahead, capacity, h, rows);        \
+        else                                                                                                                              \
+            prepare<T, most>(q, k, v, keys, values, q_bias, k_bias, v_bias, q_norm, k_norm, length, ahead, capacity, h, rows);            \
     }                                                                                                                                     \
     EXPORT(name)
 PREPARE(prepare_heads_half, half_bits)
