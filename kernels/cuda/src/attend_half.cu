@@ -41,9 +41,10 @@ INLINE void multiply_chunk(float (&sum)[4], const uint4 &low, const uint4 &high,
     }
 }
 
-// load_queries rounds the block's queries to half precision. Columns that do not exist become zeros.
+// load_queries rounds the block's queries to half precision. Columns that do not exist become zeros; whole
+// tiles of them are left out, here and in the steps after.
 template <int head_dim, int columns> INLINE void load_queries(half_bits *query, const float *q, const Columns &s) {
-    for (int c = warp_id(); c < columns; c += warps) {
+    for (int c = warp_id(); c < columns && s.tile_exists(c / 8); c += warps) {
         bool exists = s.exists(c);
         Query at = s.query(exists ? c : 0);
         const float *from = q + ((size_t)at.row * s.heads + at.head) * head_dim;
@@ -84,6 +85,7 @@ INLINE void score_keys(float *score, const half_bits *query, Keys (&loaded)[key_
         if (key >= s.keys) return;
         if (turn >= Ahead<head_dim, tiles>::keys) loaded[turn].load(keys, key, padded_dim(head_dim));
         UNROLL for (int n = 0; n < tiles; n++) {
+            if (!s.tile_exists(n)) break;
             float sum[4] = {0, 0, 0, 0};
             UNROLL for (int c = 0; c < chunks; c++)
                 multiply_chunk(sum, loaded[turn].low[c], loaded[turn].high[c], load_vector(query + (8 * n + g) * query_stride(head_dim) + chunk * c + 8 * t));
@@ -96,7 +98,7 @@ INLINE void score_keys(float *score, const half_bits *query, Keys (&loaded)[key_
 // code of the cap is long.
 template <int columns> INLINE void cap_scores(float *score, float cap, const Columns &s) {
     if ((int)threadIdx.x >= s.keys) return;
-    UNROLL_BY(1) for (int c = 0; c < columns; c++) score[c * score_stride + threadIdx.x] = capped(score[c * score_stride + threadIdx.x], cap);
+    UNROLL_BY(1) for (int c = 0; c < columns && s.tile_exists(c / 8); c++) score[c * score_stride + threadIdx.x] = capped(score[c * score_stride + threadIdx.x], cap);
 }
 
 // weigh_keys replaces the scores of a column by weights in half precision, one warp per column. A lane
@@ -104,7 +106,7 @@ template <int columns> INLINE void cap_scores(float *score, float cap, const Col
 // see get exactly 0.
 template <int columns> INLINE void weigh_keys(float *score, float *values, float *stats, int splits, const Columns &s) {
     constexpr int each = keys_per_split / warp_size;
-    for (int c = warp_id(); c < columns; c += warps) {
+    for (int c = warp_id(); c < columns && s.tile_exists(c / 8); c += warps) {
         int hidden = s.hidden(c), visible = s.visible(c);
         float v[each], largest = -infinity(), sum = 0;
         UNROLL for (int i = 0; i < each; i++) {
@@ -152,6 +154,7 @@ INLINE void sum_values(float *partial, const float *score, Values &first, const 
             own.high[c] = first_keys(own.high[c], s.keys - chunk * c - 8 * t);
         }
         UNROLL for (int n = 0; n < tiles; n++) {
+            if (!s.tile_exists(n)) break;
             float sum[4] = {0, 0, 0, 0};
             const half_bits *weight = (const half_bits *)(score + (8 * n + g) * score_stride) + 8 * t;
             UNROLL for (int c = 0; c < chunks; c++)

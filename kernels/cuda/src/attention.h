@@ -60,6 +60,8 @@ struct Columns {
         return {row, kv_head * sharing + all - row * sharing, first_position + row + 1};
     }
     INLINE_MEMBER bool exists(int column) const { return first + column < end; }
+    // tile_exists reports whether any of the eight columns of a tile exists.
+    INLINE_MEMBER bool tile_exists(int tile) const { return exists(8 * tile); }
     // visible returns the number of keys of the split that a column sees.
     INLINE_MEMBER int visible(int column) const {
         int n = exists(column) ? query(column).seen - start : 0;
