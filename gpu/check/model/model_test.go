@@ -132,7 +132,7 @@ func TestPassesOfOtherTypes(t *testing.T) {
 	for format, c := range map[string]struct {
 		kernel, like string
 		bits, ofLike float64 // per weight
-	}{"Q5_1": {"matmul_q5_1_rows8", "Q8_0", 6, 8.5}, "Q5_K": {"matmul_q5_k_rows8", "Q4_K", 5.625, 4.625}} {
+	}{"Q5_1": {"matmul_q5_1_row", "Q8_0", 6, 8.5}, "Q5_K": {"matmul_q5_k_row", "Q4_K", 5.625, 4.625}} {
 		got, like := productsOf(withOtherTypes(passes), format), productsOf(passes, c.like)
 		if ratio := got.weightBytes() / like.weightBytes(); math.Abs(ratio-c.bits/c.ofLike) > 1e-9 {
 			t.Errorf("%s reads %.4f times the weights of %s, want %.4f", format, ratio, c.like, c.bits/c.ofLike)
