@@ -42,8 +42,9 @@ func (o attendThen) launch() launch { return o.then(o.combined, o.arrived) }
 
 const (
 	// mostCombined is the most numbers that one block combines: rows, times the heads of the query that
-	// read one key head, times the width of a head. It is what the threads of a block do in one turn. On an
-	// H200, blocks that took more turns made passes of 3 to 8 rows of an 8B model slower, by 0.1 to 0.3 ms.
+	// read one key head, times the width of a head. It is what the threads of a block do in one turn. With
+	// several turns, passes of 4 to 8 rows of 8B in BF16 took 0.1 to 0.3 ms more on an H200 than with a
+	// launch for this step. Other kernels had changed too, so the limit is still a guess.
 	mostCombined = 1024
 	// mostNormed is the most numbers, rows times columns, of a norm in an epilogue: one block computes
 	// them all. For more, a launch with a block for each row should be faster. The limit is a guess.

@@ -206,7 +206,8 @@ struct Then {
     const float *sinks;
 };
 
-// combine_after combines the splits of the heads of a key head, four numbers a thread at a time.
+// combine_after combines the splits of the heads of a key head, four numbers a thread at a time. It writes both
+// forms itself, because the code of combine would stand twice in every kernel otherwise.
 INLINE void combine_after(const Then &then, Splits s, int rows, int kv_head, int sharing) {
     const int first_seen = s.seen, numbers = s.heads * s.head_dim, from = kv_head * sharing * s.head_dim;
     int end = from + sharing * s.head_dim;
