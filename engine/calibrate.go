@@ -21,11 +21,11 @@ const (
 	// serverCalibrationTime takes the place of calibrationTime with a server: enough for all rounds if a
 	// request takes 100 ms.
 	serverCalibrationTime = 1500 * time.Millisecond
-	// calibrationRuns is how often each number of rows is measured on each path. Disturbances only add
-	// time, so the least of three times is close to the undisturbed time.
+	// calibrationRuns is how often each number of rows is measured on each path, if there is time for it.
+	// Disturbances only add time, so the least of three times is close to the undisturbed time.
 	calibrationRuns = 3
-	// calibrationContext is how many tokens a draft model reads before a rehearsed draft, so that the
-	// cost of reading is measured, too.
+	// calibrationContext is how many tokens a proposer that reads by itself (Traits.ReadsAlone) reads before
+	// a rehearsed draft, so that the cost of reading is measured, too.
 	calibrationContext = 16
 )
 

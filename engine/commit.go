@@ -55,7 +55,8 @@ func discard(ev *event.Round, kept int) {
 	ev.Commit = nil
 }
 
-// rollBack cuts the caches of target and proposer back to the committed tokens.
+// rollBack cuts the target's cache back to all committed tokens but the last, and tells the proposer what
+// was committed, so that it cuts its own.
 func (r *reply) rollBack(c *choice, ev *event.Round) error {
 	s := r.session
 	if err := s.driver.Target.Truncate(len(r.context) - 1); err != nil {

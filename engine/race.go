@@ -104,7 +104,7 @@ func (r *Race) Run(ctx context.Context, messages []chat.Message) iter.Seq2[int, 
 // lane is one reply that is being written.
 type lane struct {
 	next func() (event.Event, bool)
-	ms   float64 // milliseconds of the lane's rounds, without its prefill
+	ms   float64 // milliseconds of the lane's rounds; without those in which the target read the prompt
 	over bool
 }
 
@@ -139,8 +139,8 @@ func (r *Race) step(i int, l *lane, yield func(int, event.Event) bool) bool {
 			l.ms += e.MS()
 			return true
 		case event.Prefill:
-			// The prompt is read as a whole, and this time does not count in a comparison of
-			// decoding.
+			// Not the end of a round. The time in which the target reads the prompt does not count, because
+			// a race compares decoding. What a draft model reads is part of its next round (ReadMS).
 		}
 	}
 }

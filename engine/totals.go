@@ -2,7 +2,7 @@ package engine
 
 import "specula/engine/event"
 
-// totals are the sums over the rounds of a reply.
+// totals are the figures of a reply so far. Most are sums over its rounds.
 type totals struct {
 	event.Totals
 	plain, drafted timed

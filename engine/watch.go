@@ -90,8 +90,8 @@ func (r *reply) openWatch(ctx context.Context) error {
 	return nil
 }
 
-// narrateSeen makes the event of a server's round. If several rounds arrived together, it makes an event
-// of a plain round for each of their tokens.
+// narrateSeen makes the event of a server's round; none if the server sent only the end of the reply. If
+// several rounds arrived together, it makes an event of a plain round for each of their tokens.
 func (r *reply) narrateSeen(seen *remote.Seen) []event.Round {
 	e := r.session.engine
 	one := event.Round{

@@ -40,8 +40,8 @@ func (d *drawing) targetFilters() driver.Pointer { return d.settings }
 func (d *drawing) draftFilters() driver.Pointer  { return d.settings + 4*filterWords }
 func (d *drawing) round() driver.Pointer         { return d.settings + 4*2*filterWords }
 
-// weighing is device memory for unnormalised distributions: rows of weights, and the sum of each
-// slice (sliceTokens numbers) of a row.
+// weighing is device memory for unnormalised distributions. A row has a weight for each token, and a sum
+// for each slice of sliceTokens tokens: of their masses, which are the weights as integers.
 type weighing struct {
 	weights driver.Pointer // (rows, vocab) float32
 	sums    driver.Pointer // (rows, slices) uint64, see kernels/cuda/src/mass.h

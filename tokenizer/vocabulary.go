@@ -13,7 +13,7 @@ type vocabulary struct {
 	tokens   []string // by id, as the file spells them
 	types    []int32  // by id; guessed if the file has none
 	byteText bool     // normal tokens are spelled in GPT-2's byte alphabet, else with ▁
-	// plain gives the id of each normal token by its spelling; of equal spellings, the first.
+	// plain gives the id of each normal token with a text by its spelling; of equal spellings, the first.
 	plain map[string]int32
 	// byteID is the token of a single byte, or -1.
 	byteID [256]int32

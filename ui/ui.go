@@ -70,7 +70,8 @@ type Options struct {
 	// goroutine.
 	Record func(event.Event)
 
-	// Prompt, if not "", is sent as soon as the engine is there.
+	// Prompt, if not "", is sent as soon as the engine is there, unless the user has changed it or taken it
+	// back.
 	Prompt string
 
 	// Demo, if not nil, is played as soon as the engine is there; with Loop, again and again.

@@ -39,10 +39,10 @@ const (
 type Weight struct {
 	Name string
 	Type DType
-	Rows int // in a mixture of experts: rows of all matrices together
+	Rows int // if Experts is not 0: rows of all matrices together
 	Cols int
-	// Experts is, for a mixture of experts, the number of matrices in Data, one after the other; else
-	// 0.
+	// Experts is the number of matrices in Data, one after the other: one for each expert of a mixture, or
+	// one for each head in attention over compressed keys (latent). For a single matrix it is 0.
 	Experts int
 	// Data is in the file's block format. The backend uses it without a copy for the life of the
 	// model, and never writes to it.

@@ -166,7 +166,8 @@ func (x *examination) hit(t *event.Totals) float64 {
 // measured in a few seconds, so a few percent may be chance.
 const worthwhile = 1.05
 
-// recommend names the proposer and γ that should write the most tokens per millisecond.
+// recommend tells each proposer's acceptance. It names the proposer and γ of the largest expected speed-up
+// over the same proposer's γ 0, and none if no speed-up is worthwhile.
 func (x *examination) recommend() {
 	speedup, gamma, proposer := 1.0, 0, "none"
 	for _, a := range x.report.Accepted {

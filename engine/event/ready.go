@@ -66,7 +66,8 @@ func (r *Ready) Warned(about string) bool {
 }
 
 // Refusal returns why a proposer cannot be chosen; "" if it can be. For a cascade, written as names with
-// commas, it returns the first refusal. known is false if Ready does not list one of the names.
+// commas, it looks at the members in order and stops at the first that is refused, or that Ready does not list:
+// then known is false.
 func (r *Ready) Refusal(proposer string) (why string, known bool) {
 	for name := range strings.SplitSeq(proposer, ",") {
 		i := slices.IndexFunc(r.Proposers, func(p Proposer) bool { return p.Name == name })
@@ -86,7 +87,7 @@ type Auto struct {
 	Why      string `json:"why"`
 }
 
-// Proposer says whether a proposer can be chosen.
+// Proposer says whether a proposer can be chosen, and what it drafts from.
 type Proposer struct {
 	Name    string `json:"name"`              // a name that the setting speculation.proposer allows
 	Refused string `json:"refused,omitempty"` // why it cannot be chosen

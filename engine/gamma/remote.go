@@ -50,8 +50,9 @@ func (c *Controller) catchUp(gamma int) (sum float64) {
 	return sum
 }
 
-// withoutCatchUp returns the observation of a round as if the server's sequences had missed nothing: later rounds of
-// this length do not pay for that. MissedMS may be too long, so the round does not become cheaper than expected.
+// withoutCatchUp returns the observation of a round without the time that catchUp estimates: later rounds
+// of this length do not pay for that. The estimate may be too high, so the round does not become cheaper
+// than expected.
 func (c *Controller) withoutCatchUp(o Observation) Observation {
 	if missed := c.catchUp(o.Drafted); missed > 0 {
 		o.VerifyMS = max(o.VerifyMS-missed, min(o.VerifyMS, c.costs.pass(o.Drafted)))

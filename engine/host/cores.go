@@ -161,7 +161,7 @@ func (m machine) list(name string) (numbers []int) {
 	return numbers
 }
 
-// mostProcessors is the largest number of a processor that list returns.
+// mostProcessors is the largest number that list returns, so that a file cannot make the list long.
 const mostProcessors = 4096
 
 func (m machine) read(name string) (text string, ok bool) {

@@ -10,15 +10,14 @@ import (
 )
 
 // matrix is a weight matrix in one of two layouts: floating-point numbers as in the file, or quantised
-// numbers repacked into panels. In a mixture, experts has one such matrix for each expert. Then panels
-// is the first of them, and data has the numbers of all, one matrix after the other.
+// numbers repacked into panels. If Weight.Experts is not 0, it stands for that many matrices of one size.
 type matrix struct {
-	rows    int
+	rows    int // of one matrix
 	cols    int
-	number  cpu.Number
-	data    []byte // (rows, cols) numbers; the field number is their type; nil with panels
-	panels  *cpu.Panels
-	experts []cpu.Expert // nil: no mixture
+	number  cpu.Number   // type of the numbers in data
+	data    []byte       // (rows, cols) numbers, for each matrix one after the other; nil with panels
+	panels  *cpu.Panels  // of the first matrix; nil with data
+	experts []cpu.Expert // each matrix; nil if there is only one
 }
 
 func (w *matrix) Rows() int { return w.rows }

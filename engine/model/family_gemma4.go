@@ -2,8 +2,8 @@ package model
 
 import "specula/engine/compute"
 
-// gemma4s lists Gemma 4. Layers with a window have narrower heads than layers without one. Layers
-// without a window may have no matrix for values; then their keys serve as values.
+// gemma4s lists Gemma 4. A file may give layers with a window narrower heads than layers without one. A
+// layer may have no matrix for values; then its keys, before their norm and RoPE, serve as values.
 func gemma4s() []architecture {
 	return []architecture{{
 		name: "gemma4", neoX: true, activation: compute.GELU, normValues: true, sharedKeys: true,

@@ -7,8 +7,8 @@ import (
 )
 
 // pass runs operations over the same rows until one fails, and skips the others. So layers need no
-// error check after each line. A step that a model does not have (a nil weight, a factor of 0 or 1)
-// does nothing.
+// error check after each line. Where a method takes a weight or a factor that only some models have, its
+// comment or its body says when it does nothing.
 type pass struct {
 	compute.Backend
 	model *Model

@@ -35,7 +35,7 @@ type cursor struct {
 	list    string
 	index   int
 	name    string // "" until known
-	element int64  // index in an array; -1 outside of one
+	element int64  // index in an array of strings or bools; -1 elsewhere
 }
 
 func newCursor(ctx context.Context, file string, src io.ReaderAt, size int64) *cursor {

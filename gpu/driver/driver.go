@@ -56,7 +56,8 @@ type Shape struct {
 // Argument is the value of a kernel's parameter, of up to 8 bytes.
 type Argument uint64
 
-// The types that a kernel's parameter may have.
+// A kernel's parameter has one of four types. Each function turns a value of one of them into an
+// Argument.
 func Address(p Pointer) Argument { return Argument(p) }
 func Int(v int32) Argument       { return Argument(uint32(v)) }
 func Long(v uint64) Argument     { return Argument(v) }

@@ -109,7 +109,7 @@ func unpackIQ3XXS(s *Share, block []byte, tile int) {
 }
 
 // unpackIQ3S: four weights have the low byte of an index, its upper bit, and four bits of signs; a tile
-// has a factor.
+// has a factor of four bits.
 func unpackIQ3S(s *Share, block []byte, tile int) {
 	low, high, signs := block[2+8*tile:], int(block[66+tile]), block[74+4*tile:]
 	for i := range 8 {

@@ -13,7 +13,7 @@ type Sample struct {
 	MS, DraftMS, VerifyMS            float64
 	ReadMS                           float64 // part of MS in which the proposer read what it had missed
 	Bytes                            int64
-	Marks                            []string // settings that changed just before
+	Marks                            []string // settings that changed just before, markLimit at most
 	Reply                            int      // ReplyInfo.Number of its reply
 	Proposer                         string
 

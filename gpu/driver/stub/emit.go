@@ -58,8 +58,9 @@ var handles = map[string]string{
 var plain = map[string]string{"CUdevice": "int", "CUdeviceptr": "unsigned long long",
 	"cuuint32_t": "uint32_t"}
 
-// constant marks the parameters that a function only reads: the source of a copy, a module's text,
-// a name. cu's Go source, from which the prototypes are inferred, does not show this.
+// constant marks parameters that a function only reads: the source of a copy to the device; a module's
+// text or file, and names in it. The Go code of gorgonia.org/cu, from which the prototypes are inferred,
+// does not show this. Functions that gpu/driver does not call, such as cuLinkAddData, stay without.
 func (f function) constant() function {
 	f.parameters = slices.Clone(f.parameters)
 	for i, parameter := range f.parameters {

@@ -17,7 +17,7 @@ const tilesAtOnce = 4
 type quantize512 struct {
 	*build.Context
 	magnitudes, ones, inOrder reg.VecVirtual
-	spread                    [tilesAtOnce]reg.VecVirtual // spread[i] takes number i to every lane
+	spread                    [tilesAtOnce]reg.VecVirtual // indices for VPERMPS: spread[i] copies lane i to every lane
 	first, firstLow, firstAll reg.VecVirtual
 	limit                     reg.VecVirtual
 	x, dst, stride            reg.Register
