@@ -58,7 +58,8 @@ def shown(numbers: list[float]) -> str:
 
 
 def learned(model: Hybrid, teacher: LM, x: torch.Tensor, weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, float]:
-    """Returns the model's normed states, its loss, and the share of an answer's places at which its best token is the teacher's."""
+    """Returns the model's normed states, its loss, and the share of an answer's places at which its best token is the teacher's. A loss of these
+    states teaches the model, too."""
     with torch.no_grad():
         wanted = teacher.hidden(x)
     stream, places = model.hidden(x), some(weight > 0)
@@ -67,18 +68,19 @@ def learned(model: Hybrid, teacher: LM, x: torch.Tensor, weight: torch.Tensor) -
     loss = (divergence(q, p) * weight[places]).sum() / weight[places].sum() + UNEVEN * model.uneven()
     far = sum(distance(a, b) for a, b in zip(stream[1:], wanted[1:])) / len(model.blocks)
     of_answers = answers(weight[places])
-    return states.detach(), loss + STATES * far, agreement(p[of_answers], q[of_answers])
+    return states, loss + STATES * far, agreement(p[of_answers], q[of_answers])
 
 
 def drafted(model: Hybrid, x: torch.Tensor, answer: torch.Tensor, states: torch.Tensor, steps: int) -> tuple[torch.Tensor, list[float]]:
-    """Returns the loss of the head and, for each step of a draft, the share of places at which its best token is the model's."""
-    loss, agreed = torch.zeros(()), []
+    """Returns the loss of the head and, for each step of a draft, the share of places at which its best token is the model's. Where states come
+    from a model that learns, it learns to leave in them what the head needs: the token after the next. What the head should guess is fixed."""
+    loss, agreed, wanted = torch.zeros(()), [], states.detach()
     for i, guessed in enumerate(model.head(model.emb(x), states, steps)):
         places = some(answer[:, i + 1 :] & answer[:, 1 : answer.shape[1] - i])
         with torch.no_grad():
-            p = scores_at(model, states[:, i + 1 :], places)
+            p = scores_at(model, wanted[:, i + 1 :], places)
         q = scores_at(model, guessed, places)
-        loss = loss + LATER**i * (divergence(q, p).mean() + REGRESSION * distance(guessed, states[:, i + 1 :]))
+        loss = loss + LATER**i * (divergence(q, p).mean() + REGRESSION * distance(guessed, wanted[:, i + 1 :]))
         agreed.append(agreement(p, q))
     return loss, agreed
 

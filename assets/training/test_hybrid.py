@@ -18,6 +18,7 @@ from grow import grown, with_experts
 from hybrid import CHUNK, HYBRID, MIXTURE, SMOKE, SMOKE_MIXTURE, Dense, Hybrid, Mixture, delta_rule, load, save
 from hybridreference import drafted
 from hybrids import Apart, agreement, distance, loss_of, scores_at
+from hybrids import drafted as guesses_of
 from mtp import HELD, Read, loss_at, train
 from model import LM
 from model import Shape as Pair
@@ -109,6 +110,13 @@ class Hybrids(unittest.TestCase):
             self.assertEqual(len(agreed), 3)
             still = [name for name, p in model.named_parameters() if p.requires_grad and (p.grad is None or not p.grad.abs().max() > 0)]
             self.assertEqual(still, [])
+
+    def test_the_model_learns_what_the_head_needs_but_not_to_be_guessed(self):
+        model, ids = small(SMOKE), torch.randint(0, 300, (2, 64))
+        states = torch.randn(2, 64, 64, requires_grad=True)
+        guesses_of(model, ids, torch.ones(2, 64, dtype=torch.bool), states, 2)[0].backward()
+        self.assertTrue(states.grad[:, :-1].abs().amax((0, 2)).gt(0).all())
+        self.assertEqual(states.grad[:, -1].abs().max().item(), 0)  # no guess is made from the last state: it is only guessed
 
     def test_parts_learn_apart_from_states_that_are_computed_once(self):
         class Once:
