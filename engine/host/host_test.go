@@ -368,3 +368,16 @@ func TestQuantisedWeightIsGivenBack(t *testing.T) {
 		}
 	}
 }
+
+// A gate of one row, as Qwen's mixtures have, would otherwise take the way without a kernel.
+func TestAMatrixOfFewRowsIsPaddedForTheKernels(t *testing.T) {
+	b := New(1)
+	defer b.Close()
+	w, err := b.Matrix(context.Background(), compute.Weight{Name: "w", Type: compute.F32, Rows: 1, Cols: 64, Data: make([]byte, 4*64)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := w.(*matrix); len(got.data) != 4*4*64 || got.Rows() != 1 {
+		t.Errorf("%d bytes of %d rows, want 1 row and the bytes of 4", len(got.data), got.Rows())
+	}
+}

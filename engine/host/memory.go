@@ -54,7 +54,8 @@ func (x *buffer) Cols() int    { return x.cols }
 // numbers are the types whose weights are multiplied as float32.
 var numbers = map[compute.DType]cpu.Number{compute.F32: cpu.F32, compute.F16: cpu.F16, compute.BF16: cpu.BF16}
 
-// MatrixBytes returns the memory that Matrix allocates for w in addition to the bytes it borrows.
+// MatrixBytes returns the memory that Matrix allocates for w in addition to the bytes it borrows. The few
+// kilobytes of cpu.PadRows do not count.
 func (b *Backend) MatrixBytes(w compute.Weight) int64 {
 	if f, ok := cpu.FormatOf(uint32(w.Type)); ok {
 		return int64(matrices(w)) * f.PanelBytes(w.Rows/matrices(w), w.Cols)
@@ -87,7 +88,7 @@ func (b *Backend) Matrix(ctx context.Context, w compute.Weight) (compute.Matrix,
 		return nil, err
 	}
 	b.weightBytes += int64(len(w.Data))
-	m := &matrix{rows: w.Rows / matrices(w), cols: w.Cols, number: number, data: w.Data}
+	m := &matrix{rows: w.Rows / matrices(w), cols: w.Cols, number: number, data: cpu.PadRows(w.Data, w.Cols*number.Bytes())}
 	each := len(w.Data) / matrices(w)
 	for e := range w.Experts {
 		m.experts = append(m.experts, cpu.Expert{Type: number, Data: w.Data[e*each : (e+1)*each]})

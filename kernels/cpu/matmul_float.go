@@ -19,11 +19,21 @@ type MatMulFloat struct {
 	X    []float32 // (M, Cols)
 	M    int
 	Type Number
-	W    []byte // (Rows, Cols) numbers, little-endian, at any address
+	W    []byte // (Rows, Cols) numbers, little-endian, at any address; see PadRows
 	Rows int
 	Cols int
 	// WidenFirst: see Ways. It only matters for many activation rows, and changes no bits.
 	WidenFirst bool
+}
+
+// PadRows returns w with rows of zeros appended, if it has fewer than four rows of so many bytes each. The
+// kernels read four rows at once. Without the zeros, such a matrix takes the portable way, which is
+// several times slower.
+func PadRows(w []byte, rowBytes int) []byte {
+	if len(w) >= floatRows*rowBytes {
+		return w
+	}
+	return append(w[:len(w):len(w)], make([]byte, floatRows*rowBytes-len(w))...)
 }
 
 // Items returns the number of groups of four weight rows.
@@ -35,7 +45,7 @@ func (t *MatMulFloat) Work() int { return t.M * t.Rows * t.Cols }
 // Do computes the columns of Dst that belong to the items from … to−1.
 func (t *MatMulFloat) Do(from, to int) {
 	first, last := from*floatRows, min(to*floatRows, t.Rows)
-	if level == Portable || t.Rows < floatRows || t.Cols%lanes != 0 {
+	if level == Portable || len(t.W) < floatRows*t.Cols*t.Type.bytes || t.Cols%lanes != 0 {
 		t.portable(first, last)
 		return
 	}

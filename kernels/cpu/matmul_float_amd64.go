@@ -136,9 +136,9 @@ func (t *MatMulFloat) item(r, last int, p piece) {
 		return
 	}
 	// Fewer than four rows are left. Compute the last four rows of W, and drop the results that were
-	// computed before.
+	// computed before. If W has fewer rows, zeros follow them (PadRows).
 	var results [mostFew * floatRows]float32
-	start := t.Rows - floatRows
+	start := max(0, t.Rows-floatRows)
 	p.prefetch = prefetch{}
 	dotGroup(t.Type, p, &results[0], &t.W[(start*t.Cols+p.k)*t.Type.bytes], x, t.Cols, 4*floatRows)
 	for j := range p.m {

@@ -34,9 +34,9 @@ func (t *MatMulFloat) group(r, last, i, m int) {
 		return
 	}
 	// Fewer than four rows are left. Compute the last four rows of W, and drop the results that were
-	// computed before.
+	// computed before. If W has fewer rows, zeros follow them (PadRows).
 	var results [mostDots * floatRows]float32
-	start := t.Rows - floatRows
+	start := max(0, t.Rows-floatRows)
 	dotGroup(t.Type, m, &results[0], &t.W[start*t.Cols*t.Type.bytes], &t.X[i*t.Cols], t.Cols, 4*floatRows)
 	for j := range m {
 		copy(t.Dst[(i+j)*t.Rows+r:(i+j)*t.Rows+last], results[j*floatRows+r-start:(j+1)*floatRows])
