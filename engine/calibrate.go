@@ -58,8 +58,9 @@ func calibrationRows() []int { return []int{1, 5, 2, 9, 3, 4, 7, 6, 8} }
 // measured more than once even where a round takes long.
 func serverRows() []int { return []int{1, 2, 5} }
 
-// calibrate measures what rounds of the paths greedy and stochastic cost with several numbers of rows,
-// and stores the costs in s.costs. It leaves the caches empty.
+// calibrate measures what rounds of the paths greedy and stochastic cost with several numbers of rows, and
+// stores the costs in s.costs. At a server it measures one path, which stands for both. It leaves the
+// caches empty.
 func (s *Session) calibrate(ctx context.Context) (err error) {
 	limit := calibrationTime
 	if s.engine.target == nil {

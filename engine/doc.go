@@ -15,12 +15,13 @@
 //	    gamma from its controller, a draft from the proposer     drafters.go, drafted.go
 //	    one target pass over gamma+1 rows, then verification     package round
 //	    accepted tokens become part of the reply                 commit.go
-//	    both caches are cut back to these tokens                 commit.go
+//	    the caches are cut back: what was refused leaves them    commit.go
 //	    the event of the round                                   narrate.go
 //
 //	tokens → text; a possible start of a stop string waits       text.go
 //
 // One rule holds for the caches. Between rounds, and after a cancelled one, the target's cache holds all
 // committed tokens but the last one. The last token is the first row of the next pass. So the first round
-// and a round after a rejection need no code of their own. After an error all caches are emptied.
+// and a round after a rejection need no code of their own. If reading the prompt was cancelled, the cache
+// holds a beginning of it. After an error in a computation all caches are emptied.
 package engine

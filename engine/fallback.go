@@ -37,8 +37,8 @@ func (e *Engine) successor(ctx context.Context) (*Engine, error) {
 
 // fallBack loads the models on another device, and continues the reply there after its last committed
 // token. It returns nil if the reply can go on. It returns cause if cause does not come from a device, if
-// there is no other device, or if the failed round has committed tokens already. written is the length of
-// the context before that round.
+// there is no other device, if the reply has no context yet, or if the failed round has committed tokens
+// already. written is the length of the context before that round.
 func (r *reply) fallBack(ctx context.Context, cause error, written int) error {
 	s := r.session
 	if !deviceFailed(cause) || s.engine.options.Fallback == nil || r.context == nil || len(r.context) != written {

@@ -52,7 +52,7 @@ func (r *reply) bound(ctx context.Context) {
 	}
 }
 
-// roomInContext is how many more tokens fit into every cache.
+// roomInContext is how many more tokens fit into the caches of target and companion.
 func (r *reply) roomInContext() int {
 	return r.session.target.Cap() - max(len(r.context), r.companionLen())
 }

@@ -15,7 +15,7 @@ import (
 // ways to translate a draft.
 type lexicon struct {
 	target, draft *tokenizer.Tokenizer
-	toDraft       []int32         // for each target token: the draft token with the same text; -1 for none
+	toDraft       []int32         // for each target token: the draft token with the same text, or a stop token's partner; -1 for none
 	stops         map[int32]int32 // for each stop token of the draft: the target's stop token with the same meaning; −1 for none
 	common, texts int             // texts: number of the target's text tokens; common: how many of them the draft model has
 }

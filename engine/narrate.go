@@ -11,8 +11,8 @@ import (
 )
 
 // This file makes the events of a round, for the screen and for traces, from its results. The
-// controller, the proposer and the pass give reasons as text, which go into the events unchanged. All
-// other sentences about a round are written here.
+// controller, the proposer and the pass give reasons as text, which go into the events unchanged. Most
+// other sentences about a round are written here; those about a server's own rounds are in watch.go.
 
 // narrateDraft makes the event of a draft that the target has not judged yet.
 func (r *reply) narrateDraft(c *choice, in *round.Input, did *round.Result) event.Drafted {

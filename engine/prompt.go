@@ -68,9 +68,9 @@ func (e *Engine) spelled(tokens []int32) string {
 }
 
 // fit returns the tokens of a conversation after the system prompt of c: fewer than contextTokens
-// tokens. If context.overflow is drop-oldest, it drops as many of the oldest turns as this needs, and
-// returns their number. If even the shortest prompt is too long, fit returns its tokens, and an error
-// that gives both lengths.
+// tokens. If context.overflow is drop-oldest, it drops oldest turns until the reply has room, too
+// (replyShare), and returns their number. If the prompt is still too long, fit returns its tokens, and an
+// error that gives both lengths.
 func (e *Engine) fit(ctx context.Context, messages []chat.Message, c config.Config, contextTokens int) (tokens []int32, dropped int, err error) {
 	template, err := e.template.Think(c.Model.Think)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 //
 // The lanes take turns, one round each: the lane that has used less of the engine's time goes next.
 // So at any moment both have had the same time, up to one round, and the lane with more text is the
-// faster one. Reading the prompt does not count. A lane slows the other down only through the
+// faster one. The target's reading of the prompt does not count. A lane slows the other down only through the
 // processor's caches. If after is true, the second lane starts when the first has ended.
 type Race struct {
 	lanes    [2]*Session

@@ -101,9 +101,10 @@ func (r *reply) run(ctx context.Context) {
 	_ = r.out.emit(ended) // the last event, so it does not matter whether anybody still reads
 }
 
-// settle cuts the target's cache back to the committed tokens without the last one, and adds the
-// context to the corpus. After an error or a panic it empties all caches instead, because a failed
-// pass may have left wrong values in them.
+// settle cuts the target's cache back to the committed tokens without the last one, or to fewer that it
+// can be cut back to, and adds the context to the corpus. After an error or a panic it empties all caches
+// instead, because a failed pass may have left wrong values in them. A reply that was refused before
+// anything was computed changes neither.
 func (r *reply) settle(healthy bool) {
 	s := r.session
 	r.closeWatch()
@@ -149,8 +150,8 @@ func (r *reply) write(ctx context.Context) (reason string, err error) {
 	}
 }
 
-// begin puts the changed settings into force, lets the models read the prompt and emits the start of the
-// reply.
+// begin puts the changed settings into force, emits the start of the reply and lets the target read the
+// prompt.
 func (r *reply) begin(ctx context.Context) error {
 	s := r.session
 	asked, changed := s.control.apply(-1)
@@ -220,8 +221,8 @@ func (r *reply) begin(ctx context.Context) error {
 	return r.prefill(ctx, started.ReusedTokens)
 }
 
-// prefill lets the target read the prompt up to the token before the last. The cache already holds the
-// first reused tokens.
+// prefill lets the target read the context up to the token before the last: at the start of a reply this is
+// the prompt. The cache already holds the first reused tokens.
 func (r *reply) prefill(ctx context.Context, reused int) error {
 	s := r.session
 	if err := s.target.Truncate(reused); err != nil {

@@ -13,8 +13,8 @@ import (
 	"specula/engine/spec"
 )
 
-// round writes the next tokens: draft, one target pass, verification, commit. It cuts the caches of
-// target and proposer back to the committed tokens and emits the round's event. It returns why the
+// round writes the next tokens: draft, one target pass, verification, commit. It cuts the caches back
+// (rollBack) and emits the round's event. It returns why the
 // reply is finished, or "" if it goes on.
 func (r *reply) round(ctx context.Context) (reason string, err error) {
 	if err := r.followNegative(ctx); err != nil {
@@ -180,8 +180,8 @@ func (r *reply) left() int {
 	return min(r.config.Sampling.MaxTokens-r.written(), r.roomInContext())
 }
 
-// limit lowers gamma to what still fits the reply and the context. Room for one token stays free: the
-// target adds a token after the draft.
+// limit lowers gamma to what still fits the reply and the context, and under guidance to guidedGamma. Room
+// for one token stays free: the target adds a token after the draft.
 func (r *reply) limit(c *choice) {
 	if room := max(0, r.left()-1); c.Gamma > room {
 		c.Gamma, c.room, c.because = room, room, replyEnds

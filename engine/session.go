@@ -22,7 +22,7 @@ type Session struct {
 	loaded    *Engine // the engine that the session began with; fallbacks have the same vocabulary
 	control   *control
 	target    round.Cached  // the target with its cache
-	cached    []int32       // the tokens whose keys and values the target's cache holds
+	cached    []int32       // between replies: the tokens whose keys and values the target's cache holds
 	companion *round.Guided // target and companion under guidance; nil until guidance is first on
 	driver    round.Driver
 	isStop    func(id int32) bool          // whether a token ends a reply
@@ -30,7 +30,7 @@ type Session struct {
 	made      map[string]string            // key: the name of a proposer; value: the settings that it was built from, as text
 	failed    map[string]string            // key: the name of a proposer; value: why it could not be made
 	setbacks  map[string]setback           // key: the name of a proposer; value: why auto has given it up
-	corpus    *spec.Corpus                 // finished replies for lookups
+	corpus    *spec.Corpus                 // prompts and replies so far, for lookups
 	costs     map[bool][]gamma.Observation // measured before the first reply; key true: at temperature 0
 	rehearser string                       // the proposer whose drafts were measured for costs
 	practice  struct {                     // what textTokens returns next
@@ -50,7 +50,8 @@ type Session struct {
 	seed func() int64
 }
 
-// NewSession allocates the caches of a conversation and measures what rounds cost (see calibrate).
+// NewSession allocates the target's cache and measures what rounds cost (see calibrate). Other caches are
+// allocated when they are first needed.
 func (e *Engine) NewSession(ctx context.Context) (*Session, error) {
 	target, err := e.newTarget()
 	if err != nil {

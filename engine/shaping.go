@@ -67,7 +67,7 @@ func (r *reply) retell() error {
 	return r.session.shaping.shapers.Reset(r.context[:r.prompt], r.reply())
 }
 
-// path returns the path that the next round takes under c.
+// path returns the path for which the next round is eligible under c.
 func (s *Session) path(c config.Config) spec.Path {
 	terms := s.terms(c)
 	return spec.Eligible(&terms)

@@ -15,8 +15,8 @@ import (
 )
 
 // CompareWithDecoding runs the target over a finished reply in two ways: by passes of one row, and by
-// passes with the rows of the rounds that wrote it. Each way reads keys and values from its own passes
-// only. compared is the number of positions whose scores were compared, differ the number of those whose
+// passes with the rows of the rounds that wrote it. Each way reads the reply's keys and values from its own
+// passes only; the prompt is read for both. compared is the number of positions whose scores were compared, differ the number of those whose
 // bits differ. Both are 0 for a target on a server, whose passes cannot be repeated. The caches are
 // empty before and after.
 func (s *Session) CompareWithDecoding(ctx context.Context, prompt string, rounds []event.Round) (compared, differ int, err error) {

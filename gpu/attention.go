@@ -62,8 +62,8 @@ func halfCache(shape compute.CacheShape) bool {
 	return shape.Type == compute.F16 && tensorHeads[shape.HeadDim] > 0
 }
 
-// CheckCache refuses a storage type that attention cannot read, and float32 heads that are too
-// wide.
+// CheckCache refuses a storage type that attention cannot read, layers or keys and values of unlike
+// widths, and float32 heads that are too wide.
 func (b *Backend) CheckCache(shape compute.CacheShape) error {
 	switch {
 	case shape.Type != compute.F32 && shape.Type != compute.F16:

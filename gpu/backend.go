@@ -28,7 +28,7 @@ type Backend struct {
 	failures  int                         // how often onDevice returned an error
 	tables    map[*float32]driver.Pointer // sines and cosines of RoPE, by the address of the host's table
 
-	// The fields below are used on the device's thread only.
+	// The fields below are used on the device's thread only, but for inputs.words, which stays as it is.
 	failed     error // error of queued work; the next wait returns it
 	recordings recordings
 	inputs     inputs

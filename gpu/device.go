@@ -6,7 +6,7 @@ import "specula/gpu/driver"
 //
 // Do, Submit, Info and Close may be called from any goroutine. Call every other method on the
 // device's thread, inside a function given to Do or Submit. Work is queued on streams; only Wait,
-// WaitHost, Upload, Download and Free wait for the device.
+// WaitHost, Upload, Download, Free and Close wait for it.
 type device interface {
 	Info() driver.Info
 	Do(f func() error) error

@@ -22,8 +22,8 @@ type drawing struct {
 	by       compute.Sampling
 	memory   driver.Pointer // with n = tokens.n: n results of 8 bytes, n probabilities of 4, the settings
 	settings driver.Pointer // filters of the target, filters of the draft, the round
-	q        weighing       // distributions of the draft tokens: (n−1, by.Vocab)
-	kept     driver.Pointer // (keptRows, by.Vocab) float32: draft scores for the screen; 0: not reserved yet
+	q        weighing       // distributions of the draft tokens: n−1 rows
+	kept     driver.Pointer // (keptRows, q.vocab) float32: draft scores for the screen; 0: not reserved yet
 	keptRows int
 }
 

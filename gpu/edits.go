@@ -105,7 +105,7 @@ func wordsOf(e *compute.Edits) []int32 {
 // for the old scores, which come back after the verdict.
 type editedRows struct {
 	scores driver.Pointer // (rows, vocab)
-	edits  driver.Pointer // words on the tape; see editing
+	edits  driver.Pointer // words on the tape; see wordsOf
 	saved  driver.Pointer // (rows, most) pairs of a token and its old score
 
 	most        int // tokens of a row that can be edited

@@ -41,7 +41,8 @@ var ErrNoDevice = errors.New("no CUDA device")
 // Open opens the device called name: "cuda" or "cuda:N", N from 0. It compiles all kernels but those of
 // weight formats, so that a card that cannot run them is found here and not in the middle of a reply. If
 // name is no such name, or the device cannot be opened or cannot run the kernels, the error wraps
-// ErrNoDevice and says what is missing. Other errors, as of ctx or for lack of memory, do not wrap it.
+// ErrNoDevice and says what is missing. Other errors, as of ctx or for lack of memory on an open device, do
+// not wrap it.
 func Open(ctx context.Context, name string) (compute.Backend, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -17,7 +17,7 @@ type kernel struct {
 	function    driver.Function
 	launch      driver.Launch
 	arguments   int // how many the kernel takes
-	sharedBytes int // dynamic shared memory that a launch may ask for
+	sharedBytes int // the limit of dynamic shared memory that was set; 0: none was (see prepare)
 }
 
 // freeShared is the shared memory, in bytes, that a block has on every GPU.

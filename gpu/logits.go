@@ -41,7 +41,7 @@ func (b *Backend) Logits(x compute.Buffer, m int) (compute.Logits, error) {
 	return l, nil
 }
 
-// open reserves the memory that Argmax needs, once per buffer.
+// open reserves the memory that choosing and drawing tokens needs, once per buffer.
 func (l *logits) open(b *Backend, x *buffer) error {
 	if l.owner != nil {
 		return nil

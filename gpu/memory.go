@@ -81,8 +81,8 @@ func (b *Backend) Buffer(maxRows, cols int) (compute.Buffer, error) {
 	return &buffer{memory: memory, rows: maxRows, cols: cols}, nil
 }
 
-// scratch is temporary memory of operations. It grows while models are loaded, never during their
-// passes.
+// scratch is temporary memory of operations. It grows when buffers and caches are made, never during a
+// pass.
 type scratch struct {
 	rounded  area // activations in the form that products read
 	after    area // a second place for few such rows: an epilogue writes where its product does not read

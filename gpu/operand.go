@@ -106,7 +106,7 @@ func operandOf(o operation, to operand) operation {
 // access says which memory of activations an operation reads and writes.
 type access struct {
 	reads  [3]driver.Pointer // where the rows begin that it reads; 0: none
-	writes driver.Pointer    // where the float32 rows begin that it writes
+	writes driver.Pointer    // where the float32 rows begin that it writes without reading them; 0: none
 	bytes  int               // of what it writes
 }
 

@@ -62,8 +62,8 @@ func flag(on bool) driver.Argument {
 	return whole(0)
 }
 
-// The operations of a layer. Pointers point to (rows, cols) float32 numbers unless a comment says
-// otherwise.
+// The operations of a layer. Pointers to activations point to (rows, cols) float32 numbers unless a comment
+// says otherwise. Those to weights point to the memory of a matrix or a vector.
 
 // embed looks up the rows of a table by ids on the device.
 type embed struct {
@@ -237,8 +237,8 @@ type product struct {
 
 func (o product) launch() launch { return products{o}.launch() }
 
-// products is one launch that multiplies the same activations with several matrices of one format, at
-// most cuda.MostJoined.
+// products is one launch that multiplies the same activations with 1 to cuda.MostJoined matrices of one
+// format.
 type products []product
 
 func (o products) launch() launch {

@@ -4,7 +4,8 @@ import "specula/gpu/driver"
 
 // The operations that choose tokens from scores, and judge drafts.
 
-// sliceTokens is how many scores of a row one warp looks at. See kernels/cuda/src/rank.h.
+// sliceTokens is how many scores of a row make a slice, which one warp or one block looks at. See
+// kernels/cuda/src/rank.h.
 const sliceTokens = 1024
 
 // slicesOf is the number of slices of a row.

@@ -3,13 +3,14 @@
 //
 // Read Backend first: it owns memory and executes the operations of a transformer, each over a
 // batch of rows. It returns Matrix, Vector, Buffer and Cache. Weight, CacheShape, Attention and Rope
-// describe what a caller wants. Logits are the result of a pass. Optional abilities of a backend
-// (Extra, Mixer, Recurrent, Feeder, Judge, Arithmetic, CacheChecker) are separate interfaces, found by
-// a type assertion.
+// describe what a caller wants. Logits are the result of a pass. Optional abilities are separate
+// interfaces, found by a type assertion: of a backend (such as Extra, Mixer, Recurrent, Feeder), of its
+// logits (Judge, Arithmetic) and of its caches (Partial).
 //
 // Calls queue work in order. Numbers come to the host only by the methods of Logits and Judge, by
-// Get and Kept of Tokens, and by KeyValue of Cache; only these calls wait for the device. So a GPU
-// backend can run a whole round with one wait, and the CPU backend can run each call at once.
+// Get and Kept of Tokens, by Choices and Touched of Routing, and by KeyValue of Cache; of the calls in a
+// pass only these wait for its results. So a GPU backend can run a whole round with one wait, and the CPU
+// backend can run each call at once.
 //
 // One invariant for every backend (bit-equality): the bits of a result row depend on the inputs of
 // that row alone, never on how many other rows the same call computed. So a verification pass over
@@ -44,7 +45,7 @@ type Weight struct {
 	// Experts is the number of matrices in Data, one after the other: one for each expert of a mixture, or
 	// one for each head in attention over compressed keys (latent). For a single matrix it is 0.
 	Experts int
-	// Data is in the file's block format. The backend uses it without a copy for the life of the
+	// Data is in the file's block format. The backend may use it without a copy for the life of the
 	// model, and never writes to it.
 	Data []byte
 
@@ -85,9 +86,9 @@ type CacheShape struct {
 	// Spare is how many of the last tokens Truncate must always be able to remove from layers with a
 	// window. The model sets it to the rows of its longest pass.
 	Spare int
-	// Single is the largest number of rows of a pass that verifies a draft. Truncate must be able to
-	// remove any number of the last tokens up to Single. After a pass of more rows, Truncate can remove
-	// from a layer with a state either at most the last Single tokens, or all tokens of that pass.
+	// Single is the largest number of rows of a pass that verifies a draft. After a pass of up to Single
+	// rows, Truncate must be able to remove any number of its tokens. After a pass of more rows, Truncate
+	// can remove from a layer with a state either at most the last Single tokens, or all tokens of that pass.
 	Single      int
 	Checkpoints int // largest number of checkpoints in a Partial cache
 	// Sinks: attention over the cache has sinks (see Attention), which a backend may refuse.
@@ -102,7 +103,8 @@ type CacheShape struct {
 type CacheLayer struct {
 	KVHeads          int // number of heads of keys and values; 0: the layer keeps no keys and values
 	KeyDim, ValueDim int // how many numbers the key and the value of a head have
-	// State is the size of what the layer keeps instead of keys and values. See Recurrent.
+	// State is the size of the state that the layer keeps instead of keys and values, or beside them. See
+	// Recurrent.
 	State CacheState
 }
 

@@ -50,7 +50,7 @@ type Filters struct {
 	TemperatureLast bool    // temperature comes after the other filters, else before them
 }
 
-// MostDrafts is the largest number of draft tokens that AcceptDrawn can judge.
+// MostDrafts is the largest number of draft tokens that AcceptDrawn can judge and Edits can speak of.
 const MostDrafts = 32
 
 // Sampling says how the tokens of a round are drawn and judged: the filters, and the numbers from

@@ -1,7 +1,7 @@
 package compute
 
-// Recurrent is an optional interface of a Backend: layers that keep a state of fixed size instead of
-// keys and values. A model with such layers is refused on other backends.
+// Recurrent is an optional interface of a Backend: layers that keep a state of fixed size, instead of
+// keys and values or beside them. A model with such layers is refused on other backends.
 //
 // A state cannot be cut back as keys can. So a cache keeps the states before the last pass and the
 // inputs of its rows, and Truncate can remove rows of this pass. To go back further, the cache needs a

@@ -39,8 +39,8 @@ type costs struct {
 
 // price is the cost of one part of a round.
 type price struct {
-	base    float64 // milliseconds at load 1
-	samples int     // durations that base was learned from
+	base    float64 // the price at load 1, in the unit of its ledger
+	samples int     // durations that base was learned from; of a nominal price: rehearsals
 }
 
 const (

@@ -24,7 +24,7 @@ type Rule string
 
 // The rules, spelled as in the setting "gamma_rule".
 const (
-	Fixed     Rule = "fixed"      // always Options.Gamma
+	Fixed     Rule = "fixed"      // Options.Gamma, at most Options.Max
 	Windowed  Rule = "windowed"   // halve when acceptance over a window is low, restore when it is high
 	CostAware Rule = "cost-aware" // most expected tokens per time
 )
@@ -53,7 +53,8 @@ type Decision struct {
 	Gamma int
 	Probe bool   // chosen in order to measure, not because it is the best
 	Why   string // the reason, with its numbers
-	// Off says why no draft pays at present; "" if a draft pays, or if too little is known.
+	// Off says why no draft pays at present; "" if a draft pays, if too little is known, or if the rule is not
+	// CostAware.
 	Off string
 	// What the controller expected of the round.
 	Expected   float64   // committed tokens

@@ -63,7 +63,7 @@ func (c *Controller) Speedup() (times float64, estimated bool) {
 
 const (
 	hindsightRounds = 16 // a reply with fewer rounds has shown too little
-	hindsightTests  = 4  // a position with fewer tests in the reply gets the estimate over all replies
+	hindsightTests  = 4  // a position with fewer tests in the reply gets the controller's estimate (acceptance.at)
 )
 
 // Hindsight returns the fixed γ that would have been fastest in this reply so far. regret is the

@@ -14,7 +14,7 @@ type cache struct {
 	shape  compute.CacheShape
 	length int
 	layers []*cpu.KV    // keys and values of each layer; nil when closed
-	states []*cpu.State // for layers with a recurrent state in place of keys and values; nil for the others
+	states []*cpu.State // of layers with a recurrent state; nil for the others
 }
 
 // Cache allocates memory for all tokens of the shape.

@@ -25,7 +25,7 @@ type Backend struct {
 	why  string // reason for the number of threads; empty if the caller chose it
 
 	queue     queue
-	quantised [2]cpu.Quantized // memory for quantised activations, used in turns
+	quantised [2]cpu.Quantized // memory for quantised activations; used in turns if phases are joined, else the first only
 	exact     bool             // activations are not quantised
 	room      cpu.Room         // memory for products with unquantised activations
 	inputs    cpu.ExpertMemory // memory for the inputs of experts

@@ -190,7 +190,7 @@ type rowOperation struct {
 	run          func(op *rowOperation, row int, c columns)
 	parts        int // most parts into which the columns can be divided; divisors of this number work, too
 	first, count int
-	x, y         []float32 // numbers of the rows from first on: (count, cols) and (count, yCols)
+	x, y         []float32 // numbers of the rows from first on: (count, cols) and (count, yCols); but y of mixRow has slots, y of weighRow one column
 	cols, yCols  int
 	w            vector
 	eps, factor  float32

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// processorName returns the model name on Linux, otherwise the architecture.
+// processorName returns the model name if Linux tells one, otherwise the architecture.
 func processorName() string {
 	if name, ok := field("/proc/cpuinfo", "model name"); ok && name != "" {
 		return withoutMarks(name)

@@ -258,7 +258,7 @@ func splitName(name string) (layer, kind string, ok bool) {
 	return "blk." + number + ".", kind, ok && found
 }
 
-// shape translates the tag shape, "rows,cols" or "length", into numbers.
+// shape translates the tag shape into numbers: "length", "rows,cols" or "matrices,rows,cols".
 func (b *binder) shape(tag string) []int {
 	var shape []int
 	for name := range strings.SplitSeq(tag, ",") {
@@ -343,7 +343,8 @@ func (b *binder) describe(c *Config) {
 	c.WeightType = gguf.TypeName(most)
 }
 
-// take gives every bound tensor to the backend. It returns the matrices, but for experts and tables.
+// take gives every bound tensor to the backend. It returns the matrices, but for tables and for tensors of
+// several matrices (Weight.Experts).
 func (b *binder) take(ctx context.Context, backend compute.Backend, total int64, progress func(done, total int64)) (matrices []Matrix, err error) {
 	var done int64
 	left := map[string]int{} // parts of a tensor that are not loaded yet
@@ -368,7 +369,7 @@ func (b *binder) take(ctx context.Context, backend compute.Backend, total int64,
 			return nil, fmt.Errorf("taking in the tensor %q: %w", binding.weight.Name, err)
 		}
 		binding.field.Set(reflect.ValueOf(taken))
-		if matrix, ok := taken.(compute.Matrix); ok && binding.weight.Experts == 0 && !binding.lookup { // not experts: a pass reads only some of their matrices
+		if matrix, ok := taken.(compute.Matrix); ok && binding.weight.Experts == 0 && !binding.lookup { // of experts a pass reads only some; several matrices of heads are no single product
 			matrices = append(matrices, Matrix{matrix, gguf.TypeName(binding.weight.Type), int64(len(binding.weight.Data))})
 		}
 		if left[binding.tensor]--; (copied || interleaved) && left[binding.tensor] == 0 {

@@ -36,7 +36,7 @@ type Config struct {
 	Beside      bool           // layers with experts have a dense network, too
 	PerLayer    int            // width of the embedding of a token that each layer has for itself; 0: none
 
-	State     compute.CacheState // size of the state in layers that have one in place of keys and values; Heads is 0 if no layer has one
+	State     compute.CacheState // size of the state in layers that have one; Heads is 0 if no layer has one
 	Unrotated bool               // queries and keys have no rotary positions
 	mixers    []mixers           // layer by layer; nil: all have attention and a feed-forward network
 

@@ -163,8 +163,8 @@ func (m *Model) mixtureSizes() []size {
 	return all
 }
 
-// ExpertsTouched counts for each layer the experts that all passes so far have read; zeros if the
-// model has none.
+// ExpertsTouched counts the experts that the layers have read in all passes so far, and how often a layer
+// has chosen experts; zeros if the model has none.
 func (m *Model) ExpertsTouched() compute.Touched {
 	if m.routing == nil {
 		return compute.Touched{}

@@ -2,8 +2,8 @@ package model
 
 import "specula/engine/compute"
 
-// mixtures lists the families whose feed-forward networks are mixtures of experts. Mixtral's files
-// have the architecture llama.
+// mixtures lists families whose feed-forward networks are mixtures of experts. More are among deepseeks,
+// gemma4s and hybrids; Mixtral's files have the architecture llama.
 func mixtures() []architecture {
 	return []architecture{
 		{name: "qwen3moe", neoX: true, has: needs{"qk_norm": required}, experts: experts{some: true, only: true, normed: true}},

@@ -2,8 +2,8 @@ package model
 
 import "specula/engine/compute"
 
-// hybrids lists families in which some layers have a state of fixed size in place of keys and values
-// (recurrent.go).
+// hybrids lists families in which layers have a state of fixed size in place of keys and values, or in
+// Falcon H1 beside them (recurrent.go).
 func hybrids() []architecture {
 	return []architecture{
 		// For text, the three coordinates of a position are equal, so M-RoPE is RoPE.

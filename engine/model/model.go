@@ -96,8 +96,8 @@ type layerBuffers struct {
 	attentionGate compute.Buffer // the gate times that output, heads·valueDim; nil where attention has no gate
 	gate, up      compute.Buffer // ffn
 
-	// The rest is for layers with a state in place of keys and values.
-	mixed       compute.Buffer // queries, keys and values of a state, side by side
+	// The rest is for layers with a state.
+	mixed       compute.Buffer // inputs of a state, side by side: its Width, for a short convolution 3·Width
 	alpha, beta compute.Buffer // inputs of decay and update, one number for each head of the state
 	stateGate   compute.Buffer // gate of answered and then their product, heads·valueDim of the state
 	answered    compute.Buffer // what the state gives, heads·valueDim of the state
@@ -114,8 +114,9 @@ func (m *Model) postNormEps() float64 {
 // Config returns the shape of the model.
 func (m *Model) Config() Config { return m.config }
 
-// Matrices lists the weight matrices, so that their products can be timed. It leaves out the matrices
-// of experts and PerLayerTable: how much of these a pass reads depends on its rows.
+// Matrices lists the weight matrices, so that their products can be timed. It leaves out PerLayerTable and
+// the matrices of experts, because how much of these a pass reads depends on its rows. It also leaves out
+// the matrices of single heads (latent).
 func (m *Model) Matrices() []Matrix { return m.matrices }
 
 // NewCache makes an empty cache for MaxTokens tokens.

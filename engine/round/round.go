@@ -7,8 +7,8 @@
 //	Draft   asks a proposer for the next tokens
 //	Verify  lets the target score them in one pass, and judges them by these scores
 //
-// The caller then commits what it wants of Result.Outcome, and cuts the caches of target and proposer
-// back to the committed tokens (Target.Truncate, Proposer.Committed).
+// The caller then commits what it wants of Result.Outcome, cuts the target's cache back to all committed
+// tokens but the last (Target.Truncate), and tells the proposer what was committed (Proposer.Committed).
 package round
 
 import (

@@ -70,7 +70,7 @@ type HostReason int
 
 // The reasons.
 const (
-	NoReason  HostReason = iota // the device judges, or it has no judge
+	NoReason  HostReason = iota // the device judges, it has no judge, or the round's path leaves it to the host
 	DrawnHere                   // the draft's distributions q are on the host
 	NotForIt                    // too many tokens, or uniforms that the device cannot compute
 )

@@ -15,12 +15,12 @@ import (
 // the next Propose.
 type Draft struct {
 	Tokens []int32
-	Q      []sample.Dist // one for each of Tokens; sample.Elsewhere for each token of a draft that stayed on a device
+	Q      []sample.Dist // one for each of Tokens; sample.Elsewhere for a token that was sampled on a device, unless it is inspected
 	// Temperature is the temperature at which Tokens were drawn; 0 for tokens that were not sampled.
 	Temperature float64
 	// Logits are the draft model's logits for each token, (len(Tokens)) rows of vocab, if
 	// Ask.Inspect is set; with Ask.Look alone, only the first row. They are nil for proposers
-	// without a model.
+	// without a model, and for Retold.
 	Logits [][]float32
 	// LookBytes is how many bytes were copied from a device only because of Ask.Inspect or Ask.Look.
 	LookBytes int64
@@ -37,10 +37,9 @@ type Draft struct {
 	// no draft yet. Call Read, then Propose again. So the caller can time this reading apart from
 	// drafting, and show its progress.
 	Unread int
-	// Device is set while the draft is still on a device. Until Seen fills in the draft, Tokens is
-	// empty.
+	// Device is set if the draft was left on a device. Until Seen fills in the draft, Tokens is empty.
 	Device *OnDevice
-	// Stop says why the draft is shorter than asked for; "" if it is not.
+	// Stop says why the draft is shorter than asked for, or that it ends with a stop token; else it is "".
 	Stop string
 	// By names the proposer that made the draft, and ByWhy says why it was chosen. Only a proposer that
 	// chooses among others sets them.

@@ -27,12 +27,13 @@ const (
 	FromHeads         // trained heads on the target's hidden states
 )
 
-// Lookup reports whether the proposer only looks tokens up, which costs nothing. It is asked in nearly
-// every round for a long draft; the controller of γ then trims it to what is worth verifying.
+// Lookup reports whether the proposer only looks tokens up, which costs nothing. Under the rule cost-aware
+// it is asked in nearly every round for a long draft; the controller of γ then trims it to what is worth
+// verifying.
 func (t Traits) Lookup() bool { return t.From == FromText }
 
 // Hidden reports whether the proposer drafts from the target's hidden states. It is then a HiddenReader,
-// and needs the states of every pass.
+// and while it follows a reply it needs the states of every pass.
 func (t Traits) Hidden() bool { return t.From == FromHeads }
 
 // ReadsAlone reports whether the proposer runs a model of its own over the context before a draft.
