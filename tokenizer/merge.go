@@ -4,7 +4,7 @@ package tokenizer
 // which natural text does not have, is cut, and no token spans the cut.
 const maxMergeBytes = 1 << 20
 
-// symbol is a part of the text that has become one token, or one character without a token. Symbols
+// symbol is a part of the text that has become one token, or one character or byte without a token. Symbols
 // form a linked list. The index of a symbol is the offset of its first byte, so that an array as
 // long as the text holds them all.
 type symbol struct {

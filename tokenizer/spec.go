@@ -18,11 +18,11 @@ const (
 
 // Spec is a vocabulary as a model file describes it. V is the number of tokens.
 type Spec struct {
-	Model  string    // "gpt2" (byte-level BPE), "gemma4" (BPE on characters) or "llama" (SentencePiece)
+	Model  string    // "gpt2" (BPE, nearly always on bytes), "gemma4" (BPE on characters) or "llama" (SentencePiece)
 	Pre    string    // gpt2: the pre-tokenizer, one of PreTokenizers; "" and "default" name none
 	Tokens []string  // V; of equal texts, encoding uses the first
 	Types  []int32   // V, or empty: then types are guessed from ids and texts
-	Scores []float32 // llama: V, the highest is joined first; gpt2: ignored
+	Scores []float32 // llama: V, the highest is joined first; ignored in the others
 	Merges []string  // gpt2, gemma4: "left right", the earliest learned first
 
 	BOS, EOS, EOT, UNK, PAD int32   // -1: none

@@ -9,7 +9,8 @@
 //     the training. The bytes of a word are the first symbols. The pair whose merge was learned
 //     earliest is joined, again and again, until no rule applies. Bytes without a token are left out.
 //   - "gemma4", the same with characters as first symbols, and whole lines as words. Characters
-//     without a token are spelled as in "llama".
+//     without a token are spelled as in "llama". Some files call such a vocabulary "gpt2", with the
+//     pre-tokenizer "gemma4" or "sarvam-moe".
 //   - "llama", SentencePiece. There are no words. Spaces become ▁. From single characters up, the
 //     pair whose result has the highest score is joined. Characters without a token are spelled in
 //     byte tokens <0xNN>.

@@ -1,6 +1,6 @@
 // Package cpu holds the kernels of the CPU backend. The names are those of kernels/ref, which
-// defines what each operation computes. Each operation has its own files: op.go documents it, and
-// op_generic.go computes it in portable Go. op_amd64.go and op_arm64.go call the assembly in
+// defines what each operation computes. An operation with assembly has its own files: op.go documents it,
+// and op_generic.go computes it in portable Go. op_amd64.go and op_arm64.go call the assembly in
 // op_amd64.s and op_arm64.s for the level of the processor (level.go). The commands asm and neon
 // generate the assembly; the command dispatch generates the code that chooses the product of a
 // format. The build tag noasm leaves the assembly out.
@@ -16,8 +16,8 @@
 // other operations. So verifying a draft of γ tokens gives the same bits as γ+1 single steps.
 //
 // A product and a sum are rounded separately, float32(a*b) + c: without the conversion, a compiler
-// may fuse the two operations on some processors. They are fused only in products with float weights,
-// and there on every processor (fma.go).
+// may fuse the two operations on some processors. They are fused only in products that multiply weights as
+// float32 (MatMulFloat, MatMulDequantized), and there on every processor (fma.go).
 package cpu
 
 //go:generate go run -C asm . ..

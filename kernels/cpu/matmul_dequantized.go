@@ -27,7 +27,7 @@ type Room struct{ pool sync.Pool }
 // room is what one thread needs.
 type room struct {
 	decoded []float32 // (decodedTiles·Block, panelRows)
-	sums    []float32 // (m, lanes, panelRows)
+	sums    []float32 // (m, lanes, panelRows); on the portable level (m, floatRows)
 	row     []float32 // (cols); this and weights are for the portable level
 	weights []byte    // (floatRows, cols) float32
 }

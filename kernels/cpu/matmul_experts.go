@@ -113,7 +113,7 @@ func (t *ExpertRows) floats(g int) []float32 {
 	return x[first*t.cols:][:int(t.routing.groups[g].count)*t.cols]
 }
 
-// ExpertPacking is the task that must follow ExpertRows on the portable level.
+// ExpertPacking is the task that must follow quantised ExpertRows on the portable level.
 type ExpertPacking ExpertRows
 
 // Packs returns the number of items of ExpertPacking; 0 on other levels than the portable one.

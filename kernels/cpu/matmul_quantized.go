@@ -30,7 +30,7 @@ func (t *MatMulQuantized) ColumnParts() int {
 	return t.Items()
 }
 
-// Work estimates the time, in multiplications on the portable level.
+// Work returns the number of multiplications.
 func (t *MatMulQuantized) Work() int { return t.X.m * t.W.Rows * t.W.Cols }
 
 // Do computes the columns of Dst that belong to the panels from … to−1.

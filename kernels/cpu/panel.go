@@ -20,11 +20,11 @@ const (
 // lane.
 //
 // A panel holds 32 rows as a sequence of tiles of 32 columns. A tile consists of: the scales of the
-// 32 rows in half precision and, if the format has them, the minima; then the upper bits of the
-// quants; then the lower bits. Four neighbouring columns of a row form a lane of four bytes, 32 lanes
+// 32 rows in 16 bits each and, if the format has them, the minima or the scales of the second half; then
+// the upper bits of the quants; then the lower bits. Four neighbouring columns of a row form a lane of four bytes, 32 lanes
 // form a vector, and 8 vectors form the tile. If the lower part of a quant has four bits, vector v
 // has columns 4v … 4v+3 in its low nibbles and columns 4v+16 … 4v+19 in its high nibbles. In
-// formats with super-blocks, the scales (d) and minima in half precision come once before eight tiles,
+// formats with super-blocks, the scales (d) and minima come once before eight tiles,
 // and each tile begins with its integer factors, one or two for each row.
 //
 // Missing rows of the last panel are zeros. Repacking changes no number. Panels of Q8_0 take as much
@@ -50,8 +50,8 @@ func (f Format) panelBytes(cols int) int {
 	return tiles * f.TileBytes()
 }
 
-// tileAt returns two offsets in a panel: at, where a tile begins, and head, where its half-precision
-// scales begin. In formats with super-blocks, head lies before the super-block's first tile.
+// tileAt returns two offsets in a panel: at, where a tile begins, and head, where its 16-bit scales
+// begin. In formats with super-blocks, head lies before the super-block's first tile.
 func (f Format) tileAt(tile int) (at, head int) {
 	if !f.Super() {
 		at = tile * f.TileBytes()

@@ -45,7 +45,7 @@ func (p Panel) BiasBits() int { return max(0, bits.Len(uint(p.Bias))-1) }
 // where other formats have the minimum.
 func (p Panel) TwoScales() bool { return p.Factors == format.HalfScales }
 
-// HeadBytes returns the size of the half-precision numbers of a tile or super-block.
+// HeadBytes returns the size of the 16-bit numbers of a tile or super-block: scales, and minima if there are any.
 func (p Panel) HeadBytes() int {
 	if p.Mins() || p.TwoScales() {
 		return 4 * Rows
