@@ -80,7 +80,7 @@ type Model struct {
 
 	flash     string
 	flashID   int
-	asked     askedChange // what flash is about
+	asked     askedChange // the change of a setting that flash tells of
 	quitArmed bool        // the next ctrl+c quits
 	failure   error
 

@@ -34,7 +34,7 @@ type stack struct {
 type state struct {
 	stacks []int32 // ascending
 	next   []int32 // for each class of byte: the next state; unknown until asked for
-	bytes  int32   // length of the shortest text that completes the form; maxClosing if there is none
+	bytes  int32   // length of the shortest text that completes the form; maxClosing if none is shorter
 	// closingByte is the first byte of the closing (see tokensToClose), and closingNext the state
 	// after it. closingCount is the number of tokens of the closing; unknown until asked for.
 	closingByte  byte

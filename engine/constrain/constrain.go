@@ -24,7 +24,7 @@
 // closing leads to a state whose closing is the rest, one token shorter. A token is forbidden if
 // the closing after it would exceed the limit. So from a state that can be closed in time there is
 // always a token to another such state. A reply whose limit is at least [Shaper.Shortest] ends with
-// a complete form.
+// a complete form, unless a ban forbids all such tokens.
 //
 // # Limits of work
 //

@@ -78,8 +78,8 @@ var keywords = map[string]string{
 	"minimum": "number", "maximum": "number", "exclusiveMinimum": "number", "exclusiveMaximum": "number",
 }
 
-// types are the types of JSON Schema, in the order in which their alternatives are tried. Every
-// "integer" is also a number.
+// types are the types of JSON Schema, in the order of their alternatives in a grammar. Every "integer" is
+// also a "number".
 var types = []string{"object", "array", "string", "number", "integer", "boolean", "null"}
 
 // Bounds of a schema: its depth, and the number of schemas in it. A schema that refers to itself, and
@@ -89,7 +89,7 @@ const (
 	maxSchemaParts = 20_000
 )
 
-// maxCombined bounds how deep allOf, anyOf and $ref may be combined.
+// maxCombined bounds how deep allOf, anyOf, oneOf and $ref may be combined.
 const maxCombined = 32
 
 // compile turns the schema v into an expression. at is where v stands, such as #/items, for errors.
@@ -201,7 +201,8 @@ func hasType(v value, name string) bool {
 }
 
 // typesOf returns the types that the keyword "type" allows. Without that keyword, it returns the types
-// that the other keywords apply to (see keywords), or all types if no keyword applies to one type only.
+// that the other keywords apply to (see keywords), or all types if no keyword applies to one type only. With
+// "number" it leaves out "integer".
 func typesOf(v value, at string) ([]string, error) {
 	given, ok := v.get("type")
 	if !ok {

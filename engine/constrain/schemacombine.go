@@ -121,7 +121,7 @@ func (s *schema) branches(rest, list value, at string, deep int) (expr, error) {
 }
 
 // disjoint reports whether two schemas obviously exclude each other: by their types, by their const or
-// enum, or by a property that both require. False means that a value might satisfy both.
+// enum, or by those of a property that both require. False means that a value might satisfy both.
 func (s *schema) disjoint(a, b value) bool {
 	for _, v := range []*value{&a, &b} {
 		if to, ok := v.get("$ref"); ok {

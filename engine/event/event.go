@@ -1,8 +1,8 @@
 // Package event describes what happened while a reply was written, as plain structs. It imports no
 // other package of this program.
 //
-// Invariant: everything that specula shows, prints, traces or benchmarks comes from these events
-// and from nothing else. So a recorded stream replays the whole screen without a model.
+// Invariant: what specula shows, prints, traces or measures of a reply comes from these events and from
+// nothing else. So a recorded stream replays the screen without a model.
 //
 // [Round] is the main event; a [Token] in it has its [Verdict]. Within one reply the order is
 //
@@ -137,15 +137,15 @@ type Round struct {
 	Gamma     int    `json:"gamma"` // the draft length asked for; len(Draft) may be less
 	GammaRule string `json:"gammaRule"`
 	GammaWhy  string `json:"gammaWhy"`           // the reason for Gamma
-	GammaOff  string `json:"gammaOff,omitempty"` // why no draft pays at present; empty if one does
-	Probe     bool   `json:"probe,omitempty"`    // this γ was chosen to measure its cost
+	GammaOff  string `json:"gammaOff,omitempty"` // why no draft pays at present; empty if one does, or if that is not known
+	Probe     bool   `json:"probe,omitempty"`    // this γ was chosen in order to measure, not because it is the best
 	// Proposer made the draft. If the setting names a cascade, it is the member that drafted. It is FromForm if
 	// the form of the reply gave the draft, and "none" in a plain round.
 	Proposer string `json:"proposer"`
 	// ProposerWhy says why this proposer drafted, if there was a choice.
 	ProposerWhy string  `json:"proposerWhy,omitempty"`
 	DraftWhy    string  `json:"draftWhy,omitempty"`  // why there is no draft although one was wanted
-	DraftStop   string  `json:"draftStop,omitempty"` // why drafting ended before Gamma
+	DraftStop   string  `json:"draftStop,omitempty"` // why the draft is shorter than Gamma, or that it ends with a stop token
 	Draft       []Token `json:"draft"`
 	Commit      *Token  `json:"commit,omitempty"` // nil if the reply ended with a draft token
 	// Server is set if a server drafted by itself. Then probabilities and the texts of refused tokens

@@ -20,7 +20,8 @@
 //
 // Bias and penalties are computed in float32, so that a device comes to the same bits (compute.Edits); DRY
 // in float64. The result is clamped to the finite range of float32, so that no bias or penalty ever
-// forbids a token. Only bans forbid, so only bans can contradict each other.
+// forbids a token. Only bans and constraints forbid, so only they can leave no token at all
+// (sample.ErrNothingLeft).
 package shape
 
 import (

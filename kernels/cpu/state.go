@@ -3,7 +3,8 @@ package cpu
 // MaxStateDim bounds the sides of a head's state, so that a row fits on the stack.
 const MaxStateDim = 256
 
-// StateKind says what a layer computes if it has a state in place of keys and values.
+// StateKind says what a layer with a state computes. The state stands in place of keys and values, or
+// beside them.
 type StateKind int
 
 // The kinds of layers with a state.
@@ -13,7 +14,7 @@ const (
 	ConvolutionState                  // a short convolution: it keeps inputs, and has no state besides
 )
 
-// StateShape is the size of what a layer keeps in place of keys and values.
+// StateShape is the size of what a layer keeps of a sequence besides keys and values.
 type StateShape struct {
 	Kind             StateKind
 	KeyHeads, Heads  int  // Heads is a multiple of KeyHeads; see KeyHead. Mamba-2 calls key heads groups.

@@ -16,7 +16,8 @@ import (
 	"strings"
 )
 
-// Tile is how many neighbouring weights Read unpacks together. A block holds 1, 2, 4 or 8 tiles.
+// Tile is how many neighbouring weights Read unpacks together. A block of a quantised format holds 1, 2, 4
+// or 8 tiles.
 const Tile = 32
 
 // Format is a tensor type. A block holds BlockElements weights in BlockBytes bytes.

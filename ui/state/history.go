@@ -8,7 +8,7 @@ import (
 // Sample is one round in the history that the graphs draw.
 type Sample struct {
 	Gamma, Drafted, Tested, Accepted int
-	Probe                            bool // γ was chosen to measure its cost
+	Probe                            bool // γ was chosen in order to measure
 	Tokens                           int  // committed tokens
 	MS, DraftMS, VerifyMS            float64
 	ReadMS                           float64 // part of MS in which the proposer read what it had missed

@@ -18,7 +18,7 @@ const (
 	Starting   Phase = iota // no event yet
 	Loading                 // reading models
 	Idle                    // ready for a prompt
-	Prefilling              // reading the prompt
+	Prefilling              // a model reads tokens: the prompt, or what a proposer has missed
 	Drafting                // a round has begun; its draft is not known yet
 	Verifying               // the draft is known, but not the target's verdict
 )
