@@ -65,7 +65,7 @@ def learned(model: Hybrid, teacher: LM, x: torch.Tensor, weight: torch.Tensor) -
     stream, places = model.hidden(x), some(weight > 0)
     states = model.norm(stream[-1])
     p, q = scores_at(teacher, teacher.norm(wanted[-1]), places), scores_at(model, states, places)
-    loss = (divergence(q, p) * weight[places]).sum() / weight[places].sum() + UNEVEN * model.uneven()
+    loss = (divergence(q, p) * weight[places]).sum() / weight[places].sum()
     far = sum(distance(a, b) for a, b in zip(stream[1:], wanted[1:])) / len(model.blocks)
     of_answers = answers(weight[places])
     return states, loss + STATES * far, agreement(p[of_answers], q[of_answers])
@@ -89,7 +89,7 @@ def loss_of(model: Hybrid, teacher: LM, x: torch.Tensor, weight: torch.Tensor, s
     with torch.autocast("cpu", dtype=torch.bfloat16):
         states, loss, agreed = learned(model, teacher, x, weight)
         of_head, more = drafted(model, x, answers(weight), states, steps)
-    return loss + of_head, [agreed, *more]
+    return loss + of_head + UNEVEN * model.uneven(), [agreed, *more]  # the head has chosen experts, too
 
 
 @torch.no_grad()

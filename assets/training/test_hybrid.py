@@ -108,6 +108,8 @@ class Hybrids(unittest.TestCase):
             loss, agreed = loss_of(model, teacher, torch.randint(0, 300, (4, 64)), torch.ones(4, 64), 2)
             loss.backward()
             self.assertEqual(len(agreed), 3)
+            again, _ = loss_of(model, teacher, torch.randint(0, 300, (4, 64)), torch.ones(4, 64), 2)
+            again.backward()  # a second step needs nothing of the first
             still = [name for name, p in model.named_parameters() if p.requires_grad and (p.grad is None or not p.grad.abs().max() > 0)]
             self.assertEqual(still, [])
 
