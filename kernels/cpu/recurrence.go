@@ -37,8 +37,8 @@ func (t *Recurrence) Work() int {
 
 // Do computes the heads from … to−1.
 func (t *Recurrence) Do(from, to int) {
-	var buffers [2][5 * MaxStateDim]float32
-	rows := [2]recurrentRow{{buffer: buffers[0][:]}, {buffer: buffers[1][:]}}
+	var memory [2][5 * MaxStateDim]float32
+	rows := [2]recurrentRow{t.row(memory[0][:]), t.row(memory[1][:])}
 	for head := from; head < to; head++ {
 		t.head(head, &rows[0], &rows[1])
 	}
@@ -86,23 +86,26 @@ func (t *Recurrence) head(head int, row, next *recurrentRow) {
 // recurrentRow is what a head needs of one token: the state shrinks by decay, and grows by k ⊗
 // change; q reads the state. recalled is what the state before the token holds for k.
 type recurrentRow struct {
-	buffer           []float32
-	q, k             []float32
-	v                []float32
+	q, k, v          []float32
+	qkv              []float32 // q, k and v together
 	recalled, change []float32
 	decay, strength  float32
+}
+
+// row returns a row in this memory. The memory is divided here and not in prepare, because the compiler
+// moves memory to the heap that a function keeps in its parameter.
+func (t *Recurrence) row(memory []float32) recurrentRow {
+	keys, values := t.State.shape.KeyDim, t.State.shape.ValueDim
+	qkv, rest := memory[:2*keys+values], memory[2*keys+values:]
+	return recurrentRow{q: qkv[:keys], k: qkv[keys : 2*keys], v: qkv[2*keys:], qkv: qkv, recalled: rest[:values], change: rest[values : 2*values]}
 }
 
 // prepare fills row for a token, except the fields recalled and change.
 func (t *Recurrence) prepare(row *recurrentRow, head, token int) {
 	s := t.State.shape
-	all, rest := row.buffer[:2*s.KeyDim+s.ValueDim], row.buffer
-	take := func(n int) (x []float32) { x, rest = rest[:n], rest[n:]; return x }
-	row.q, row.k, row.v = take(s.KeyDim), take(s.KeyDim), take(s.ValueDim)
-	row.recalled, row.change = take(s.ValueDim), take(s.ValueDim)
 	query, key, value := s.columns(head)
 	t.convolve(row, token, query, key, value)
-	silu(all)
+	silu(row.qkv)
 	alpha, beta := t.gates(head, token)
 	if s.Kind == Mamba2State {
 		t.prepareMamba2(row, head, alpha)

@@ -124,6 +124,18 @@ func TestRecurrenceGivesTheBitsOfSingleSteps(t *testing.T) {
 	}
 }
 
+func TestRecurrenceAllocatesNothing(t *testing.T) {
+	for _, shape := range recurrentShapes() {
+		l := newRecurrentLayer(shape, 4)
+		task := &Recurrence{Dst: l.y, X: l.x, Alpha: l.alpha, Beta: l.beta, Conv: l.conv, Bias: l.bias, Rate: l.rate, Shift: l.shift, Skip: l.skip, Eps: 1e-6,
+			State: NewState(shape, 8), M: 4, Room: l.room}
+		task.Begin()
+		if n := testing.AllocsPerRun(10, func() { task.Do(0, task.Items()) }); n != 0 {
+			t.Errorf("%+v: %v allocations", shape, n)
+		}
+	}
+}
+
 func TestSoftplus(t *testing.T) {
 	for x := float32(-90); x < 90; x += 0.037 {
 		got, want := float64(softplus(x)), math.Log1p(math.Exp(float64(x)))
