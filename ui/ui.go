@@ -66,8 +66,8 @@ type Options struct {
 	// reply, counted from 1. Everything before is shown at once.
 	ReplayAt    time.Duration
 	ReplayRound int
-	// Record, if not nil, is called with every event that the engine yields, on the engine's
-	// goroutine.
+	// Record, if not nil, is called with every event of loading and of replies, on the goroutine that gets
+	// it. Events of a race go to RaceStart.Record.
 	Record func(event.Event)
 
 	// Prompt, if not "", is sent as soon as the engine is there, unless the user has changed it or taken it

@@ -35,8 +35,8 @@ func (c Config) Clone() Config {
 // Value is a setting's name (full name, flag or slash command) and its value as typed.
 type Value struct{ Name, Text string }
 
-// Set changes one setting by its full name, flag or slash command. The error is an *UnknownError or
-// a *ValueError; c is then unchanged.
+// Set changes one setting by its full name, flag or slash command, as SetAll does. The error is an
+// *UnknownError or a *ValueError; c is then unchanged.
 func (c *Config) Set(name, value string) error { return c.SetAll(Value{name, value}) }
 
 // SetAll changes several settings at once, in any order: it checks conditions between settings after all

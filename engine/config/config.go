@@ -48,8 +48,9 @@ type Sampling struct {
 	Stop            []string
 }
 
-// Penalties lower the scores of tokens that were written before. They make a row depend on earlier tokens.
-// Such rounds are judged on the host, on the path fallback, unless a device can do what the penalties do.
+// Penalties change the scores of tokens that were written before, to make them rarer or, with values below
+// those for off, more frequent. They make a row depend on earlier tokens. Such rounds are judged on the host,
+// on the path fallback, unless a device can do what the penalties do.
 type Penalties struct {
 	Repeat    float64 // 1: off
 	Frequency float64 // 0: off

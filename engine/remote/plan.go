@@ -25,7 +25,7 @@ type way struct {
 
 // plan chooses the way for the rounds under the settings t. It must depend on the settings alone: a
 // choice that depends on the draft would favour some tokens. The error names a setting that this server
-// cannot handle exactly.
+// cannot handle exactly, or says that it cannot score drafts at all.
 func (s *Server) plan(t *spec.Terms, vocab int) (way, error) {
 	if !s.kind.scores() {
 		return way{}, s.errScores()

@@ -80,7 +80,7 @@ type Server struct {
 	compared bool     // the vocabularies were compared
 	counts   bool     // vLLM: it counts the tokens of all prompts of a request; see counted
 	safe     int32    // a token of whole characters: see safeBias
-	moved    int64    // bytes sent and received
+	moved    int64    // bytes of questions and answers, without headers
 	trips    int      // requests sent
 }
 

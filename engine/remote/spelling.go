@@ -10,7 +10,8 @@ import (
 	"specula/tokenizer"
 )
 
-// mostMissing is the most tokens whose ids one event can lack: a character has at most four bytes.
+// mostMissing limits how many tokens' ids one event may lack. A character has at most four bytes: with a
+// token for each of them, three are missing.
 const mostMissing = utf8.UTFMax
 
 // mostSpelt is the longest text, in bytes, whose tokens are searched for. The text of a few tokens is shorter.

@@ -78,7 +78,7 @@ type stream struct {
 
 // streams reports whether rounds without a draft may take their tokens from a stream. The server draws
 // these tokens from its own rows, so nothing may change rows on this side: no shapers and no guidance.
-// Only streams of llama-server are read, and none after AskSingly.
+// Only llama-server's streams serve for this, and none after AskSingly.
 func (s *Server) streams(t *spec.Terms) bool {
 	return s.kind == Llama && !s.singly && len(t.Shapers) == 0 && !t.Mixed
 }

@@ -238,7 +238,7 @@ func (s *scores) decided(i int, p sample.Params) (*row, error) {
 	return r, nil
 }
 
-// Moved counts the bytes sent and received, and the requests, since the pass began.
+// Moved counts the bytes sent and received, without headers, and the requests, since the pass began.
 func (s *scores) Moved() (bytes int64, trips int) {
 	now := s.target.server.count()
 	return now.bytes - s.before.bytes, now.trips - s.before.trips

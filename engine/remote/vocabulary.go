@@ -10,7 +10,7 @@ import (
 	"specula/tokenizer"
 )
 
-// Agree checks that t has the same tokens as the server for some texts of several kinds, and for control
+// Agree checks that t has the same tokens as the server for some texts of several kinds, and for some control
 // tokens. Prompts are sent as ids, so with another vocabulary the model would read nonsense.
 func (s *Server) Agree(ctx context.Context, t *tokenizer.Tokenizer) error {
 	if !s.Watches() {

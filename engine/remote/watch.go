@@ -311,7 +311,7 @@ func (w *Watch) split(cut int) (steps []Step, all bool) {
 	return steps, last < 0
 }
 
-// Moved returns the bytes sent and received since the last call.
+// Moved returns the bytes sent and received since the last call, without headers.
 func (w *Watch) Moved() int64 {
 	n := w.server.moved - w.moved
 	w.moved = w.server.moved

@@ -21,11 +21,11 @@ const (
 //
 // A panel holds 32 rows as a sequence of tiles of 32 columns. A tile consists of: the scales of the
 // 32 rows in 16 bits each and, if the format has them, the minima or the scales of the second half; then
-// the upper bits of the quants; then the lower bits. Four neighbouring columns of a row form a lane of four bytes, 32 lanes
-// form a vector, and 8 vectors form the tile. If the lower part of a quant has four bits, vector v
-// has columns 4v … 4v+3 in its low nibbles and columns 4v+16 … 4v+19 in its high nibbles. In
-// formats with super-blocks, the scales (d) and minima come once before eight tiles,
-// and each tile begins with its integer factors, one or two for each row.
+// the upper bits of the quants; then the lower bits. Four neighbouring columns of a row form a lane of
+// four bytes, 32 lanes form a vector, and 8 vectors form a tile with a byte for each quant. If the lower
+// part of a quant has four bits, vector v has columns 4v … 4v+3 in its low nibbles and columns 4v+16 …
+// 4v+19 in its high nibbles. In formats with super-blocks, the scales (d) and minima come once before
+// eight tiles, and each tile begins with its integer factors, one or two for each row.
 //
 // Missing rows of the last panel are zeros. Repacking changes no number. Panels of Q8_0 take as much
 // memory as the blocks in the file, apart from the missing rows.

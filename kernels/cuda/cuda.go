@@ -12,8 +12,9 @@
 // Ampere on.
 //
 // Invariant: each kernel equals kernels/ref bit for bit; ref says what it computes and in which
-// order. Without a GPU this is tested in two ways. testbench/sim runs the PTX in pure Go, lane by
-// lane, and reports what a GPU would leave undefined; testbench/simtest lets a test use it.
+// order. (Only real tensor cores may add the products of one instruction in another order.) Without a
+// GPU this is tested in two ways. testbench/sim runs the PTX in pure Go, lane by lane, and reports
+// what a GPU would leave undefined; testbench/simtest lets a test use it.
 // testbench/emulator runs the sources in tests of single kernels, and the emulated driver runs them
 // under the whole program.
 package cuda

@@ -19,7 +19,7 @@ func Slices(vocab int) int { return (vocab + SliceTokens - 1) / SliceTokens }
 type Round struct {
 	Seed         [2]uint32 // low word first
 	Reply, Round uint32
-	Certain      uint32 // bit i: draft token i was chosen greedily, not drawn at random, so its q is 1
+	Certain      uint32 // bit i: draft token i was looked up or chosen greedily, not drawn at random, so its q is 1
 	Drafts       int32
 }
 

@@ -55,7 +55,8 @@ func EditRow(scores []float32, e Edits, draft []int32) {
 // AddToScore adds a bias to a score, and keeps a finite score finite.
 func AddToScore(score, bias float32) float32 { return finiteScore(score, score+bias) }
 
-// PenaliseScore lowers the score of a token that was written count times. Each step rounds to float32.
+// PenaliseScore applies penalties to the score of a token that was written count times. Each step rounds to
+// float32.
 func PenaliseScore(score, repeat, frequency, presence float32, count int32) float32 {
 	fewer := float32(score * repeat)
 	if score > 0 {

@@ -1,7 +1,7 @@
 package ref
 
 // Activations returns the activation functions with the bits of the GPU kernels, by the names of the
-// kernels. They use Exp.
+// kernels. Their exponential is Exp.
 func Activations() map[string]func(x float32) float32 {
 	return map[string]func(x float32) float32{
 		"silu": func(x float32) float32 { return x / (1 + Exp(-x)) },

@@ -42,7 +42,7 @@ func QuantizeRow(quants []int8, scales []float32, x []float32) {
 
 // QuantizeQ8_0 packs x, a multiple of 32 numbers, into blocks of Q8_0: the scale of QuantizeRow,
 // rounded to half precision, and then the quants. Q8_0.Dequantize unpacks them. A block whose largest
-// magnitude is at most 127·2⁻²⁵ becomes zeros, because its scale is rounded to 0.
+// magnitude is at most 127·2⁻²⁵ stands for zeros, because its scale is rounded to 0.
 func QuantizeQ8_0(dst []byte, x []float32) {
 	quants, scales := make([]int8, len(x)), make([]float32, len(x)/Block)
 	QuantizeRow(quants, scales, x)

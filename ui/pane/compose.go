@@ -2,8 +2,8 @@
 // and of the trade-off, the lane with the round in progress, the inspector of one token, and the status
 // line.
 //
-// A pane is a pure function of state, theme and size. It returns exactly h lines of exactly w cells.
-// So recorded events draw the same frames as live ones.
+// A pane is a pure function of state, theme, size and options. Its lines have exactly w cells. If it is
+// given a height h, it returns exactly h lines. So recorded events draw the same frames as live ones.
 package pane
 
 import (

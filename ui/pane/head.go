@@ -160,8 +160,8 @@ const (
 )
 
 // Head draws the head of the window: how much faster speculation is, both rates and, with two rows or
-// more, who drafts and who verifies. With three rows or more, the speed-up is in large characters, and a legend
-// shows the looks of the fates.
+// more, who drafts and who verifies. With three rows or more, the speed-up is in large characters (not in
+// ASCII), and a legend shows the looks of the fates.
 func Head(s *state.State, th *theme.Theme, w, rows int) []string {
 	h := headOf(s, th)
 	switch {

@@ -11,7 +11,7 @@ import (
 	"specula/ui/theme"
 )
 
-// laneRows is the most rows of the columns: tokens, q, p, u, verdicts.
+// laneRows is the most rows of the columns: tokens, q, p, what decides (such as u), verdicts.
 const laneRows = 5
 
 // LaneOptions is what the lane shows, and how much of it.
@@ -23,8 +23,8 @@ type LaneOptions struct {
 
 // Lane draws the round in progress, or the last one: the draft tokens, and below them the numbers of
 // their tests and the verdicts. At a moment of the past it draws what was known of the round then. With
-// 3 rows or more, the first is a dividing line with the round's number and γ. At a refusal, a list at
-// the right shows which tokens both models would have taken.
+// 3 rows or more, the first is a dividing line with the round's number and γ. At a refusal, or with the
+// cursor on a draft token, a list at the right shows which tokens both models would have taken there.
 func Lane(s *state.State, th *theme.Theme, w, h int, o LaneOptions) []string {
 	l := laneOf(s, o.At, o.Cursor)
 	l.few = o.Few

@@ -7,8 +7,8 @@ type length struct {
 	gamma int
 	rule  string // the rule that chooses γ
 	why   string // the rule's reason for this γ
-	off   string // why speculation does not pay now; "" if it does
-	probe bool   // this round has another γ, to measure its cost
+	off   string // why speculation does not pay now; "" if it does, or if that is not known
+	probe bool   // this round has another γ, in order to measure
 }
 
 // lengthNow returns the current γ. A probe has another γ, often 0, for one round. That does not count as

@@ -6,7 +6,8 @@ import (
 )
 
 // flush removes memory from the caches, so that the next product reads it as it reads the weights of
-// a large model. All processors with AVX-512 have CLFLUSHOPT, which may flush several lines at a time.
+// a large model. All processors of the level AVX-512 have CLFLUSHOPT, which may flush several lines at a
+// time.
 func flush(c *build.Context) {
 	open(c, "flushLines", "func(memory *byte, lines int)",
 		"removes the cache lines from memory on from all caches, and waits until they are gone.")

@@ -28,9 +28,9 @@ const (
 
 // matmulTiles generates the products on the tile registers of AMX.
 //
-// One tile instruction multiplies at most 32 columns: a block. So its sums are the exact integer
-// dot products of a block, as at the other levels, and are scaled and added as there. A tile of a
-// panel is first unpacked to signed bytes, whatever the format.
+// One tile instruction multiplies a block of 32 columns, half of what it could. So its sums are the
+// exact integer dot products of a block, as at the other levels, and are scaled and added as there. A
+// tile of a panel is first unpacked to signed bytes, whatever the format.
 //
 // The tile unit works on its own: while it multiplies 16 rows, the vector unit adds the results of
 // the previous 16 rows. The processor does not look far enough ahead to overlap the two by itself.
