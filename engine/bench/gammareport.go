@@ -27,7 +27,7 @@ type GammaCell struct {
 	BestFixed   float64   `json:"bestFixed"`
 	CostAware   float64   `json:"costAware"`
 	Drafted     float64   `json:"drafted"` // draft tokens per round under the cost-aware rule
-	Matched     bool      `json:"matched"` // at temperature 0, each text equals the plain one
+	Matched     bool      `json:"matched"` // at temperature 0, each text equals the plain one; true at other temperatures
 }
 
 // Share returns the speed of the cost-aware rule divided by that of the best fixed γ. Which γ is best

@@ -6,7 +6,8 @@ import (
 	"specula/engine/event"
 )
 
-// Count sums up the rounds of a lane. Times are the engine's, without the prefill.
+// Count sums up the rounds of a lane. Times are the engine's, without the target's reading of the prompt,
+// but with what a proposer reads in a round.
 type Count struct {
 	Tokens   int     `json:"tokens"`
 	Rounds   int     `json:"rounds"`

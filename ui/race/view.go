@@ -129,7 +129,7 @@ func (v *View) Draw(th *theme.Theme, w, h int) []string {
 	return paint.Block(lines, w, h)
 }
 
-// conditions says under which settings both lanes write; "" if they differ or are not known.
+// conditions says at which temperature both lanes write; "" if it differs or is not known.
 func (v *View) conditions() string {
 	a, b := v.lanes[0].state, v.lanes[1].state
 	if a.Reply.Number == 0 || b.Reply.Number == 0 || a.Settings.Temperature != b.Settings.Temperature {

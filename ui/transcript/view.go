@@ -32,7 +32,8 @@ const (
 )
 
 // recentRounds is the number of rounds for which a refused token stays visible while its reply is written.
-// A slow round takes half a second, so a reader has time to see which token replaced it.
+// At the slow pace a round takes half a second by default, so a reader has time to see which token replaced
+// it.
 const recentRounds = 3
 
 // of returns the choice for one message. newest says that no message comes after it.

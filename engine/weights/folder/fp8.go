@@ -9,7 +9,7 @@ import (
 	"specula/engine/weights/gguf"
 )
 
-// FP8 weights have a factor for each block of 128 × 128 numbers (weight_scale_inv, in files of DeepSeek),
+// FP8 weights have a factor for each block, usually of 128 × 128 numbers (weight_scale_inv, in files of DeepSeek),
 // for each row, or for the whole tensor (weight_scale). The product of number and factor is rounded to
 // BF16, as transformers does when it converts the format.
 

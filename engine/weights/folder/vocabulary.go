@@ -221,7 +221,8 @@ func (v *vocabulary) scores(file *tokenizerFile) []float32 {
 	return scores
 }
 
-// special writes to the metadata which tokens begin and end texts, and the chat template.
+// special writes to the metadata which tokens begin and end texts, pad them, and stand for what is unknown;
+// and the chat template.
 func (f *Folder) special(ctx context.Context, metadata *gguf.Builder, file *tokenizerFile, v *vocabulary) error {
 	config, err := f.optional(ctx, tokenizerConfig)
 	if err != nil {

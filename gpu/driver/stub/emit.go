@@ -112,8 +112,8 @@ func list(parameters []string) string {
 	return strings.Join(parameters, ", ")
 }
 
-// writeEnumerations writes each enumerated type as an int. All constants are in one enum, except
-// the results.
+// writeEnumerations writes each enumerated type as an enum without its constants, of the size of an int.
+// The constants of all types are in one enum, except the results, which are in CUresult.
 func writeEnumerations(w io.Writer, types []string, values map[string]int64) {
 	names := slices.SortedFunc(maps.Keys(values), func(a, b string) int {
 		if values[a] != values[b] {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// numbering lists the constants that cu uses, with the values that NVIDIA documents. The prefix is put
+// numbering lists the constants that cu and gpu/driver use, with the values that NVIDIA documents. The prefix is put
 // before each name. A name without a value has the value of the name before it plus one.
 var numbering = []struct{ prefix, names string }{
 	{"CUDA_", "SUCCESS=0"},
