@@ -3,9 +3,8 @@
 //
 // The speculative side is the server's own rounds, which are watched. The plain side is a second server
 // without speculation. It can be the same server, too: it is then asked for one token per request, for
-// which no server speculates. Where the texts part,
-// the rows of the plain side say how close the two best tokens were. A near tie may fall either way when
-// batches differ; a wide margin means a fault.
+// which no server speculates. Where the texts part, the rows of the plain side say how close the two best
+// tokens were. A near tie may fall either way when batches differ; a wide margin means a fault.
 package audit
 
 import (

@@ -162,8 +162,8 @@ func Wrap(text string, w, n int) []string {
 	return lines
 }
 
-// Block returns exactly h lines of w cells: it adds blank lines at the end, or leaves out extra
-// ones.
+// Block returns exactly h lines: it adds blank lines of w cells at the end, or leaves out extra ones.
+// The given lines must have w cells already.
 func Block(lines []string, w, h int) []string {
 	if len(lines) > h {
 		return lines[:max(h, 0)]

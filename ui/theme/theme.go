@@ -1,10 +1,10 @@
 // Package theme holds the looks of the screen. A [Theme] has one [Style] for each verdict of a
 // token, a few for the rest of the screen, and [Glyphs] for terminals with and without Unicode.
 //
-// Invariant: colour is never the only difference. No two verdicts have the same attributes (strike,
-// underline, bold, faint, italic; accepted has none), so that themes stay readable with NO_COLOR, in
-// the mono theme, and for readers who see colours differently. Ordinary text has the terminal's own
-// foreground and background.
+// Invariant: colour is never the only difference between verdicts. No two of them have the same
+// attributes (strike, underline, bold, faint, italic; accepted has none), so that themes stay readable
+// with NO_COLOR, in the mono theme, and for readers who see colours differently. Ordinary text has the
+// terminal's own foreground and background.
 package theme
 
 import (

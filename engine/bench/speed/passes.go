@@ -1,8 +1,9 @@
 // Package speed measures what the passes of one model cost on a backend: decoding, reading a
 // prompt, verifying.
 //
-// Other programs can only add time to a measurement. So a time that describes the machine is the least of
-// several runs.
+// Other programs can only add time to a measurement. So the time of a product is the least of several runs.
+// Passes and steps of different lengths or models take turns, because they are compared; their times are
+// medians.
 package speed
 
 import (

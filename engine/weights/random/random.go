@@ -4,7 +4,7 @@
 // learned. So such a file can replace a download of gigabytes where speed is measured. WriteFile
 // writes one for a Shape; Scramble (scramble.go) shuffles the weights of a real file.
 //
-// One invariant: every GGUF reader accepts the file as a model. The tokenizer has a vocabulary of
+// One invariant: a reader of GGUF files accepts the file as a model. The tokenizer has a vocabulary of
 // the right size, and the numbers are scaled so that activations keep an ordinary size through all
 // layers.
 package random

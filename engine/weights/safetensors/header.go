@@ -13,7 +13,8 @@ import (
 	"specula/engine/weights/gguf"
 )
 
-// Limits far above any published head. The format itself allows a header of 100 MB.
+// Limits far above any published head; a file of a model must keep them, too. The format itself allows a
+// header of 100 MB.
 const (
 	lengthBytes      = 8
 	leastHeaderBytes = 2 // an empty object

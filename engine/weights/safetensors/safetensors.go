@@ -1,4 +1,5 @@
-// Package safetensors reads and writes the file format in which trained heads are published. Open
+// Package safetensors reads and writes the file format in which trained heads, and the models of package
+// folder, are published. Open
 // returns a File; its Tensor and Integers give the contents. Builder writes files, for tests.
 //
 // A file is a length of eight bytes, little-endian, a JSON object of that length, and data. The

@@ -55,7 +55,7 @@ func readPasses(text string) (all []pass, err error) {
 
 // layout is what the estimate needs to know of a weight format.
 type layout struct {
-	slab   float64 // bytes of 16 rows of weights
+	slab   float64 // bytes of a slab: so many columns of 16 rows of weights
 	tiles  float64 // mma instructions for a slab and 8 rows of activations
 	int8   bool    // products of bytes; else of half precision
 	groups int     // groups of 8 rows that a block of the kernel for many rows takes

@@ -82,10 +82,10 @@ type arguments struct {
 	positional []Value
 	named      map[string]Value
 	names      []string // the keys of named, in the order of the source
-	parameters []string // the function's names for its arguments, in order
+	parameters []string // a builtin's names for its arguments, in order; empty for any other function
 }
 
-// builtin is a method, a filter or a test of this package.
+// builtin is a method or a filter of this package.
 type builtin struct {
 	parameters string // names with blanks between them; "*": any arguments
 	run        func(r *runner, v Value, a arguments) Value

@@ -53,8 +53,8 @@ func (r *runner) equal(a, b Value) bool {
 	return a == b
 }
 
-// order compares two numbers, two strings (by code point) or two lists, like cmp.Compare. For any
-// other values it fails.
+// order compares two numbers (truth values count as such), two strings (by code point), two lists or
+// two tuples, like cmp.Compare. For any other values it fails.
 func (r *runner) order(a, b Value) int {
 	if !r.enter() {
 		return 0

@@ -203,7 +203,7 @@ func (r *runner) item(object, key Value) Value {
 	return undefined{"item of " + kind(object)}
 }
 
-// made counts the memory of a text that was just cut out of another text or mapped from one.
+// made counts the memory of a text that was just cut out of another text.
 func (r *runner) made(t Text) Text {
 	r.alloc(48 + 16*len(t.runs))
 	return t

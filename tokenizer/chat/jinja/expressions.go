@@ -122,7 +122,8 @@ func (p *parser) comparison(first expression) expression {
 }
 
 // unary reads signs, a value, and the attributes, indexes and calls of the value. If filters is
-// true, it also reads the filters and tests after them, which apply to the value with its signs.
+// true, it also reads the filters and tests after them, and calls of what these return. All of them
+// apply to the value with its signs.
 func (p *parser) unary(filters bool) expression {
 	var value expression
 	if t := p.now(); p.skip("-", "+") {

@@ -231,7 +231,8 @@ func is[T any](v Value) bool {
 	return ok
 }
 
-// kindTest applies the tests that look only at the kind of a value. known is false for any other test.
+// kindTest applies the tests for the kind of a value, and the tests true, false and escaped. known is
+// false for any other test.
 func kindTest(name string, v Value) (passed, known bool) {
 	list, isList := v.(*List)
 	text, isText := v.(Text)

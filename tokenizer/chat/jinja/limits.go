@@ -16,13 +16,13 @@ const (
 	maxSteps    = 1_000_000
 	maxDepth    = 1_500    // nested evaluations, macros included
 	maxText     = 4 << 20  // bytes of one text, so also of the output
-	maxAlloc    = 20 << 20 // bytes of all texts and lists ever made
+	maxAlloc    = 20 << 20 // bytes of all texts, lists, dicts and scopes ever made, roughly
 	maxScan     = 96 << 20 // bytes read by searches and comparisons
 	maxDuration = 900 * time.Millisecond
 )
 
 // budget is what a rendering has used up. All counts but depth only grow, even when memory is
-// freed, so they bound memory and time. depth is the current level of nesting.
+// freed, so they bound memory and work. depth is the current level of nesting.
 type budget struct {
 	steps, depth, allocBytes, scanBytes int
 

@@ -245,7 +245,8 @@ func countMethod(r *runner, t Text, a arguments) Value {
 	return strings.Count(t.s, a.text(0).s)
 }
 
-// upperRune and lowerRune change the case as Python does: some letters become two or three.
+// upperRune and lowerRune change the case as Python does: some letters become two or three. Of those,
+// only the ones below are known. Python's rule for a capital sigma at the end of a word is left out.
 func upperRune(c rune) string {
 	if special, ok := map[rune]string{'ß': "SS", 'ŉ': "ʼN", 'ǰ': "J̌", 'ﬀ': "FF", 'ﬁ': "FI", 'ﬂ': "FL", 'ﬃ': "FFI", 'ﬄ': "FFL", 'ﬅ': "ST", 'ﬆ': "ST"}[c]; ok {
 		return special

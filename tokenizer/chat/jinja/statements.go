@@ -21,7 +21,8 @@ type runner struct {
 	filters, textMethods map[string]builtin
 }
 
-// scope holds variables. A loop, a macro and a captured block each have one; an if has none.
+// scope holds variables. Each element of a loop, each call of a macro and each captured block has one
+// of its own; an if has none.
 type scope struct {
 	parent    *scope
 	variables map[string]Value

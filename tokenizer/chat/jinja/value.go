@@ -49,7 +49,8 @@ func (d *Dict) Set(key Text, value Value) { d.set(key, value) }
 func (d *Dict) Get(key string) (Value, bool) { return d.get(Literal(key)) }
 
 // hashed returns a value that is equal for keys that Python's dict treats as the same, such as 1 and
-// True. It returns false if key cannot be a key of a dict.
+// True. It returns false if key cannot be a key of a [Dict]: only text, numbers, truth values and None
+// can. Python also allows tuples.
 func hashed(key Value) (any, bool) {
 	switch key := key.(type) {
 	case Text:
@@ -61,8 +62,8 @@ func hashed(key Value) (any, bool) {
 	return f, ok
 }
 
-// set adds a key or replaces its value. It returns false, and changes nothing, if no dict can have
-// this key.
+// set adds a key or replaces its value. It returns false, and changes nothing, if a Dict
+// cannot have this key.
 func (d *Dict) set(key, value Value) bool {
 	hash, ok := hashed(key)
 	if i, known := d.index[hash]; ok && known {
@@ -87,7 +88,7 @@ func (d *Dict) get(key Value) (Value, bool) {
 
 // undefined is the value of a name, key or attribute that does not exist. It prints as nothing, is
 // false and has no elements. Comparing by == and a few filters and tests accept it. Every other use
-// is an error with the name.
+// is an error; most of these errors give the name.
 type undefined struct{ name string }
 
 func (u undefined) use(r *runner) Value { return r.fail("%.80s is undefined", u.name) }

@@ -1,8 +1,9 @@
 // Package film writes frames of the screen as files: recordings for players (asciicast), pictures
 // that play in a document (animated SVG), and single pictures (SVG, PNG).
 //
-// Invariant: every cell of a frame is in the file, with its text, colours and attributes. The frames
-// come from the screen's own drawing; no terminal takes part.
+// Invariant: every cell of a frame is in the file, with its text, colours and attributes; in a PNG, a
+// character that the font lacks is an empty box. The frames come from the screen's own drawing; no
+// terminal takes part.
 package film
 
 import (

@@ -16,7 +16,7 @@ import (
 type sequence struct {
 	launch                                     Launch
 	half                                       bool
-	heads, kvHeads, headDim, capacity, padding int // padding is the stored length of a key
+	heads, kvHeads, headDim, capacity, padding int // padding is the stored length of a half-precision key
 	keys, values                               any
 	length                                     []int32
 	window                                     int

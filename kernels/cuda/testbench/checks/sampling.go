@@ -16,7 +16,7 @@ type Kernels interface {
 // Load loads a module.
 type Load func(t testing.TB, module string) Kernels
 
-// Check compares the kernels of a module with kernels/ref, bit for bit.
+// Check checks kernels of a module, most of them against kernels/ref, bit for bit.
 type Check struct {
 	Name, Module string
 	Run          func(t testing.TB, load Load)

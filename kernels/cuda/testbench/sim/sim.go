@@ -1,6 +1,6 @@
 // Package sim checks and runs PTX, the text that the driver turns into machine code, on the CPU in
-// pure Go. So every test runs the very text that is shipped, on a machine without a GPU and
-// without a C compiler.
+// pure Go. So tests run the very text that is shipped, on a machine without a GPU and without a C
+// compiler.
 //
 // [Load] makes a [Module] of a text; a [Machine] has memory and launches a [Kernel] of the module.
 // A text passes four steps. lex.go and parse.go read it. compile.go checks every instruction: known
@@ -20,12 +20,14 @@
 // asynchronous copy whose target is used before the wait; a shuffle that reads a missing lane;
 // collectives and barriers that not all threads reach; a read-only load (ld.global.nc) of what the
 // kernel writes. Races in global memory are not detected, but another order (Machine.Seed) reveals
-// many. Memory begins as 0xff, which is NaN in every format.
+// many. Nor is reading what was never written, except in shared memory; but allocations begin as 0xff,
+// which is NaN in every format of floats, and registers of 32 bits as a NaN, too.
 //
 // Arithmetic is exact IEEE with the rounding that the instruction names, so results equal those of
-// a GPU bit for bit. There are two exceptions. mma adds in ascending order and rounds each step
-// once, while tensor cores have an order of their own. Approximate instructions (.approx, .ftz)
-// are refused, because no reference can state their bits.
+// a GPU bit for bit. There are two exceptions. mma of floats adds in ascending order and rounds each
+// step once, while tensor cores have an order of their own. In double precision, a NaN that results
+// always has the same bits, while hardware returns the NaN of an operand. Approximate instructions
+// (.approx, .ftz) are refused, because no reference can state their bits.
 package sim
 
 import (
