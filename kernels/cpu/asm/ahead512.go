@@ -23,10 +23,12 @@ const (
 // ahead512 prefetches a later tile while one is computed, a piece at a time. The processor can have
 // only a certain number of requests under way; a request beyond this number delays all later ones.
 type ahead512 interface {
-	head()               // called before each super-block, whose head belongs to no tile
-	before()             // called for each tile, before its weights are unpacked
-	row(px reg.Register) // called for each tile and row of activations, before their products
-	after()              // called for each tile, when all rows of activations are multiplied
+	head()   // called before each super-block, whose head belongs to no tile
+	before() // called for each tile, before its weights are unpacked
+	// row is called for each tile and row of activations, before their products. The row's record is r
+	// records after px.
+	row(px reg.Register, r int)
+	after() // called for each tile, when all rows of activations are multiplied
 }
 
 // inHalves prefetches one half before the tile and the other half after it.
@@ -48,11 +50,11 @@ func byNumber(p *product512) *inHalves {
 	return &inHalves{p: p, distance: distance}
 }
 
-func (h *inHalves) half() int        { return (h.p.tileBytes()/2 + 63) / 64 * 64 }
-func (h *inHalves) head()            { h.ask(0, h.p.headBytes()) }
-func (h *inHalves) before()          { h.ask(0, h.half()) }
-func (h *inHalves) row(reg.Register) {}
-func (h *inHalves) after()           { h.ask(h.half(), h.p.tileBytes()) }
+func (h *inHalves) half() int             { return (h.p.tileBytes()/2 + 63) / 64 * 64 }
+func (h *inHalves) head()                 { h.ask(0, h.p.headBytes()) }
+func (h *inHalves) before()               { h.ask(0, h.half()) }
+func (h *inHalves) row(reg.Register, int) {}
+func (h *inHalves) after()                { h.ask(h.half(), h.p.tileBytes()) }
 
 // ask prefetches the bytes from … to−1 of a later tile. For several rows, it uses the second-level
 // cache, which can have more requests under way than the first. For one row, weights are used once:
@@ -109,9 +111,9 @@ func (w *withRows) before() {
 	}
 }
 
-func (w *withRows) row(px reg.Register) {
+func (w *withRows) row(px reg.Register, r int) {
 	for line := range rowLines {
-		w.ask(Mem{Base: w.next, Index: px, Scale: rowScale, Disp: 64 * line})
+		w.ask(Mem{Base: w.next, Index: px, Scale: rowScale, Disp: rowScale*r*recordBytes + 64*line})
 	}
 }
 

@@ -60,7 +60,7 @@ func productAVX512(c *build.Context, f format, few, second bool) {
 	}
 	p.overTiles(func() {
 		p.chooseOutput()
-		overRows(c, p.arguments, "row", p.row)
+		p.overRows()
 		c.KXNORW(p.begun, p.begun, p.begun)
 		c.DECQ(p.left)
 	})
@@ -90,7 +90,7 @@ func productOfOneAVX512(c *build.Context, f format, near bool) {
 		c.VPXORD(sums[i], sums[i], sums[i])
 	}
 	p.overTiles(func() {
-		p.addTile(p.x, func(i int, x reg.Register) { c.VADDPS(x, sums[i], sums[i]) })
+		p.addScaled(p.dots(1, p.x)[0], p.x, 0, func(i int, x reg.Register) { c.VADDPS(x, sums[i], sums[i]) })
 	})
 	for i, sum := range sums {
 		c.VMOVUPS(sum, lanes16(dst, 0, i, 4))
@@ -141,6 +141,17 @@ func (p *product512) and(mask reg.VecVirtual, bits uint32, from, to reg.VecVirtu
 	p.VPANDD(mask, from, to)
 }
 
+// orMasked sets those bits of to that are set in from and in the mask, which is a register or, if that is
+// nil, bits in memory.
+func (p *product512) orMasked(mask reg.VecVirtual, bits uint32, from, to reg.VecVirtual) {
+	const orAnd = 0xf8 // a | b&c
+	if mask == nil {
+		p.VPTERNLOGD_BCST(Imm(orAnd), lanes(p.Context, fmt.Sprintf("mask%08x", bits), bits), from, to)
+		return
+	}
+	p.VPTERNLOGD(Imm(orAnd), mask, from, to)
+}
+
 // overTiles unpacks each tile and then multiplies it.
 func (p *product512) overTiles(multiply func()) {
 	overTiles(p.Context, p.format, p.arguments, func() {
@@ -151,6 +162,7 @@ func (p *product512) overTiles(multiply func()) {
 		for i := range p.parts {
 			p.readScales(i)
 			p.readWeights(i)
+			p.cutFactors(i)
 		}
 		multiply()
 		p.ahead.after()
@@ -170,7 +182,7 @@ func (p *product512) begin(name string) arguments {
 
 // chooseOutput sends the sums of the last tile to dst.
 func (p *product512) chooseOutput() {
-	p.MOVQ(p.acc, p.out)
+	p.Load(p.Param("acc"), p.out)
 	p.MOVQ(U32(4*panelRows), p.outStride)
 	p.CMPQ(p.left, Imm(1))
 	p.JNE(LabelRef("rows"))
@@ -203,124 +215,3 @@ func zero(c *build.Context, z reg.VecVirtual) {
 // lanes16 is the address of the 16 numbers of part i, among 32 numbers that begin at offset. bytes is the
 // size of a number.
 func lanes16(base reg.Register, offset, i, bytes int) Mem { return at(base, offset+16*bytes*i) }
-
-// row adds a tile to the sums of one row of activations.
-func (p *product512) row(px, pa reg.Register) {
-	var sums [parts512]reg.VecVirtual
-	p.ahead.row(px)
-	p.addTile(px, func(i int, x reg.Register) {
-		if sums[i] == nil {
-			sums[i] = p.ZMM()
-			p.VMOVUPS_Z(lanes16(pa, 0, i, 4), p.begun, sums[i])
-		}
-		p.VADDPS(x, sums[i], sums[i])
-	})
-	for i, sum := range sums {
-		p.VMOVUPS(sum, lanes16(p.out, 0, i, 4))
-	}
-	p.ADDQ(p.outStride, p.out)
-}
-
-// addTile adds the products of a tile and a record: float32(dot)·(scale·x's scale), and then
-// min·(x's scale·sum).
-func (p *product512) addTile(px reg.Register, add func(i int, x reg.Register)) {
-	dots, high := p.dots(px)
-	scale, scaledSum := p.ZMM(), p.ZMM()
-	p.VBROADCASTSS(at(px, scaleAt), scale)
-	if p.mins && !p.nibbles {
-		p.VBROADCASTSS(at(px, scaledSumAt), scaledSum)
-	}
-	scaled := func(i int, dot, by reg.VecVirtual) {
-		t := p.ZMM()
-		p.VCVTDQ2PS(dot, dot)
-		p.VMULPS(scale, by, t)
-		p.VMULPS(t, dot, dot)
-		add(i, dot)
-	}
-	for i := range p.parts {
-		part := &p.parts[i]
-		scaled(i, dots[i], part.scale)
-		switch {
-		case p.twoScales:
-			scaled(i, high[i], part.min)
-		case p.nibbles:
-			scaled(i, p.minima(px, part), part.min)
-		case p.mins:
-			t := p.ZMM()
-			p.VMULPS(scaledSum, part.min, t)
-			add(i, t)
-		}
-	}
-}
-
-// minima returns minus the sum, over both halves of the tile, of the half's factor of the minimum
-// times the sum of the half's activations. It multiplies the sum of the whole tile by the second
-// factor (part.high), and the sum of the first half by the first factor minus the second (part.low).
-func (p *product512) minima(px reg.Register, part *part512) reg.VecVirtual {
-	sum := p.ZMM()
-	zero(p.Context, sum)
-	p.VPDPWSSD_BCST(at(px, minusSumAt), part.high, sum)
-	p.VPDPWSSD_BCST(at(px, minusLowAt), part.low, sum)
-	return sum
-}
-
-// dots computes the exact integer products, each in two chains of half the columns. The sums start
-// at minus what the bias of the quants will add to them. With two scales, high has the sums of the
-// tile's second half.
-func (p *product512) dots(px reg.Register) (dots, high [parts512]reg.VecVirtual) {
-	for i := range p.parts {
-		dots[i], high[i] = p.ZMM(), p.ZMM()
-	}
-	switch {
-	case p.split():
-		p.bias(px, minusLowAt, dots[0])
-		p.bias(px, minusSumAt, high[0])
-		p.VPSUBD(dots[0], high[0], high[0])
-		p.VMOVDQA64(high[0], high[1])
-		p.VMOVDQA64(dots[0], dots[1])
-	case p.biased:
-		p.bias(px, minusSumAt, dots[0])
-		p.VMOVDQA64(dots[0], dots[1])
-	}
-	for i := range p.parts {
-		if !p.biased {
-			zero(p.Context, dots[i])
-		}
-		if !p.split() {
-			zero(p.Context, high[i])
-		}
-	}
-	for g := range groups / 2 {
-		p.multiply(px, g, dots)
-		p.multiply(px, g+groups/2, high)
-	}
-	for i := range p.parts {
-		if p.halves {
-			p.VPMULLD(p.parts[i].low, dots[i], dots[i])
-			p.VPMULLD(p.parts[i].high, high[i], high[i])
-		}
-		if !p.twoScales {
-			p.VPADDD(high[i], dots[i], dots[i])
-		}
-	}
-	return dots, high
-}
-
-// bias broadcasts minus a sum of activations times the bias.
-func (p *product512) bias(px reg.Register, minusSum int, to reg.VecVirtual) {
-	if p.biasBits == 0 {
-		p.VPBROADCASTD(at(px, minusSum), to)
-		return
-	}
-	p.VPSLLD_BCST(Imm(p.biasBits), at(px, minusSum), to)
-}
-
-// multiply multiplies the four activations of group g (columns 4g to 4g+3) with the weights of every
-// row, and adds the products to sums[i], for the 16 rows of each part i.
-func (p *product512) multiply(px reg.Register, g int, sums [parts512]reg.VecVirtual) {
-	x := p.ZMM()
-	p.VPBROADCASTD(at(px, quantsAt+4*g), x)
-	for i := range p.parts {
-		p.VPDPBUSD(x, p.parts[i].weights[g], sums[i])
-	}
-}

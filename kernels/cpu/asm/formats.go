@@ -53,6 +53,15 @@ func (f format) bytes() bool { return f.lowBits == 8 }
 // split reports whether the products of the two halves of a tile are separate sums.
 func (f format) split() bool { return f.halves || f.twoScales }
 
+// shortHalves reports whether the product of half a tile fits into 16 bits, and halves have factors.
+func (f format) shortHalves() bool {
+	most := f.largest()
+	if f.biased && f.values == nil {
+		most = 1 << f.biasBits
+	}
+	return f.halves && most*127*4*groups/2 < 1<<15
+}
+
 // lowMask and highMask are the bits of the two parts, in each byte of a lane.
 func (f format) lowMask() uint32  { return (1<<f.lowBits - 1) * 0x01010101 }
 func (f format) highMask() uint32 { return (1<<f.highBits - 1) << f.lowBits * 0x01010101 }

@@ -125,6 +125,5 @@ func (p *product512) addHighBits(from Mem, shift int, w reg.VecVirtual) {
 	case shift < 0:
 		p.VPSRLD(Imm(uint64(-shift)), t, t)
 	}
-	p.and(p.upper, p.highMask(), t, t)
-	p.VPORD(t, w, w)
+	p.orMasked(p.upper, p.highMask(), t, w)
 }
