@@ -7,8 +7,9 @@ import (
 
 const (
 	largePage = 2 << 20
-	// Smaller weights stay in the second-level cache and need no large pages.
-	leastInLargePages = 1 << 20
+	// Large pages are not requested for smaller matrices. A model of many small matrices needs large pages
+	// as much as one of a few large ones: all its weights are read for each token.
+	leastInLargePages = 32 << 10
 )
 
 // inLargePages asks for pages of 2 MiB for weights, before they are written. For every token the

@@ -23,12 +23,14 @@ func TestPanelsAskForLargePages(t *testing.T) {
 		t.Skip("this system does not note such a request, as an emulated one does not; its error:", err)
 	}
 	q8, _ := FormatOf(8)
-	large := NewPanels(q8, 2048, 1024+32).data
-	for _, at := range []int{0, len(large) / 2, len(large) - 1} {
-		address := uintptr(unsafe.Pointer(&large[at]))
-		if flags := flagsOf(t, address); !slices.Contains(flags, "hg") {
-			t.Errorf("byte %d of %d lies in memory with the flags %q, want hg among them", at,
-				len(large), flags)
+	for _, rows := range []int{2048, 192} { // a large matrix, and one of the smallest of a small model
+		data := NewPanels(q8, rows, 1024+32).data
+		for _, at := range []int{0, len(data) / 2, len(data) - 1} {
+			address := uintptr(unsafe.Pointer(&data[at]))
+			if flags := flagsOf(t, address); !slices.Contains(flags, "hg") {
+				t.Errorf("byte %d of %d lies in memory with the flags %q, want hg among them", at,
+					len(data), flags)
+			}
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 // dots512 are the integer products of a tile and a row of activations.
 type dots512 struct {
 	sums   [parts512]reg.VecVirtual
-	second [parts512]reg.VecVirtual // the sums of the tile's second half, if these are separate
+	second [parts512]reg.VecVirtual // the sums of the tile's second half, or nil
 }
 
 // together returns how many rows of activations are multiplied at once: as many as registers allow.
@@ -106,41 +106,46 @@ func (p *product512) minima(px reg.Register, r int, part *part512) reg.VecVirtua
 	return sum
 }
 
-// dots computes the exact integer products of n rows of activations.
+// dots computes the exact integer products of n rows of activations. Those of a single row are two sums
+// each, added at the end: half as many instructions wait for each other.
 func (p *product512) dots(n int, px reg.Register) []dots512 {
+	apart := p.split() || n == 1
 	all := make([]dots512, n)
 	for r := range all {
-		all[r] = p.startDots(px, r)
+		all[r] = p.startDots(px, r, apart)
 	}
 	for g := range groups / 2 {
 		for r, d := range all {
 			p.multiply(px, r, g, d.sums)
-			if p.split() {
+			if apart {
 				p.multiply(px, r, g+groups/2, d.second)
 			}
 		}
 	}
-	if !p.split() {
-		for g := groups / 2; g < groups; g++ {
-			for r, d := range all {
-				p.multiply(px, r, g, d.sums)
-			}
+	for g := groups / 2; g < groups && !apart; g++ {
+		for r, d := range all {
+			p.multiply(px, r, g, d.sums)
 		}
 	}
-	if p.halves {
-		for _, d := range all {
+	for _, d := range all {
+		switch {
+		case p.halves:
 			p.addHalves(d)
+		case apart && !p.twoScales:
+			for i, second := range d.second {
+				p.VPADDD(second, d.sums[i], d.sums[i])
+			}
 		}
 	}
 	return all
 }
 
 // startDots returns registers for a row's products. They start at minus what the bias of the quants
-// will add to them.
-func (p *product512) startDots(px reg.Register, r int) (d dots512) {
+// will add to them. If apart is true, the second halves have their own.
+func (p *product512) startDots(px reg.Register, r int, apart bool) (d dots512) {
 	for i := range p.parts {
 		d.sums[i] = p.ZMM()
-		if p.split() {
+		if apart {
 			d.second[i] = p.ZMM()
 		}
 	}
@@ -151,12 +156,18 @@ func (p *product512) startDots(px reg.Register, r int) (d dots512) {
 		p.VPSUBD(d.sums[0], d.second[0], d.second[0])
 		p.VMOVDQA64(d.second[0], d.second[1])
 		p.VMOVDQA64(d.sums[0], d.sums[1])
+		return d
 	case p.biased:
 		p.bias(ofRecord(px, r, minusSumAt), d.sums[0])
 		p.VMOVDQA64(d.sums[0], d.sums[1])
 	default:
 		for _, sum := range d.sums {
 			zero(p.Context, sum)
+		}
+	}
+	for _, second := range d.second {
+		if apart {
+			zero(p.Context, second)
 		}
 	}
 	return d
