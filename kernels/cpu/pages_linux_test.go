@@ -23,7 +23,7 @@ func TestPanelsAskForLargePages(t *testing.T) {
 		t.Skip("this system does not note such a request, as an emulated one does not; its error:", err)
 	}
 	q8, _ := FormatOf(8)
-	for _, rows := range []int{2048, 192} { // a large matrix, and one of the smallest of a small model
+	for _, rows := range []int{192, 2048} { // one of the smallest matrices of a small model, and a large one
 		data := NewPanels(q8, rows, 1024+32).data
 		for _, at := range []int{0, len(data) / 2, len(data) - 1} {
 			address := uintptr(unsafe.Pointer(&data[at]))
