@@ -80,7 +80,7 @@ func (w *warp) pick() (g group, stop int, ok bool) {
 	return g, stop, g.lanes != 0
 }
 
-// advance runs a group until it splits, waits, or reaches stop, where other lanes are ready.
+// advance runs a group until it splits, waits, ends, or reaches stop, where other lanes are ready.
 func (w *warp) advance(g group, stop int) error {
 	code := w.block.kernel.code
 	for g.at < stop {

@@ -204,10 +204,11 @@ func Filled[T any](n int, v T) []T {
 	return list
 }
 
-// Witness records failures instead of failing. Tests use it to see that a check notices a fault.
+// Witness records what Errorf reports instead of failing; every other method is that of TB. Tests use it
+// to see that a check notices a fault.
 type Witness struct {
 	testing.TB
-	Says []string // the messages of all failures
+	Says []string // the messages of Errorf
 }
 
 // Helper does nothing.
