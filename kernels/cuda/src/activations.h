@@ -5,7 +5,7 @@
 // row and are never stored. Columns after the last, up to the end of the slab, are zeros.
 //
 // The kernels round_… and quantise_rows convert float32 rows to this layout. Kernels whose result only
-// products read write this layout directly (operand.h).
+// products read can write this layout directly (operand.h), except in half precision.
 #pragma once
 #include "gpu.h"
 

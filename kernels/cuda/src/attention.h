@@ -15,7 +15,7 @@
 //
 // Graphs: *length, in device memory, is the number of tokens in the cache before a pass. Row 0 of a
 // launch is at position *length + ahead. Nothing else depends on the length. A grid may have splits
-// after the end of the text; their blocks return at once. So a captured graph stays valid while the text
+// after the end of the text; their blocks compute nothing. So a captured graph stays valid while the text
 // grows, and truncating a cache means writing one number.
 #pragma once
 #include "gpu.h"

@@ -1,5 +1,5 @@
-// Adds the splits of each query of attention, in ascending order, and writes the sums as the operand of a
-// product.
+// Adds the splits of each query of attention, in ascending order. The sums become a row of float32 or the
+// operand of a product.
 #pragma once
 #include "attention.h"
 #include "operand.h"

@@ -1,9 +1,10 @@
 // Products of quantised weights and quantised activations. The tensor cores sum the 32 products of
 // a block as integers, which is exact. Then sum += float(integer) · (weight scale · activation
 // scale). In formats with minima also sum += minimum · (activation scale · sum of the activations'
-// quants). This is done block after block, with every operation rounded separately. So the bits are
-// those of ref.MatMulQuantizedRanges on every machine, and with one range those of
-// ref.MatMulQuantized.
+// quants). In formats with a factor for each 16 columns, the integers contain these factors, and the scales
+// are those of the super-block (halves.h). This is done block after block, with every operation rounded
+// separately. So the bits are those of ref.MatMulQuantizedRanges on every machine, and with one range those
+// of ref.MatMulQuantized.
 //
 // Converting integers to floats is slow. Instead, the tensor cores add the integers to the bits of
 // 1.5·2²³, where neighbouring floats are 1 apart. That works below 2²².

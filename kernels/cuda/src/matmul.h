@@ -11,7 +11,8 @@
 // of one tile of 16 rows of w once, directly to registers. The warps of a block add their sums in shared
 // memory. multiply_tile, for many rows, is limited by arithmetic. A block holds 128 × 128 or 128 × 64
 // results, and goes through all ranges in order.
-// Integer formats have a third one for a single row (alone.h).
+// Integer formats have a third one for a single row (alone.h). Another is for mixtures of experts
+// (chosen.h).
 //
 // Weights are stored in the order in which lanes read them (see the formats). So a lane loads 16
 // bytes, a warp 512 contiguous bytes, and a range of a tile is contiguous.
@@ -81,10 +82,12 @@ INLINE unsigned load4(Staged p) { return load_shared4(p.at); }
 //   load_part and load_common load them;
 //   Fragments: a part ready for tensor cores; unpack makes them;
 //   X: what a lane has of a part of a group of activations. load_x loads the numbers of row g. load_factors
-//   loads the factors of rows 2t and 2t+1. load_factor loads those of row 2t + e, with the row's place in
-//   its group added to the slab's place;
+//   loads the factors of rows 2t and 2t+1. load_factor, for chosen.h only, loads those of row 2t + e, with
+//   the row's place in its group added to the slab's place; factor_bytes of a row and block;
 //   multiply(sum, fragments, x): adds the product of a part. sum[i] is row g + 8·(i/2) of w and row
-//   2t + i%2 of x, with g = lane/4 and t = lane%4.
+//   2t + i%2 of x, with g = lane/4 and t = lane%4;
+//   for alone.h only, in integer formats: unpack_quants, multiply_quants and scale_terms, the three steps of
+//   own_terms; terms of a block of a row, integers of a lane, and Integers, which has them.
 template <class Format> constexpr int activation_bytes() { return Format::columns / slab_columns * Format::Activations::slab_bytes; }
 template <class Format> INLINE size_t group_bytes(const Product &p) {
     return Format::Activations::header_bytes + (size_t)p.slabs * activation_bytes<Format>();
@@ -134,9 +137,6 @@ INLINE void add_slabs(float (&sum)[groups][4], const Rows &x, const unsigned cha
     }
 }
 
-// sum_ranges multiplies a tile with rows of x. The warps of a block share the ranges: with w warps, warp r
-// computes the ranges r, r+w, … The sums of each are left in partial (ranges, 8·groups, 16), shared memory.
-//
 // sum_range leaves the sums of the slabs first … last−1 of a tile in `to`, (8·groups, 16).
 template <class Format, int groups, class Rows>
 INLINE void sum_range(float *to, const Rows &x, const unsigned char *tile, int first, int last) {
@@ -146,6 +146,9 @@ INLINE void sum_range(float *to, const Rows &x, const unsigned char *tile, int f
     UNROLL for (int i = 0; i < groups; i++)
         UNROLL for (int j = 0; j < 4; j++) to[(i * group_rows + 2 * t + j % 2) * tile_rows + g + j / 2 * 8] = sum[i][j];
 }
+
+// sum_ranges multiplies a tile with rows of x. The warps of a block share the ranges: with w warps, warp r
+// computes the ranges r, r+w, … The sums of each are left in partial (ranges, 8·groups, 16), shared memory.
 template <class Format, int groups, class Rows>
 INLINE void sum_ranges(float *partial, const Product &p, const Output &output, const unsigned char *tile, const Rows &x) {
     constexpr int results = groups * group_rows * tile_rows;
@@ -217,7 +220,8 @@ template <class Format, int groups, template <class, int> class Rows = Neighbour
 // of w, all of one Output. Each of its eight warps has 2 tiles of w and half of the groups of x. A stage
 // of shared memory holds a slab of all these tiles and groups, or a piece of it. While one stage is
 // multiplied, the next ones are copied. A warp of 16-bit formats loads its next part from shared memory while
-// it multiplies, also across stages, so tensor cores need not wait for either. All stages fit into 99 KiB, which a block may use on every GPU.
+// it multiplies, also across stages, so tensor cores need not wait for either. All stages fit into 99 KiB,
+// which a block may use on every GPU that runs these kernels.
 constexpr int block_tiles = 8, warp_tiles = 2, tile_warps = 8;
 
 template <class Format> struct Tile {
@@ -379,8 +383,9 @@ template <class Format> INLINE void multiply_tile(const Product &p) {
 
 // MATMUL exports the products of a format. Those for up to 8, 16 and 32 rows have a block per tile, or with a
 // swiglu_epilogue, for up to 16 rows, per two tiles of gate. They have the parameters of an epilogue in
-// addition. With 512 threads at most, a thread has 128 registers, so two blocks of 256 are resident. The one for any number of rows has ⌈m/(8·block_groups)⌉ ×
-// ⌈tiles/8⌉ blocks of 256 threads, where each Output begins with a new block.
+// addition. With 512 threads at most, a thread has 128 registers, so two blocks of 256 are resident. The one
+// for any number of rows has ⌈m/(8·block_groups)⌉ × ⌈tiles/8⌉ blocks of 256 threads, where each Output begins
+// with a new block.
 #define MATMUL_OUTPUT(i) float *y##i, int n##i, const unsigned char *weights##i, int ranges##i
 #define MATMUL_PARAMETERS MATMUL_OUTPUT(0), MATMUL_OUTPUT(1), MATMUL_OUTPUT(2), const unsigned char *x, int m, int slabs
 #define MATMUL_AFTER int kind, unsigned *arrived, unsigned char *to, int to_slabs, float *stream, const float *norm, float eps, int threads

@@ -2,8 +2,9 @@
 //
 // A row's tokens are divided into bins by their scores. First, bin_rows adds up the amounts of each bin: the
 // number of tokens for top-k, else their mass. Then cut_rows knows in which bin the amounts reach what is
-// wanted. It collects the tokens of this bin, usually few hundreds, and finds the cut among them. So a row is
-// read twice, by the whole grid.
+// wanted. It collects the tokens of this bin, usually a few hundred (with both filters also all better ones),
+// and finds the cut among them. So a row is read twice, by the whole grid, unless these tokens are too many
+// (cut_slowly).
 #include "arrival.h"
 #include "filters.h"
 #include "select.h"

@@ -1,5 +1,6 @@
 // Converts rows to the operand of a product: the layout of activations.h. Kernels whose result only a
-// product reads write the operand directly; that saves a launch, and writing the row as float32.
+// product reads can write the operand directly, except in half precision (epilogue.h says why); that saves
+// a launch, and writing the row as float32.
 #pragma once
 #include "activations.h"
 

@@ -1,5 +1,5 @@
-// How quants of 1 to 8 bits lie in a slab of 16 rows, and become the signed bytes that tensor cores
-// multiply.
+// How quants of 2, 3, 4, 5 or 8 bits lie in a slab of 16 rows, and become the signed bytes that tensor cores
+// multiply. Those of 6 bits are in matmul_integer.cu.
 //
 // Their low bits form one plane, and their high bits, if any, the next. In a plane of b bits, 512 bytes
 // hold 8/b blocks of 32 columns: lane (g, t) has 16 bytes, for columns 4t … 4t+3 of row g and of row g+8,

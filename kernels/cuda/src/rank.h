@@ -7,7 +7,8 @@
 constexpr unsigned no_score = 0x007fffffu;        // the upper half of the key of −Inf, a masked id
 constexpr unsigned infinite_score = 0xff800000u;  // the upper half of the key of +Inf; NaN of either sign is above
 
-// A slice is slice_tokens tokens of a row. One warp works on it, whatever the grid is.
+// A slice is slice_tokens tokens of a row. One warp finds its largest key and adds its weights, whatever
+// the grid is.
 constexpr int slice_tokens = 1024;
 
 INLINE int slices_of(int vocab) { return (vocab + slice_tokens - 1) / slice_tokens; }

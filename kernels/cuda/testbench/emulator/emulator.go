@@ -1,6 +1,6 @@
 // Package emulator runs kernels on the CPU, each thread of a block as a fiber. They are compiled
-// from the same sources as the PTX, by g++ with -DEMULATE. machine/scheduler.cpp says what is exact
-// and what is checked.
+// from the same sources as the PTX, by g++ with -DEMULATE. src/emulate.h says what is exact,
+// machine/scheduler.cpp in which order threads run, and machine/warp.cpp what is checked.
 //
 // [Build] compiles a program, [Start] runs it as an [Emulator], [Emulator.Launch] runs a kernel in
 // it. The kernels run in a separate process (machine/runner.cpp): so no test needs cgo, and a kernel

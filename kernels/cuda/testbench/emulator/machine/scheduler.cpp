@@ -3,8 +3,8 @@
 // The threads of a block are fibers of one OS thread. A fiber runs until it waits: at a barrier for
 // all threads that have not ended, at a collective for the other lanes of its warp. The scheduler
 // takes the warps, and in a warp the lanes, in order, or in a random order with a seed. Nothing
-// runs at the same time, so one seed always gives the same result. If a race changes the result,
-// another seed shows it.
+// runs at the same time, so one seed always gives the same result. A race that changes the result shows
+// with some other seed.
 #include "machine.h"
 
 #include <cstdio>

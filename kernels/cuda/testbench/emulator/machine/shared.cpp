@@ -68,7 +68,8 @@ void refresh(unsigned char *memory, size_t bytes) {
 
 }  // namespace
 
-// fresh_memory fills shared memory with NaN, and makes all beyond the block's size out of bounds.
+// fresh_memory fills shared memory with NaN, and tells the address sanitizer that all beyond the block's
+// size is out of bounds.
 void fresh_memory(size_t dynamic_bytes) {
 #if ADDRESS_SANITIZER
     __asan_unpoison_memory_region(machine->static_memory, static_most);
