@@ -1,8 +1,8 @@
 // Package engine writes replies by speculative decoding and tells everything that happens while it does.
 //
 // An Engine is a loaded pair of models with tokenizer and chat template. A Session is one conversation
-// on it: it owns the KV caches, the proposers and the settings in force, and is the only mutable state.
-// Session.Generate writes one reply and yields events (package event). When the reader of the events
+// on it: it owns what changes from reply to reply, such as the KV caches, the proposers and the settings in
+// force. Session.Generate writes one reply and yields events (package event). When the reader of the events
 // stops reading, the reply ends.
 //
 // What happens to a prompt, and the file of each step:

@@ -59,7 +59,7 @@ type scoreRows struct {
 // fillBins counts or weighs the scores of each row by bins.
 type fillBins struct {
 	scoreRows
-	found driver.Pointer // cuda.CutBytes for each row, all 0
+	found driver.Pointer // cuda.CutBytes for each row, all 0 before; a cut makes them 0 again
 }
 
 func (o fillBins) launch() launch {
@@ -67,7 +67,8 @@ func (o fillBins) launch() launch {
 		address(o.found), whole(o.vocab))
 }
 
-// cut finds for each row the lowest score that top-k and top-p leave. fillBins comes before.
+// cut finds for each row the lowest key that top-k and top-p leave: a score with its token. fillBins comes
+// before.
 type cut struct {
 	fillBins
 	cuts driver.Pointer // (rows) keys of 8 bytes

@@ -17,7 +17,7 @@ import (
 // PassOptions say which passes of a model to time.
 type PassOptions struct {
 	Path         string
-	Threads      int // 0: one per core
+	Threads      int // 0: as for replies (engine/host/cores.go)
 	PromptTokens int
 	DecodeTokens int
 }

@@ -25,7 +25,7 @@ type Model struct {
 	CacheBytes    int64  `json:"cacheBytes"`
 	Layers        int    `json:"layers"`
 	VocabSize     int    `json:"vocabSize"`
-	ContextLength int    `json:"contextLength"` // tokens in use, not what the file allows
+	ContextLength int    `json:"contextLength"` // most tokens of a conversation here, which may be fewer than the file allows
 }
 
 // Ready says what the program has loaded and what it can speculate with.

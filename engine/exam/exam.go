@@ -13,9 +13,9 @@
 // graded. Between two user lines in succession, the model's own reply is inserted. For each line must, the
 // reply must contain one of the alternatives. It must not contain any alternative of a line not. The lines
 // must and not compare whole words and ignore case; an alternative that ends with * is the beginning of a
-// word. The line copy wants exactly its text, with or without quotation marks. count: 10 wants the numbers from 1 to 10, in digits or
-// words. The line key is not graded: it has words of the key map about the right key, which a test
-// compares.
+// word. The line copy wants exactly its text, with or without quotation marks. count: 10 wants the
+// numbers from 1 to 10, in digits or words. The line key is not graded: it has words of the key map about
+// the right key, which a test compares.
 //
 // The rules cannot tell whether a reply makes sense. They are meant to be hard to satisfy by chance
 // and to accept all right answers. They are the same for all models.
