@@ -243,7 +243,7 @@ func (b *Backend) Attend(dst, q, k, v compute.Buffer, m int, cc compute.Cache, a
 		part := partial{sums, sums + driver.Pointer(4*rows*a.Heads*splits*a.HeadDim), a.Heads, splits,
 			a.HeadDim}
 		b.tape.append(
-			attend{part, qb.row(a.Row + from), layer, position, from, rows, a.Scale, a.Window, a.SoftCap},
+			attend{part, qb.row(a.Row + from), layer, position, from, rows, a.Scale, a.Window, a.SoftCap, prepareHeads{}},
 			combine{d.row(a.Row + from), part, position, from, rows, a.Window, sinks})
 	}
 	return nil

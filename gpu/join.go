@@ -14,6 +14,8 @@ func join(operations []operation) []operation {
 			joined = joinAdd(joined, o)
 		case store:
 			joined = joinHeads(joined, o)
+		case attend:
+			joined = joinAttention(joined, o)
 		}
 	}
 	return joined
@@ -65,6 +67,20 @@ func joinHeads(operations []operation, s store) []operation {
 		joined.qNorm, joined.kNorm, joined.eps, count = qNorm.w, kNorm.w, qNorm.eps, 5
 	}
 	return append(operations[:len(operations)-count], joined)
+}
+
+// joinAttention joins attention of one row, which comes last, with the work on its heads. The joined operation
+// leaves the buffer of q unchanged. This is enough, because a model reads the rotated q in attention alone.
+func joinAttention(operations []operation, a attend) []operation {
+	h, ok := before[prepareHeads](operations, 1)
+	if !ok || a.rows != 1 || h.rows != 1 || h.q.x != a.q || h.cache != a.cache || h.position != a.position || a.from != 0 {
+		return operations // these heads are not those of the row
+	}
+	if !a.cache.half || a.columns() > mostColumns {
+		return operations // no kernel for that
+	}
+	a.fresh = h
+	return append(operations[:len(operations)-2], a)
 }
 
 // joinProducts joins neighbouring products of the same activations. It works in place and returns the

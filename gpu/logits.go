@@ -37,6 +37,7 @@ func (b *Backend) Logits(x compute.Buffer, m int) (compute.Logits, error) {
 		return nil, err
 	}
 	l.rows, l.from, l.movedBytes, l.syncs = m, m, 0, 0
+	b.tape.scores = xb.memory
 	b.flush()
 	return l, nil
 }

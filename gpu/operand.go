@@ -65,8 +65,9 @@ func (o combineOperand) launch() launch {
 }
 
 // joinOperands joins each convert with the operation before it, if this operation computes the converted
-// rows and nothing else reads them. It works in place and returns the operations that remain.
-func joinOperands(operations []operation) []operation {
+// rows and nothing else reads them. scores are those of the pass that ends with these operations; 0: none does. It
+// works in place and returns the operations that remain.
+func joinOperands(operations []operation, scores driver.Pointer) []operation {
 	joined := operations[:0]
 	for i, o := range operations {
 		joined = append(joined, o)
@@ -74,7 +75,7 @@ func joinOperands(operations []operation) []operation {
 		if !ok || c.format.Operand() == "" || len(joined) < 2 {
 			continue
 		}
-		if with := operandOf(joined[len(joined)-2], operand(c)); with != nil && !readLater(operations[i+1:], c) {
+		if with := operandOf(joined[len(joined)-2], operand(c)); with != nil && !readLater(operations[i+1:], c, scores) {
 			joined = append(joined[:len(joined)-2], with)
 		}
 	}
@@ -136,17 +137,24 @@ func (o store) access() access   { return access{reads: [3]driver.Pointer{o.k, o
 func (o prepareHeads) access() access {
 	return access{reads: [3]driver.Pointer{o.q.x, o.k, o.v}}
 }
-func (o attend) access() access { return access{reads: [3]driver.Pointer{o.q}} }
+func (o move) access() access { return access{reads: [3]driver.Pointer{o.from}} }
+func (o attend) access() access {
+	return access{reads: [3]driver.Pointer{o.q, o.fresh.k, o.fresh.v}}
+}
 func (o combine) access() access {
 	return access{writes: o.dst, bytes: floatBytes * o.rows * o.part.heads * o.part.headDim}
 }
 
-// readLater reports whether a later operation may read the float32 rows that c converted, before all
-// of them are written again. If the later operations neither read them nor write all of them, it
-// returns true: another pass may read the rows.
-func readLater(later []operation, c convert) bool {
+// readLater reports whether a later operation may read the float32 rows that c converted, before all of them are
+// written again. It knows from compute.Backend that none does after the end of a pass: when tokens are chosen or
+// drawn (findPeaks), or the pass has its scores. If the later operations neither read the rows, nor write all of
+// them, nor end a pass, it returns true.
+func readLater(later []operation, c convert, scores driver.Pointer) bool {
 	bytes := driver.Pointer(floatBytes * c.rows * c.cols)
 	for _, o := range later {
+		if end, ok := o.(findPeaks); ok {
+			return end.scores == c.x
+		}
 		known, ok := o.(accessing)
 		if !ok {
 			return true
@@ -161,5 +169,5 @@ func readLater(later []operation, c convert) bool {
 			return false
 		}
 	}
-	return true
+	return scores == 0 || scores == c.x
 }

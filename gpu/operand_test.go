@@ -45,7 +45,8 @@ func TestRowsThatOnlyProductsReadAreWrittenAsTheirOperand(t *testing.T) {
 		"converted for another format": {[]operation{of, converted, changed(converted, func(c *convert) { c.format = cuda.BFloat16 }), again}, nil},
 		"added later":                  {[]operation{of, converted, add{atX, atNormed, rows * cols}, again}, nil},
 		"part of them is added later":  {[]operation{of, converted, add{atX, atNormed + 4*cols, cols}, again}, nil},
-		"an unknown reader":            {[]operation{of, converted, move{atX, atNormed, 4}, again}, nil},
+		"an unknown reader":            {[]operation{of, converted, copyBlock{dst: atOther, x: atQ}, again}, nil},
+		"copied later":                 {[]operation{of, converted, move{atX, atNormed, 4}, again}, nil},
 		"some are written again":       {[]operation{of, converted, product{dst: atNormed, activations: activations, rows: rows - 1, weight: weight}}, nil},
 		"a format without such kernels": {[]operation{of, changed(converted, func(c *convert) { c.format = cuda.Half }),
 			again}, nil},
@@ -62,18 +63,46 @@ func TestRowsThatOnlyProductsReadAreWrittenAsTheirOperand(t *testing.T) {
 			if c.first != nil {
 				want = append([]operation{c.first}, want[2:]...)
 			}
-			if got := joinOperands(c.operations); !reflect.DeepEqual(got, want) {
+			if got := joinOperands(c.operations, 0); !reflect.DeepEqual(got, want) {
 				t.Errorf("became %v, want %v", got, want)
 			}
 		})
 	}
 }
 
-// A layer of Q8_0 weights takes seven launches: q, k and v; heads; attention; its last step; its output with
-// the norm; gate, up and SwiGLU; down with the norm of the next layer. With more rows, norms that are too
-// long for one block have their own launches, and with more than 32 rows SwiGLU has one, too.
+// After the end of a pass nothing reads its rows but the scores: the last layer needs no rows either.
+func TestRowsHaveNoMeaningAfterTheirPass(t *testing.T) {
+	const activations, atScores = driver.Pointer(1 << 28), driver.Pointer(1 << 24)
+	weight := &matrix{rows: 512, cols: 512, format: cuda.Q8_0}
+	of := norm{dst: atNormed, x: atX, w: atWeight, groups: 1, length: 512, eps: 1e-5}
+	converted := convert{cuda.Q8_0, activations, atNormed, 1, 512}
+	scored := product{dst: atScores, activations: activations, rows: 1, weight: weight}
+	for name, c := range map[string]struct {
+		then   []operation
+		scores driver.Pointer
+		joined bool
+	}{
+		"the pass has its scores":                      {nil, atScores, true},
+		"a token is chosen":                            {[]operation{findPeaks{scores: atScores}}, 0, true},
+		"a token is chosen, its scores kept":           {[]operation{move{to: atOther, from: atScores, bytes: 4}, findPeaks{scores: atScores}}, 0, true},
+		"the rows are the scores":                      {nil, atNormed, false},
+		"a token is chosen by the rows":                {[]operation{findPeaks{scores: atNormed}}, 0, false},
+		"the rows are copied before a token is chosen": {[]operation{copyBlock{dst: atOther, x: atNormed}, findPeaks{scores: atScores}}, 0, false},
+		"the pass goes on":                             {nil, 0, false},
+	} {
+		operations := append([]operation{of, converted, scored}, c.then...)
+		if got := len(joinOperands(operations, c.scores)) < 3+len(c.then); got != c.joined {
+			t.Errorf("%s: joined is %v, want %v", name, got, c.joined)
+		}
+	}
+}
+
+// A layer of Q8_0 weights takes five launches for one row: q, k and v; attention with the work on heads before and
+// the sum of the splits after it; its output with the norm; gate, up and SwiGLU; down with the norm of the next
+// layer. With more rows, heads have a launch of their own; then also the splits, norms that are too long for one
+// block, and SwiGLU.
 func TestLaunchesOfALayer(t *testing.T) {
-	for rows, want := range map[int]int{1: 7, 8: 7, 9: 9, 16: 9, 17: 10} {
+	for rows, want := range map[int]int{1: 5, 2: 6, 4: 6, 5: 7, 8: 7, 9: 9, 16: 9, 17: 10} {
 		count := func(layers int) int {
 			shape := smallest
 			shape.Layers, shape.Dim, shape.FFN, shape.HeadDim = layers, 512, 512, 128
@@ -90,7 +119,7 @@ func TestLaunchesOfALayer(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m, err := model.Load(t.Context(), b, file, model.Options{MaxTokens: 64, MaxRows: 33}, nil)
+			m, err := model.Load(t.Context(), b, file, model.Options{MaxTokens: 64, MaxRows: 33, CacheType: compute.F16}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

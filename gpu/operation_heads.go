@@ -74,9 +74,9 @@ type prepareHeads struct {
 }
 
 func (o prepareHeads) launch() launch {
-	c, by, none := &o.cache, &o.q.by, address(0)
+	c, by := &o.cache, &o.q.by
 	return launchOf(c.named("prepare_heads"), warpEach(o.q.heads+2*c.kvHeads, o.rows),
-		address(o.q.x), address(o.k), address(o.v), address(c.keys), address(c.values), none, none, none,
+		address(o.q.x), address(o.k), address(o.v), address(c.keys), address(c.values),
 		address(o.qNorm), address(o.kNorm), address(by.cos), address(by.sin), address(o.position), whole(0),
 		whole(o.q.heads), whole(c.kvHeads), whole(c.headDim), whole(by.dim), flag(by.neoX), whole(c.capacity), real(o.eps))
 }
@@ -92,7 +92,17 @@ type attend struct {
 	scale    float32
 	window   int     // 0: none
 	limit    float32 // soft cap of the scores; 0: none
+	// fresh is the work on the heads of these rows, if attention does it, too; else empty. Only half_128 and its
+	// like can, of one row.
+	fresh prepareHeads
 }
+
+// mostColumns is how many queries, rows times heads of the query that read one key head, the kernel for few
+// queries takes.
+const mostColumns = 8
+
+// columns is the number of queries that read one key head.
+func (o attend) columns() int { return o.rows * (o.part.heads / o.cache.kvHeads) }
 
 // partial is the scratch for the partial results of some rows: sums has the weighted sums of values,
 // stats the largest scores and the sums of weights.
@@ -107,7 +117,7 @@ func (o attend) launch() launch { return o.then(combineOperand{}, 0) }
 // arrived are counters for them.
 func (o attend) then(combined combineOperand, arrived driver.Pointer) launch {
 	c, p := &o.cache, &o.part
-	columns, perBlock := o.rows*(p.heads/c.kvHeads), 8
+	perBlock := mostColumns
 	arguments := []driver.Argument{
 		address(p.sums), address(p.stats), address(o.q), address(c.keys), address(c.values),
 		address(o.position),
@@ -116,7 +126,7 @@ func (o attend) then(combined combineOperand, arrived driver.Pointer) launch {
 	name := "attend_float"
 	if c.half { // the name says the width of a head
 		name = fmt.Sprintf("attend_half_%d", c.headDim)
-		if columns > perBlock {
+		if o.columns() > perBlock {
 			name, perBlock = name+"_wide", 8*tensorHeads[c.headDim]
 		}
 	} else {
@@ -128,7 +138,13 @@ func (o attend) then(combined combineOperand, arrived driver.Pointer) launch {
 	} else if c.half {
 		arguments = append(arguments, whole(cuda.NoOperand), address(0), address(0), whole(0), address(0))
 	}
-	return launchOf(name, driver.Shape{Grid: [3]int{p.splits, c.kvHeads, ceilDivide(columns, perBlock)},
+	if c.half && perBlock == mostColumns {
+		f := &o.fresh
+		by := &f.q.by
+		arguments = append(arguments, address(f.k), address(f.v), address(f.qNorm), address(f.kNorm), address(by.cos), address(by.sin),
+			whole(by.dim), flag(by.neoX), real(f.eps))
+	}
+	return launchOf(name, driver.Shape{Grid: [3]int{p.splits, c.kvHeads, ceilDivide(o.columns(), perBlock)},
 		Block: [3]int{keysPerSplit}}, arguments...)
 }
 

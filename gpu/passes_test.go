@@ -132,11 +132,7 @@ func (l *launches) add(kernel string, shape driver.Shape, arguments []driver.Arg
 	for _, n := range shape.Grid {
 		blocks *= max(1, n)
 	}
-	after := ""
-	if at := 4*cuda.MostJoined + 3; strings.HasPrefix(kernel, "matmul_") && len(arguments) > at && int32(arguments[at]) != cuda.NoEpilogue {
-		after = "+epilogue"
-	}
-	name := fmt.Sprintf("%s%s %d %d", kernel, after, blocks, shape.Block[0])
+	name := fmt.Sprintf("%s%s %d %d", kernel, alsoDone(kernel, arguments), blocks, shape.Block[0])
 	if l.count[name] == 0 {
 		l.order = append(l.order, name)
 	}
@@ -154,6 +150,23 @@ func (l *launches) add(kernel string, shape driver.Shape, arguments []driver.Arg
 			}
 		}
 	}
+}
+
+// alsoDone names the work of other kernels that a launch also does.
+func alsoDone(kernel string, arguments []driver.Argument) (names string) {
+	const form, fresh = 14, 19 // arguments of attend_half_*
+	switch at := 4*cuda.MostJoined + 3; {
+	case strings.HasPrefix(kernel, "matmul_") && len(arguments) > at && int32(arguments[at]) != cuda.NoEpilogue:
+		return "+epilogue"
+	case strings.HasPrefix(kernel, "attend_half_"):
+		if len(arguments) > fresh && arguments[fresh] != 0 {
+			names += "+heads"
+		}
+		if int32(arguments[form]) != cuda.NoOperand {
+			names += "+combine"
+		}
+	}
+	return names
 }
 
 // grow adds layers to a pass, each with the launches by which a larger pass exceeds it.

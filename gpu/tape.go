@@ -16,9 +16,10 @@ import (
 // two of splits (see Attend).
 type tape struct {
 	operations []operation
-	steps      []step     // what the operations become; filled by Backend.flush
-	words      []int32    // ids, positions, settings and edits; on the device before the first step
-	positions  []position // positions of the current pass that already have a word
+	steps      []step         // what the operations become; filled by Backend.flush
+	words      []int32        // ids, positions, settings and edits; on the device before the first step
+	positions  []position     // positions of the current pass that already have a word
+	scores     driver.Pointer // of the pass that ends with this tape; 0: none does
 }
 
 // step is a launch whose kernel has been found.
@@ -33,6 +34,7 @@ type position struct{ row, position, word int }
 
 func (t *tape) reset() {
 	t.operations, t.steps, t.words, t.positions = t.operations[:0], t.steps[:0], t.words[:0], t.positions[:0]
+	t.scores = 0
 }
 
 func (t *tape) append(operations ...operation) { t.operations = append(t.operations, operations...) }

@@ -264,7 +264,9 @@ type Backend interface {
 	SwiGLU(gate, up Buffer, m int) error
 	// Add adds y to x.
 	Add(x, y Buffer, m int) error
-	// Logits returns the first m rows of x as logits.
+	// Logits returns the first m rows of x as logits. It ends a pass, as Choose and Draw of Feeder do. Rows
+	// that RMSNorm, SwiGLU or Attend wrote for a MatMul have no meaning after the pass, unless they are x.
+	// Copy keeps rows for later.
 	Logits(x Buffer, m int) (Logits, error)
 	// Copy writes m rows of x to a block of dst. dst may be x if the rows do not overlap. It is
 	// used to compute the LM head for only one row of a prefill, to put rows side by side, and to

@@ -28,10 +28,12 @@ func TestLayers(t *testing.T) {
 		// The emulator does a few cases here, and package emulate does the others. A GPU does all
 		// of them, and is compared with itself and with the reference.
 		attention(t, l, []int{1, 5, 9}, []int{128})
+		checks.FreshRows(t, l.launch, 128)
 		l.bits.compare(t)
 		if l.bits = nil; !emulated.Emulated() {
 			attention(t, l, []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 33},
 				[]int{64, 80, 96, 256})
+			checks.FreshRows(t, l.launch, 64, 80, 96, 256)
 		}
 	})
 }

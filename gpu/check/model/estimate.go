@@ -15,7 +15,7 @@ import (
 type launch struct {
 	count           int
 	kernel          string
-	epilogue        bool // the last blocks also do the work of a small kernel
+	also            int // of how many small kernels it does the work, too
 	blocks, threads int
 	bytes           float64 // bytes of weights, keys and values that all blocks read together
 }
@@ -46,7 +46,8 @@ func readPasses(text string) (all []pass, err error) {
 		if _, err := fmt.Sscan(line, &l.count, &l.kernel, &l.blocks, &l.threads, &l.bytes); err != nil || len(all) == 0 {
 			return nil, fmt.Errorf("line %d: %q is no launch of a pass: %v", number+1, line, err)
 		}
-		l.kernel, l.epilogue = strings.CutSuffix(l.kernel, "+epilogue")
+		names := strings.Split(l.kernel, "+")
+		l.kernel, l.also = names[0], len(names)-1
 		last := &all[len(all)-1]
 		last.launches = append(last.launches, l)
 	}
@@ -119,10 +120,7 @@ func withOtherTypes(passes []pass) []pass {
 func estimate(p pass, c card, loops map[string]loop) (time float64, launches int) {
 	for _, l := range p.launches {
 		launches += l.count
-		time += float64(l.count) * gap
-		if l.epilogue {
-			time += float64(l.count) * small // an epilogue saves the gap, not the work
-		}
+		time += float64(l.count) * (gap + float64(l.also)*small) // a joined kernel saves the gap, not the work
 		switch {
 		case strings.HasPrefix(l.kernel, "matmul_"):
 			time += float64(l.count) * product(l, p.rows, c, loops[l.kernel])

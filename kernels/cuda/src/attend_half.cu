@@ -17,6 +17,7 @@
 // product j is number 8·(i%8/2) + 4j + 2·(i/8) + i%2 of the chunk.
 #include "combine.h"
 #include "epilogue.h"
+#include "heads.h"
 
 constexpr int threads = keys_per_split, warps = threads / warp_size;
 constexpr int chunk = 32;                          // numbers along the summed axis, of which four lanes have 16 bytes each
@@ -41,16 +42,51 @@ INLINE void multiply_chunk(float (&sum)[4], const uint4 &low, const uint4 &high,
     }
 }
 
-// load_queries rounds the block's queries to half precision. Columns that do not exist become zeros; whole
-// tiles of them are left out, here and in the steps after.
+// store_query rounds the query of a column to half precision, with zeros at its end. null: it is all zeros.
+template <int head_dim> INLINE void store_query(half_bits *query, int column, const float *from) {
+    for (int d = lane_id(); d < padded_dim(head_dim); d += warp_size) query[column * query_stride(head_dim) + d] = from && d < head_dim ? to_half(from[d]) : 0;
+}
+
+// load_queries stores the queries of the block. Columns that do not exist become zeros; whole tiles of them are
+// left out, here and in the steps after.
 template <int head_dim, int columns> INLINE void load_queries(half_bits *query, const float *q, const Columns &s) {
     for (int c = warp_id(); c < columns && s.tile_exists(c / 8); c += warps) {
-        bool exists = s.exists(c);
-        Query at = s.query(exists ? c : 0);
-        const float *from = q + ((size_t)at.row * s.heads + at.head) * head_dim;
-        for (int d = lane_id(); d < padded_dim(head_dim); d += warp_size)
-            query[c * query_stride(head_dim) + d] = exists && d < head_dim ? to_half(from[d]) : 0;
+        Query at = s.query(c);
+        store_query<head_dim>(query, c, s.exists(c) ? q + ((size_t)at.row * s.heads + at.head) * head_dim : nullptr);
     }
+}
+
+// Fresh is a row whose heads no launch has prepared yet: the only row of this launch. Then a block prepares the
+// queries of its columns itself. The block with the split in which the row is also stores its key and value. No
+// other block reads these, because a launch with a fresh row has one tile of columns.
+struct Fresh {
+    const float *k, *v;  // (kv_heads·head_dim); null: the row is prepared and stored
+    Heads heads;
+};
+
+// own_key returns which key of the split a block stores; none is far from all keys.
+INLINE int own_key(const Fresh &f, const Columns &s) {
+    constexpr int none = -keys_per_split;
+    const int key = s.first_position - s.start;
+    return f.k && key < keys_per_split ? key : none;
+}
+
+// prepare_row does load_queries, and stores the key and the value. scratch has room for a head of each warp.
+template <int head_dim>
+INLINE void prepare_row(half_bits *query, float *scratch, int scratch_stride, const float *q, half_bits *keys, half_bits *values, int capacity, const Fresh &f,
+                        const Columns &s) {
+    constexpr int numbers = (head_dim + warp_size - 1) / warp_size;
+    float *head = scratch + warp_id() * scratch_stride;
+    const bool stores = own_key(f, s) >= 0 && s.first_position < capacity;
+    for (int i = warp_id(); i < s.sharing + (stores ? 2 : 0); i += warps) {
+        const Kind kind = i < s.sharing ? Kind::query : i == s.sharing ? Kind::key : Kind::value;
+        const float *from = kind == Kind::query ? q + (size_t)s.query(i).head * head_dim : (kind == Kind::key ? f.k : f.v) + (size_t)s.kv_head * head_dim;
+        prepare_head<numbers>(head, from, kind, s.first_position, capacity, f.heads);
+        if (kind == Kind::query) store_query<head_dim>(query, i, head);
+        else if (kind == Kind::key) store_key(keys, s.kv_head, s.first_position, capacity, head_dim, head);
+        else store_value(values, s.kv_head, s.first_position, capacity, head_dim, head);
+    }
+    for (int c = s.sharing + warp_id(); c < 8; c += warps) store_query<head_dim>(query, c, nullptr);
 }
 
 // Rows are 16 neighbouring rows of a matrix, each of `chunks` chunks: a lane has the 16 bytes of row g and of
@@ -75,15 +111,21 @@ template <int head_dim, int tiles> struct Ahead {
 
 constexpr int key_turns = keys_per_split / (16 * warps);
 
+// ahead_at reports whether a warp loads the keys of a turn before it needs them. It cannot do this with a key that
+// the block itself is about to store.
+template <int head_dim, int tiles> INLINE bool ahead_at(int turn, int first, int own) {
+    return turn < Ahead<head_dim, tiles>::keys && (own < first || own >= first + 16);
+}
+
 // score_keys writes scale·q·k for the keys of the split. A warp takes 16 keys in a turn.
 template <int head_dim, int tiles, class Keys>
-INLINE void score_keys(float *score, const half_bits *query, Keys (&loaded)[key_turns], const half_bits *keys, float scale, const Columns &s) {
+INLINE void score_keys(float *score, const half_bits *query, Keys (&loaded)[key_turns], const half_bits *keys, int own, float scale, const Columns &s) {
     constexpr int chunks = padded_dim(head_dim) / chunk;
     int g = lane_id() / 4, t = lane_id() % 4;
     UNROLL for (int turn = 0; turn < key_turns; turn++) {
         const int key = 16 * (warp_id() + warps * turn);
         if (key >= s.keys) return;
-        if (turn >= Ahead<head_dim, tiles>::keys) loaded[turn].load(keys, key, padded_dim(head_dim));
+        if (!ahead_at<head_dim, tiles>(turn, key, own)) loaded[turn].load(keys, key, padded_dim(head_dim));
         UNROLL for (int n = 0; n < tiles; n++) {
             if (!s.tile_exists(n)) break;
             float sum[4] = {0, 0, 0, 0};
@@ -169,19 +211,23 @@ INLINE void sum_values(float *partial, const float *score, Values &first, const 
 }
 
 template <int head_dim, int tiles>
-INLINE void attend_split(float *partial, float *stats, const float *q, const half_bits *keys, const half_bits *values, const Columns &s,
-                         int capacity, float scale, float cap) {
+INLINE void attend_split(float *partial, float *stats, const float *q, half_bits *all_keys, half_bits *all_values, const Columns &s, int capacity, float scale,
+                         float cap, const Fresh &fresh) {
     constexpr int columns = 8 * tiles;
     SHARED(uint4, query, [columns * query_stride(head_dim) / 8]);
     SHARED(uint4, scores, [columns * score_stride / 4]);
-    keys += ((size_t)s.kv_head * capacity + s.start) * padded_dim(head_dim);
-    values += (size_t)s.kv_head * head_dim * capacity + s.start;
+    const half_bits *keys = all_keys + ((size_t)s.kv_head * capacity + s.start) * padded_dim(head_dim);
+    const half_bits *values = all_values + (size_t)s.kv_head * head_dim * capacity + s.start;
     Rows<padded_dim(head_dim) / chunk> own_keys[key_turns];
-    UNROLL for (int turn = 0; turn < Ahead<head_dim, tiles>::keys; turn++)
-        if (16 * (warp_id() + warps * turn) < s.keys) own_keys[turn].load(keys, 16 * (warp_id() + warps * turn), padded_dim(head_dim));
-    load_queries<head_dim, columns>((half_bits *)query, q, s);
+    const int own = own_key(fresh, s);
+    UNROLL for (int turn = 0; turn < key_turns; turn++) {
+        const int key = 16 * (warp_id() + warps * turn);
+        if (key < s.keys && ahead_at<head_dim, tiles>(turn, key, own)) own_keys[turn].load(keys, key, padded_dim(head_dim));
+    }
+    if (fresh.k) prepare_row<head_dim>((half_bits *)query, (float *)scores, score_stride, q, all_keys, all_values, capacity, fresh, s);
+    else load_queries<head_dim, columns>((half_bits *)query, q, s);
     __syncthreads();
-    score_keys<head_dim, tiles>((float *)scores, (const half_bits *)query, own_keys, keys, scale, s);
+    score_keys<head_dim, tiles>((float *)scores, (const half_bits *)query, own_keys, keys, own, scale, s);
     Rows<keys_per_split / chunk> own_values;
     if (Ahead<head_dim, tiles>::values && 16 * warp_id() < head_dim) own_values.load(values, 16 * warp_id(), capacity);
     __syncthreads();
@@ -230,11 +276,11 @@ INLINE void combine_after(const Then &then, Splits s, int rows, int kv_head, int
 }
 
 template <int head_dim, int tiles>
-INLINE void attend(float *partial, float *stats, const float *q, const half_bits *keys, const half_bits *values, const int *length, int ahead,
-                   int rows, int heads, int kv_heads, int capacity, float scale, int window, float cap, const Then &then) {
+INLINE void attend(float *partial, float *stats, const float *q, half_bits *keys, half_bits *values, const int *length, int ahead, int rows, int heads,
+                   int kv_heads, int capacity, float scale, int window, float cap, const Then &then, const Fresh &fresh = {}) {
     SHARED(float, before, [1]);
     const Columns s = columns_of(8 * tiles, length, ahead, rows, heads, kv_heads, window);
-    if (s.keys > 0) attend_split<head_dim, tiles>(partial, stats, q, keys, values, s, capacity, scale, cap);
+    if (s.keys > 0) attend_split<head_dim, tiles>(partial, stats, q, keys, values, s, capacity, scale, cap, fresh);
     if (head_dim % 32 != 0 || then.form == no_operand || !last_to_arrive(then.arrived + s.kv_head, gridDim.x * gridDim.z, before)) return;
     const Splits splits = {partial, stats, 0, s.first_position + 1, heads, head_dim, (int)gridDim.x, window, then.sinks};
     combine_after(then, splits, rows, s.kv_head, s.sharing);
@@ -244,23 +290,26 @@ INLINE void attend(float *partial, float *stats, const float *q, const half_bits
 // values. A block takes split blockIdx.x, key head blockIdx.y, and the blockIdx.z-th 8·tiles of the
 // head's rows·heads/kv_heads columns. partial and stats are as in partial_of, with gridDim.x splits: at
 // least as many as the last row needs.
-#define ATTEND(name, head_dim, tiles)                                                                                                 \
-    extern "C" __global__ void __launch_bounds__(threads)                                                                             \
-        name(float *partial, float *stats, const float *q, const half_bits *keys, const half_bits *values, const int *length, int ahead, \
-             int rows, int heads, int kv_heads, int capacity, float scale, int window, float cap, int form, unsigned *arrived,         \
-             unsigned char *to, int slabs, const float *sinks) {                                                                      \
-        attend<head_dim, tiles>(partial, stats, q, keys, values, length, ahead, rows, heads, kv_heads, capacity, scale, window, cap,  \
-            {form, arrived, to, slabs, sinks});                                                                                       \
-    }                                                                                                                                 \
-    EXPORT(name)
-// The first of each pair is for up to eight columns, the wide one for more.
-ATTEND(attend_half_64, 64, 1)
-ATTEND(attend_half_64_wide, 64, 4)
-ATTEND(attend_half_80, 80, 1)
-ATTEND(attend_half_80_wide, 80, 4)
-ATTEND(attend_half_96, 96, 1)
-ATTEND(attend_half_96_wide, 96, 4)
-ATTEND(attend_half_128, 128, 1)
-ATTEND(attend_half_128_wide, 128, 4)
-ATTEND(attend_half_256, 256, 1)
-ATTEND(attend_half_256_wide, 256, 2)
+#define ATTEND_ARGUMENTS                                                                                                                    \
+    float *partial, float *stats, const float *q, half_bits *keys, half_bits *values, const int *length, int ahead, int rows, int heads,    \
+        int kv_heads, int capacity, float scale, int window, float cap, int form, unsigned *arrived, unsigned char *to, int slabs, const float *sinks
+#define ATTEND(head_dim, wide_tiles)                                                                                                       \
+    extern "C" __global__ void __launch_bounds__(threads)                                                                                   \
+        attend_half_##head_dim(ATTEND_ARGUMENTS, const float *k, const float *v, const float *q_norm, const float *k_norm, const float *cos, \
+                               const float *sin, int dim, int neox, float eps) {                                                            \
+        attend<head_dim, 1>(partial, stats, q, keys, values, length, ahead, rows, heads, kv_heads, capacity, scale, window, cap,            \
+            {form, arrived, to, slabs, sinks}, {k, v, {q_norm, k_norm, cos, sin, head_dim, dim, neox, eps}});                               \
+    }                                                                                                                                       \
+    EXPORT(attend_half_##head_dim)                                                                                                          \
+    extern "C" __global__ void __launch_bounds__(threads) attend_half_##head_dim##_wide(ATTEND_ARGUMENTS) {                                 \
+        attend<head_dim, wide_tiles>(partial, stats, q, keys, values, length, ahead, rows, heads, kv_heads, capacity, scale, window, cap,   \
+            {form, arrived, to, slabs, sinks});                                                                                             \
+    }                                                                                                                                       \
+    EXPORT(attend_half_##head_dim##_wide)
+// The first of each pair is for up to eight columns, and takes a fresh row if k is not null; the wide one is for
+// more columns.
+ATTEND(64, 4)
+ATTEND(80, 4)
+ATTEND(96, 4)
+ATTEND(128, 4)
+ATTEND(256, 2)

@@ -22,6 +22,7 @@ type sequence struct {
 	window                                     int
 	limit                                      float32 // of scores; 0: none
 	sinks                                      any     // []float32 with a score for each head; nil: none
+	fresh                                      fresh   // the row whose heads attention prepares itself; empty: none
 	// everything ever appended, as stored: (tokens, kvHeads·headDim)
 	k, v []float32
 }
@@ -91,6 +92,9 @@ func (s *sequence) attendSplits(q []float32, ahead, tiles, most int, then ...any
 			kernel += "_wide"
 		}
 		limits = append(append(limits, then...), s.sinks)
+		if tiles == 1 {
+			limits = append(limits, s.fresh.arguments()...)
+		}
 	} else {
 		arguments = append(arguments, int32(s.headDim))
 	}

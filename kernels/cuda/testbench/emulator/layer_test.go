@@ -15,7 +15,10 @@ func TestLayerNorms(t *testing.T)  { onEveryMachine(t, checks.LayerNorms) }
 func TestActivations(t *testing.T) { onEveryMachine(t, checks.Activations) }
 func TestCopy(t *testing.T)        { onEveryMachine(t, checks.Copy) }
 func TestHeads(t *testing.T)       { onEveryMachine(t, checks.Heads) }
-func TestExperts(t *testing.T)     { onEveryMachine(t, checks.Experts) }
+func TestFreshRows(t *testing.T) {
+	onEveryMachine(t, func(t *testing.T, launch checks.Launch) { checks.FreshRows(t, launch, 64, 80, 96, 128, 256) })
+}
+func TestExperts(t *testing.T) { onEveryMachine(t, checks.Experts) }
 
 // These kernels belong to the matrix products (they convert rows to operands, or measure the
 // peak). The emulator of this package does not have them.

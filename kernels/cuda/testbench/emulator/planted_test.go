@@ -79,9 +79,9 @@ var plantedBugs = []plantedBug{
 		"    x[k] = v;\n        squares += v * v;", "TestNorms", true},
 	{"all rows stand at the first's position", "rope.cu", "*length + ahead + (int)blockIdx.y;",
 		"*length + ahead;", "TestRope", true},
-	{"the heads are read while they are written", "heads.cu", "head[d] = x[n]; });\n    __syncwarp();",
+	{"the heads are read while they are written", "heads.h", "head[d] = x[n]; });\n    __syncwarp();",
 		"head[d] = x[n]; });", "TestHeads", false},
-	{"the rotated heads are stored too early", "heads.cu", "b * angles.cos[i];\n    }\n    __syncwarp();",
+	{"the rotated heads are stored too early", "heads.h", "b * angles.cos[i];\n    }\n    __syncwarp();",
 		"b * angles.cos[i];\n    }", "TestHeads", true},
 	{"an expert is chosen twice", "experts.cu", "key < before) && key > best", "key <= before) && key > best", "TestExperts", true},
 	{"a bias for the choice becomes part of the share", "experts.cu", "float own = share.of(scores[id_of(before)]);",
@@ -97,7 +97,12 @@ var plantedBugs = []plantedBug{
 		"TestExperts", true},
 	{"a sink takes no weight", "combine.h", "s.sinks ? exp_rn(s.sinks[head] - largest) : 0.0f", "0.0f", "TestWindows", true},
 	{"a sink may overflow", "combine.h", "float largest = s.sinks ? s.sinks[head] : -infinity();", "float largest = -infinity();", "TestWindows", true},
-	{"values are rotated, too", "heads.cu", "rotated = is_query || is_key;", "rotated = true;", "TestHeads", true},
+	{"values are rotated, too", "heads.h", "rotated = kind != Kind::value && position < capacity;", "rotated = true;", "TestHeads", true},
+	{"a key is read before attention stores it", "attend_half.cu", "turn < Ahead<head_dim, tiles>::keys && (own < first || own >= first + 16)",
+		"turn < Ahead<head_dim, tiles>::keys", "TestFreshRows", true},
+	{"attention stores no key in the last place of a split", "attend_half.cu", "f.k && key < keys_per_split ?", "f.k && key < keys_per_split - 1 ?", "TestFreshRows", true},
+	{"attention leaves columns without a query as they are", "attend_half.cu", "c < 8; c += warps) store_query", "c < 0; c += warps) store_query", "TestFreshRows", false},
+	{"attention reads the query of the head before", "attend_half.cu", "(size_t)s.query(i).head * head_dim", "(size_t)(s.query(i).head - (i > 0)) * head_dim", "TestFreshRows", true},
 }
 
 // Every planted bug is caught. Each needs a compiler run and a test run per machine, so this test
