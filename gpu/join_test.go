@@ -129,6 +129,35 @@ func TestRotationsAreJoinedWithTheStoring(t *testing.T) {
 	}
 }
 
+func TestAttentionOfARowPreparesItsHeads(t *testing.T) {
+	cache := layerCache{keys: atOther, half: true, kvHeads: 2, headDim: 64}
+	by := angles{cos: atCos, sin: atSin, position: atPosition, dim: 64, neoX: true}
+	heads := prepareHeads{q: rotate{x: atQ, rows: 1, heads: 8, headDim: 64, by: by}, qNorm: atQNorm, kNorm: atKNorm, eps: 1e-6,
+		store: store{cache: cache, k: atK, v: atV, position: atPosition, rows: 1}}
+	attention := attend{part: partial{heads: 8, headDim: 64}, q: atQ, cache: cache, position: atPosition, rows: 1, scale: 1}
+	want := attention
+	want.fresh = heads
+	if got := join([]operation{heads, attention}); !reflect.DeepEqual(got, []operation{want}) {
+		t.Errorf("became %+v, want %+v", got, want)
+	}
+	for name, change := range map[string]func(*prepareHeads, *attend){
+		"of two rows":              func(h *prepareHeads, a *attend) { h.rows, a.rows = 2, 2 },
+		"of the first of two rows": func(h *prepareHeads, _ *attend) { h.rows = 2 },
+		"of the second row":        func(_ *prepareHeads, a *attend) { a.from = 1 },
+		"of another q":             func(h *prepareHeads, _ *attend) { h.q.x = atX },
+		"of another layer":         func(_ *prepareHeads, a *attend) { a.cache.keys = atX },
+		"at another position":      func(_ *prepareHeads, a *attend) { a.position = atX },
+		"of a float32 cache":       func(h *prepareHeads, a *attend) { h.cache.half, a.cache.half = false, false },
+		"of nine heads for a key":  func(h *prepareHeads, a *attend) { h.q.heads, a.part.heads = 18, 18 },
+	} {
+		h, a := heads, attention
+		change(&h, &a)
+		if got := join([]operation{h, a}); !reflect.DeepEqual(got, []operation{h, a}) {
+			t.Errorf("%s: became %+v", name, got)
+		}
+	}
+}
+
 func TestProductsOfTheSameActivationsAreJoined(t *testing.T) {
 	const rows, cols = 3, 512
 	of := func(f *cuda.Format, rows, cols int) *matrix { return &matrix{rows: rows, cols: cols, format: f} }
