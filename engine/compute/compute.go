@@ -61,7 +61,7 @@ type Matrix interface {
 	Cols() int
 }
 
-// Vector is a float32 weight vector in the backend: a norm or a bias.
+// Vector is a float32 weight vector in the backend, such as a norm or a bias.
 type Vector interface{ Len() int }
 
 // Buffer is a float32 activation matrix in the backend, (rows, cols). It is allocated once for the

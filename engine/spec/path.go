@@ -18,7 +18,7 @@ const (
 	Drawn Path = "drawn"
 )
 
-// Eligible returns the cheapest path that is exact under these terms.
+// Eligible returns the cheapest path on which these terms can be met.
 func Eligible(t *Terms) Path {
 	switch {
 	case len(t.Shapers) > 0 && !(t.Device && t.Shapers.Editable()), t.Mixed && !t.Device, t.Logprobs > 0, t.RuleNeedsRows():

@@ -11,7 +11,7 @@ import (
 )
 
 // availableMemory returns how many bytes the system can give out without swapping, at most what the
-// control group allows.
+// control group allows in all, whatever it uses already.
 func availableMemory() (n int64, known bool) {
 	meminfo, err := os.ReadFile("/proc/meminfo")
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 // convolve generates the function that adds to each column the products of its inputs and weights, token
-// by token. Four registers of columns are kept while the tokens pass.
+// by token. Four registers of columns, or one at the end, are kept while the tokens pass.
 func (v *elements) convolve() {
 	p, n := v.function("convolve", "is convolveGeneric for n columns, n a multiple of 8, and at least one token.",
 		"func(dst *float32, inputs **float32, w *float32, tokens, stride, n int)", "dst", "inputs", "w")

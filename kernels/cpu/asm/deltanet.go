@@ -8,8 +8,9 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// The state of a head is (keyDim, n), where n is its number of columns. A vector lane is a column of the state, and adds up its rows in
-// ascending order. Columns are taken several registers at a time, and the rest one register at a time.
+// The state of a head is (keyDim, n), where n is its number of columns. A vector lane is a column of the
+// state, and adds up its rows in ascending order. Columns are taken several registers at a time, and the
+// rest one register at a time.
 
 func deltaNet(c *build.Context) {
 	v := &elements{Context: c, constants: map[string]Mem{}}

@@ -28,7 +28,7 @@ func matmulDequantized(c *build.Context) {
 // beginDecode starts a function that decodes tiles.
 func beginDecode(c *build.Context, f format, level string) arguments {
 	open(c, "decode"+f.name+level, "func(dst *float32, tile *byte, head *byte, tiles int)",
-		fmt.Sprintf("writes the weights of tiles of a %s panel, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then those of the next.", f.name))
+		fmt.Sprintf("writes the weights of tiles of a panel of %s, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then those of the next.", f.name))
 	return arguments{acc: c.Load(c.Param("dst"), c.GP64()), w: c.Load(c.Param("tile"), c.GP64()), tiles: c.Load(c.Param("tiles"), c.GP64())}
 }
 
