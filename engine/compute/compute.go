@@ -54,8 +54,8 @@ type Weight struct {
 	Done func(from, to int)
 }
 
-// Matrix is a weight matrix that the backend has loaded: (Rows, Cols). In a mixture of experts it
-// means the matrices of all experts, and Rows is the number of rows of one of them.
+// Matrix is a weight matrix that the backend has loaded: (Rows, Cols). If the weight has several
+// matrices (Weight.Experts) it means all of them, and Rows is the number of rows of one.
 type Matrix interface {
 	Rows() int
 	Cols() int

@@ -178,11 +178,11 @@ type Round struct {
 	VerifyMS float64 `json:"verifyMS"`
 	SampleMS float64 `json:"sampleMS"`
 	OtherMS  float64 `json:"otherMS"`
-	// BytesMoved is how many bytes were copied from the device for the verdict. InspectBytes were copied
-	// for display only.
+	// BytesMoved is how many bytes were copied from the device for the verdict, or, if a server has the
+	// target, sent and received without headers. InspectBytes were copied for display only.
 	BytesMoved   int64 `json:"bytesMoved"`
 	InspectBytes int64 `json:"inspectBytes,omitempty"`
-	Syncs        int   `json:"syncs"`     // how often the host waited for the device
+	Syncs        int   `json:"syncs"`     // how often the host waited for the device or asked the server
 	TargetLen    int   `json:"targetLen"` // length of the target's cache after the round, in tokens
 	DraftLen     int   `json:"draftLen"`  // length of the proposer's cache; 0 if it has none
 	// What the controller expected before the round.

@@ -208,8 +208,8 @@ func (c *savedConfig) called(own string) string {
 	return best + "." + suffix
 }
 
-// folderName returns the model's name: the name of the folder. For a folder models--OWNER--NAME, in which
-// the programs of Hugging Face keep downloads, it is NAME.
+// folderName returns the model's name: the name of the folder. For a folder in
+// models--OWNER--NAME/snapshots, where the programs of Hugging Face keep downloads, it is NAME.
 func folderName(path string) string {
 	if whole, err := filepath.Abs(path); err == nil {
 		path = whole

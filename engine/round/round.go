@@ -36,7 +36,8 @@ type Result struct {
 	Pass     Pass
 	Outcome  spec.Outcome
 	Times
-	// What was copied from the device for the verdict: bytes, and how often the host waited for a copy.
+	// What was copied from the device for the verdict: bytes, and how often the host waited for a copy. For
+	// a target on a server: the bytes sent and received, and the requests.
 	BytesMoved int64
 	Syncs      int
 }

@@ -33,7 +33,8 @@ type Cached interface {
 	Close() error
 }
 
-// Scores are the target's rows for a draft. Moved counts what was copied from the device.
+// Scores are the target's rows for a draft. Moved counts what was copied from the device, or went to and
+// from a server.
 type Scores interface {
 	spec.Rows
 	Moved() (bytes int64, syncs int)
