@@ -1,6 +1,6 @@
-// All work on the heads of a row between the products of q, k and v and attention, in one launch. A decoding
-// step is so short that separate launches would take most of it. (For one row, attention does this itself: see
-// attend_half.cu.)
+// All work on the heads of a row between the products of q, k and v, with their biases, and attention, in one
+// launch. A decoding step is so short that separate launches would take most of it. (For one row with few
+// queries to a key head, attention over a cache of half precision does this itself: see attend_half.cu.)
 #include "heads.h"
 
 constexpr int most_head_dim = 256, warps = 8;

@@ -1,5 +1,5 @@
-// The work on one head between the products of q, k and v and attention: norm of q and k, rotation, and
-// storing k and v. The bits are those of rms_norm_heads, rope and append_* one after another.
+// The work on one head between the products of q, k and v, with their biases, and attention: norm of q and k,
+// rotation of both, and storing k and v. The bits are those of rms_norm_heads, rope and append_* one after another.
 #pragma once
 #include "attention.h"
 

@@ -11,8 +11,8 @@ import (
 	"specula/kernels/cuda"
 )
 
-// Heads checks that prepare_heads_*, one launch for all work before attention, has the bits of the
-// launches that it replaces.
+// Heads checks that prepare_heads_*, one launch for all work on heads before attention, has the bits of
+// the launches that it replaces.
 func Heads(t *testing.T, launch Launch) {
 	t.Helper()
 	const rows, heads, kvHeads, length, ahead, positions = 3, 6, 2, 9, 1, 16
