@@ -48,9 +48,9 @@ const leastFewRows, mostFewRows = 3, 16
 // prefetch into. With more rows, the products take about as long as reading the weights.
 const mostSecondRows = 8
 
-// leastTileRows is the least number of rows for which AMX tiles are faster than vectors. With fewer
-// rows the tile unit and memory wait for each other.
-const leastTileRows = 32
+// leastTileRows is the least number of rows for which AMX tiles are faster than vectors. With fewer rows
+// the tile unit waits for the vector unit, which unpacks its weights and reads its sums.
+const leastTileRows = 16
 
 // moveSums copies sums (m, 32) to rows of dst that are stride numbers apart, and then clears them.
 func moveSums(dst, sums []float32, stride int) {

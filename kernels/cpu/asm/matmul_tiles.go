@@ -177,15 +177,16 @@ func (p *tilesProduct) beginStep() {
 		p.JNZ(LabelRef("sameSuper"))
 		p.MOVQ(p.w, p.heads)
 		for ahead := 0; ahead < p.headBytes(); ahead += 64 {
-			p.PREFETCHT0(at(p.w, prefetchBytes+ahead))
+			p.PREFETCHT1(at(p.w, prefetchBytes+ahead))
 		}
 		p.ADDQ(U32(uint32(p.headBytes())), p.w)
 		p.Label("sameSuper")
 		p.MOVQ(p.heads, p.head)
 	}
 	for t := range together {
+		// So many lines at once are more requests than the first-level cache can have under way.
 		for ahead := 0; ahead < p.tileBytes(); ahead += 64 {
-			p.PREFETCHT0(at(p.w, prefetchBytes+ahead))
+			p.PREFETCHT1(at(p.w, prefetchBytes+ahead))
 		}
 		for i := range parts512 {
 			p.unpack(t, i)
