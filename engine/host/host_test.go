@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"testing"
 
@@ -312,26 +311,6 @@ func TestAttendBeyondTheCache(t *testing.T) {
 	cache, _ := b.Cache(compute.CacheShape{Layers: 1, Tokens: 2, KVHeads: 1, HeadDim: 8})
 	if err := b.Attend(x, x, x, x, 3, cache, compute.Attention{Heads: 1, HeadDim: 8}); err == nil {
 		t.Error("three tokens went into a cache of two")
-	}
-}
-
-func TestCopyOfABlock(t *testing.T) {
-	b := New(1)
-	defer b.Close()
-	x, _ := b.Buffer(3, 2)
-	wide, _ := b.Buffer(3, 5)
-	copy(x.(*buffer).data, []float32{1, 2, 3, 4, 5, 6})
-	if err := b.Copy(wide, x, 2, compute.Block{From: 1, Row: 1, Col: 3}); err != nil {
-		t.Fatal(err)
-	}
-	if got, want := wide.(*buffer).data, []float32{0, 0, 0, 0, 0, 0, 0, 0, 3, 4, 0, 0, 0, 5, 6}; !slices.Equal(got, want) {
-		t.Errorf("the block gave %v, want %v", got, want)
-	}
-	if err := b.Copy(x, x, 1, compute.Block{From: 2}); err != nil {
-		t.Fatal(err)
-	}
-	if d := x.(*buffer).data; d[0] != 5 || d[1] != 6 {
-		t.Errorf("within one buffer row 0 became %v", d[:2])
 	}
 }
 

@@ -198,13 +198,23 @@ func (b *Backend) Add(x, y compute.Buffer, m int) error {
 	return nil
 }
 
-// Copy copies rows to a block of another buffer.
+// Copy copies rows to a block of another buffer. A copy gets a phase of its own, because the operations
+// of one phase work on each row by itself, and a copy may read another row, or another shape of a buffer.
 func (b *Backend) Copy(dst, x compute.Buffer, m int, c compute.Block) error {
-	src, xb := rows(x, c.From+m)
-	out, db := rows(dst, c.Row+m)
-	require(m > 0 && c.From >= 0 && c.Row >= 0 && c.Col >= 0 && c.Col+xb.cols <= db.cols, "Copy to a block that does not fit")
-	for i := range m {
-		copy(out[(c.Row+i)*db.cols+c.Col:], src[(c.From+i)*xb.cols:(c.From+i+1)*xb.cols])
+	src, xb := queuedRows(x, c.From, m)
+	out, db := queuedRows(dst, c.Row, m)
+	require(c.Col >= 0 && c.Col+xb.cols <= db.cols, "Copy to a block that does not fit")
+	op := rowOperation{run: copyRow, parts: 1, count: m, x: out[c.Col:], cols: db.cols, y: src, yCols: xb.cols}
+	if &xb.data[0] == &db.data[0] || xb.owner != b || db.owner != b {
+		xb.owner.flush()
+		db.owner.flush()
+		for i := range m {
+			copyRow(&op, i, columns{of: 1})
+		}
+		return nil
 	}
+	b.queue.close()
+	b.perRow(op, len(src))
+	b.queue.close()
 	return nil
 }

@@ -219,6 +219,12 @@ func normRow(op *rowOperation, i int, c columns) {
 
 func addRow(op *rowOperation, i int, c columns) { cpu.Add(op.rowX(i, c), op.rowY(i, c)) }
 
+// copyRow copies a row of y to the first columns of a row of x.
+func copyRow(op *rowOperation, i int, c columns) {
+	from, to := c.in(op.yCols)
+	copy(op.x[i*op.cols:][from:to], op.y[i*op.yCols:][from:to])
+}
+
 func biasRow(op *rowOperation, i int, c columns) {
 	from, to := c.in(op.cols)
 	cpu.Add(op.rowX(i, c), op.w[from:to])
