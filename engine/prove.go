@@ -19,7 +19,7 @@ import (
 type ProofOptions struct {
 	proof.Options
 	Prompt    string
-	Proposers []string    // names; nil: all
+	Proposers []string    // names; nil: all in the register, and the one in force
 	Rules     []spec.Rule // nil: every exact rule, and the rule in force
 }
 
@@ -139,9 +139,6 @@ func tried() []string {
 // and gets half of the time.
 func (p *prover) contestants(o ProofOptions) []proof.Contestant {
 	own := p.config.Speculation
-	if slices.Contains(o.Proposers, auto) {
-		o.Proposers = append(slices.Clone(o.Proposers), own.Proposer)
-	}
 	rules := o.Rules
 	if rules == nil {
 		for _, rule := range spec.Rules {
@@ -151,16 +148,14 @@ func (p *prover) contestants(o ProofOptions) []proof.Contestant {
 		}
 	}
 	var first, list []proof.Contestant
-	for _, d := range drafters() {
-		if o.Proposers != nil && !slices.Contains(o.Proposers, d.Name) {
-			continue
-		}
+	for _, name := range p.onTrial(o.Proposers) {
+		d := drafterNamed(name)
 		for _, rule := range rules {
-			c := proof.Contestant{Proposer: d.Name, Rule: rule, Refused: d.why(p.session.engine), Weight: 1}
+			c := proof.Contestant{Proposer: name, Rule: rule, Refused: d.why(p.session.engine), Weight: 1}
 			if c.Refused == "" {
-				c.Write = func(ctx context.Context, seed uint64) (*proof.Reply, error) { return p.write(ctx, d.Name, rule, seed) }
+				c.Write = func(ctx context.Context, seed uint64) (*proof.Reply, error) { return p.write(ctx, name, rule, seed) }
 			}
-			if d.Name == own.Proposer && string(rule) == own.Acceptance {
+			if name == own.Proposer && string(rule) == own.Acceptance {
 				first = append(first, c)
 			} else {
 				list = append(list, c)
@@ -171,6 +166,26 @@ func (p *prover) contestants(o ProofOptions) []proof.Contestant {
 		first[0].Weight = float64(len(list))
 	}
 	return append(first, list...)
+}
+
+// onTrial returns the names of the proposers on trial, each once. asked are those of ProofOptions. A
+// cascade is on trial only if it is in force or asked for, because the register does not list cascades.
+func (p *prover) onTrial(asked []string) (names []string) {
+	if asked == nil {
+		for _, d := range drafters() {
+			asked = append(asked, d.Name)
+		}
+		asked = append(asked, auto) // adds a name only if a cascade is in force
+	}
+	for _, name := range asked {
+		if name == auto {
+			name = p.config.Speculation.Proposer
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // write lets the session write one reply with a proposer and a rule of acceptance. It returns the

@@ -39,3 +39,30 @@ func TestHeadsAreFoundLossless(t *testing.T) {
 		}
 	}
 }
+
+// A cascade is not in the register of proposers. It is on trial all the same if it is in force, and comes
+// first, or if it is asked for.
+func TestACascadeIsOnTrial(t *testing.T) {
+	const cascade = "ngram,suffix"
+	for _, tt := range []struct {
+		name, inForce string
+		asked         []string
+		cases         int
+	}{
+		{"in force, with all others", cascade, nil, len(engine.Registered()) + 1},
+		{"in force, by auto", cascade, []string{"auto"}, 1},
+		{"asked for", "draft", []string{cascade}, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := session(t, pair(), "temperature", "1", "max-tokens", "8", "proposer", tt.inForce)
+			r, err := s.VerifyDist(t.Context(), engine.ProofOptions{Prompt: unsure()[0], Proposers: tt.asked, Rules: engine.RulesOnTrial("token"),
+				Options: proof.Options{Seconds: 600, Replies: 1, Seed: 1, Now: time.Now}}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if first := r.Cases[0]; len(r.Cases) != tt.cases || first.Proposer != cascade || first.Replies != 1 {
+				t.Errorf("%d cases, the first of them %+v; want %d, with one reply by %s first", len(r.Cases), first, tt.cases, cascade)
+			}
+		})
+	}
+}
