@@ -12,8 +12,8 @@ import (
 // may use it at a time.
 type Sampler struct {
 	// Arithmetic computes on whole rows, which is most of the work. nil means plain Go, which is the
-	// definition and takes ten times as long. The two differ in the last digits, so do not change
-	// it within a reply, unless a device has failed.
+	// definition, and usually slower. The two differ in the last digits, so do not change it within a
+	// reply, unless a device has failed.
 	Arithmetic compute.Arithmetic
 
 	ids   []int32   // (vocab) scratch of ranking
