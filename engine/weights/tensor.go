@@ -7,6 +7,7 @@ import (
 
 	"specula/engine/compute"
 	"specula/engine/weights/gguf"
+	"specula/kernels/format"
 )
 
 // Tensor describes a tensor of a file.
@@ -56,7 +57,7 @@ func readTensor(c *cursor, size uint64) Tensor {
 	t.Type = compute.DType(c.u32("type"))
 	info, known := gguf.Type(t.Type)
 	if c.err == nil && !known {
-		c.fail("type", typeAt, fmt.Sprintf("type number %d", uint32(t.Type)), "a tensor type that ggml defines today (0 to 41 with gaps)")
+		c.fail("type", typeAt, fmt.Sprintf("type number %d", uint32(t.Type)), fmt.Sprintf("a tensor type that ggml defines today (0 to %d with gaps)", format.Highest()))
 	}
 	if c.err != nil {
 		return t

@@ -106,6 +106,16 @@ func Find(number uint32) *Format {
 	return nil
 }
 
+// Highest returns the highest number of a type that ggml defines.
+func Highest() (number uint32) {
+	for _, list := range [][]Format{loadable, others} {
+		for i := range list {
+			number = max(number, list[i].Type)
+		}
+	}
+	return number
+}
+
 // Loadable returns the types that specula can compute with.
 func Loadable() []*Format {
 	var all []*Format

@@ -48,6 +48,15 @@ func TestARowDescribesItsWholeBlock(t *testing.T) {
 	}
 }
 
+// The highest number is that of a type, and no type has a higher one.
+func TestHighest(t *testing.T) {
+	for number := range uint32(1000) {
+		if last := format.Highest(); number >= last && (format.Find(number) != nil) != (number == last) {
+			t.Errorf("type %d is %v, and the highest number is %d", number, format.Find(number), last)
+		}
+	}
+}
+
 // What panels of weights (kernels/cpu/layout) can hold.
 func TestARowFitsThePanels(t *testing.T) {
 	for _, f := range format.Quantised() {
