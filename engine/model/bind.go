@@ -370,7 +370,7 @@ func (b *binder) take(ctx context.Context, backend compute.Backend, total int64,
 		}
 		binding.field.Set(reflect.ValueOf(taken))
 		if matrix, ok := taken.(compute.Matrix); ok && binding.weight.Experts == 0 && !binding.lookup { // of experts a pass reads only some; several matrices of heads are no single product
-			matrices = append(matrices, Matrix{matrix, gguf.TypeName(binding.weight.Type), int64(len(binding.weight.Data))})
+			matrices = append(matrices, Matrix{matrix, binding.weight.Type, int64(len(binding.weight.Data))})
 		}
 		if left[binding.tensor]--; (copied || interleaved) && left[binding.tensor] == 0 {
 			b.file.Release(binding.tensor)

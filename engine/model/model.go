@@ -51,8 +51,8 @@ type Model struct {
 // Matrix is a weight matrix of a model, as the backend holds it.
 type Matrix struct {
 	Taken compute.Matrix
-	Type  string // type in the file, such as "Q8_0"
-	Bytes int64  // size in the file
+	Type  compute.DType // type in the file
+	Bytes int64         // size in the file
 }
 
 // activations are the buffers of a pass, (PrefillRows, cols). Only scores has fewer rows: MaxRows.

@@ -14,14 +14,14 @@ import (
 	"specula/engine/weights/random"
 )
 
-// tiny loads a model with random weights.
-func tiny(b compute.Backend) (*model.Model, error) {
+// tiny loads a model with random weights of a type.
+func tiny(b compute.Backend, typ compute.DType) (*model.Model, error) {
 	shape, err := random.ShapeNamed("tiny")
 	if err != nil {
 		return nil, err
 	}
 	var file bytes.Buffer
-	if err := random.Write(context.Background(), &file, shape, compute.Q8_0); err != nil {
+	if err := random.Write(context.Background(), &file, shape, typ); err != nil {
 		return nil, err
 	}
 	f, err := weights.Parse("tiny", file.Bytes())
@@ -36,7 +36,7 @@ func tiny(b compute.Backend) (*model.Model, error) {
 func ExampleMeasureSteps() {
 	b := host.New(1)
 	defer b.Close()
-	m, err := tiny(b)
+	m, err := tiny(b, compute.Q8_0)
 	if err != nil {
 		fmt.Println(err)
 		return

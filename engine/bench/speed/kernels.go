@@ -8,6 +8,7 @@ import (
 
 	"specula/engine/compute"
 	"specula/engine/model"
+	"specula/kernels/format"
 )
 
 // raise replaces each ceiling of c by the same ceiling of to, if that is higher.
@@ -20,14 +21,17 @@ func raise(c *compute.Ceilings, to compute.Ceilings) {
 // Product is one shape of matrix product in a model. All its weights of this shape are multiplied in
 // turn, so that they come from memory, as in a pass, and not from a cache.
 type Product struct {
-	Type    string  `json:"type"`
-	Rows    int     `json:"rows"`
-	Cols    int     `json:"cols"`
-	Weights int     `json:"weights"` // number of matrices of this shape
-	M       int     `json:"m"`       // rows of activations
-	US      float64 `json:"us"`      // microseconds of one product
-	Bytes   float64 `json:"bytesPerS"`
-	Muls    float64 `json:"mulPerS"`
+	Type    string `json:"type"`
+	Rows    int    `json:"rows"`
+	Cols    int    `json:"cols"`
+	Weights int    `json:"weights"` // number of matrices of this shape
+	M       int    `json:"m"`       // rows of activations
+	// Integers says that weights and activations are multiplied as bytes, as with every quantised type, and
+	// not as floats.
+	Integers bool    `json:"integers"`
+	US       float64 `json:"us"` // microseconds of one product
+	Bytes    float64 `json:"bytesPerS"`
+	Muls     float64 `json:"mulPerS"`
 	// OfReading is the median over all turns of Bytes divided by the speed at which memory was read just
 	// before. Ceilings.ReadBytesPerS was measured at another moment, and a virtual machine may read twice
 	// as fast a second later.
@@ -144,7 +148,8 @@ func byShape(matrices []model.Matrix) (groups [][]model.Matrix) {
 // time of a product in the fastest run.
 func timeProduct(ctx context.Context, backend compute.Backend, group []model.Matrix, m int, now func() time.Time) (Product, error) {
 	w := group[0]
-	p := Product{Type: w.Type, Rows: w.Taken.Rows(), Cols: w.Taken.Cols(), Weights: len(group), M: m}
+	typ := format.Find(uint32(w.Type))
+	p := Product{Type: typ.Name, Integers: typ.Quants != nil, Rows: w.Taken.Rows(), Cols: w.Taken.Cols(), Weights: len(group), M: m}
 	x, err := backend.Buffer(m, w.Taken.Cols())
 	if err != nil {
 		return p, err

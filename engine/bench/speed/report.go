@@ -21,9 +21,10 @@ func (k *Kernels) WriteTable(w io.Writer) error {
 		giga(c.ReadBytesPerS), giga(c.FloatMulPerS), giga(c.IntegerMulPerS))
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "type\trows\tcols\tm\tµs\tGB/s\tof reading\tG mul/s\tof peak\t")
-	for _, p := range k.Products {
+	for i := range k.Products {
+		p := &k.Products[i]
 		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%.1f\t%s\t%s\t%s\t%s\t\n", p.Type, p.Rows, p.Cols, p.M, p.US,
-			giga(p.Bytes), share(p.OfReading, min(c.ReadBytesPerS, 1)), giga(p.Muls), share(p.Muls, peak(c, p.Type)))
+			giga(p.Bytes), share(p.OfReading, min(c.ReadBytesPerS, 1)), giga(p.Muls), share(p.Muls, peak(c, p)))
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -44,10 +45,9 @@ func (k *Kernels) WriteTable(w io.Writer) error {
 	return err
 }
 
-// peak returns the ceiling of arithmetic for a type of weights: blocks of integers are multiplied
-// as bytes.
-func peak(c *compute.Ceilings, weightType string) float64 {
-	if strings.HasPrefix(weightType, "Q") {
+// peak returns the ceiling of arithmetic for a product.
+func peak(c *compute.Ceilings, p *Product) float64 {
+	if p.Integers {
 		return c.IntegerMulPerS
 	}
 	return c.FloatMulPerS

@@ -15,6 +15,7 @@ import (
 	"specula/engine/host"
 	"specula/engine/model"
 	"specula/engine/weights"
+	"specula/kernels/format"
 )
 
 func demo(t *testing.T) (*model.Model, *host.Backend) {
@@ -93,6 +94,40 @@ func TestMeasureKernels(t *testing.T) {
 	stop()
 	if _, err := speed.MeasureKernels(stopped, backend, m, ceilings, time.Now); err == nil {
 		t.Error("a cancelled measurement went on")
+	}
+}
+
+// Products with quantised weights of any name are compared with the ceiling of integers, others with that
+// of floats. Here only the first was measured.
+func TestQuantisedProductsHaveThePeakOfIntegers(t *testing.T) {
+	for _, f := range []*format.Format{format.Find(format.Q8_0), format.Find(format.F16), format.Find(20), format.Find(39), format.Find(34)} {
+		backend := host.New(1)
+		m, err := tiny(backend, compute.DType(f.Type))
+		if err != nil {
+			t.Fatal(err)
+		}
+		k, err := speed.MeasureKernels(context.Background(), backend, m, func() compute.Ceilings { return compute.Ceilings{IntegerMulPerS: 1e9} }, ticking())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var table bytes.Buffer
+		if err := k.WriteTable(&table); err != nil {
+			t.Fatal(err)
+		}
+		rows := 0
+		for line := range strings.Lines(table.String()) {
+			if cells := strings.Fields(line); len(cells) > 0 && cells[0] == f.Name {
+				if rows++; (cells[len(cells)-1] == "%") != (f.Quants != nil) {
+					t.Errorf("of peak, with weights of %s: %q", f, strings.TrimSpace(line))
+				}
+			}
+		}
+		if rows == 0 {
+			t.Errorf("no products with weights of %s in %q", f, table.String())
+		}
+		if err := backend.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
