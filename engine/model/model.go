@@ -116,7 +116,9 @@ func (m *Model) Config() Config { return m.config }
 
 // Matrices lists the weight matrices, so that their products can be timed. It leaves out PerLayerTable and
 // the matrices of experts, because how much of these a pass reads depends on its rows. It also leaves out
-// the matrices of single heads (latent).
+// the matrices of single heads (latent): MatMulExperts multiplies with them, after a choice of the matrix
+// for each row, and MatMul cannot. So bench --kernels times no product of experts or of single heads alone;
+// its times of whole passes include them.
 func (m *Model) Matrices() []Matrix { return m.matrices }
 
 // NewCache makes an empty cache for MaxTokens tokens.

@@ -83,9 +83,9 @@ const (
 func productRows() []int { return []int{1, 5, 9, 64} }
 func passRows() []int    { return []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 20, 24, 28, 32} }
 
-// MeasureKernels times each shape of product in a model. It also times passes of m rows, v(m), for those m
-// of passRows that the model's buffers and context allow. It measures the ceilings again before the
-// products of each shape. The results are the highest ceilings, the least time of each product, and the
+// MeasureKernels times each shape of product in a model, for the matrices in m.Matrices. It also times
+// passes of m rows, v(m), for those m of passRows that the model's buffers and context allow. It measures
+// the ceilings again before the products of each shape. The results are the highest ceilings, the least time of each product, and the
 // median time of each pass.
 func MeasureKernels(ctx context.Context, backend compute.Backend, m *model.Model, ceilings func() compute.Ceilings, now func() time.Time) (*Kernels, error) {
 	info := backend.Info()
