@@ -30,18 +30,23 @@ func (b *Backend) Cache(shape compute.CacheShape) (compute.Cache, error) {
 	if err := refuseBeyondMemory(fmt.Sprintf("keys and values of %d tokens", shape.Tokens), size); err != nil {
 		return nil, err
 	}
-	c, partial := &cache{shape: shape, states: make([]*cpu.State, shape.Layers)}, false
+	c, partial := &cache{shape: shape, states: make([]*cpu.State, shape.Layers), layers: make([]*cpu.KV, shape.Layers)}, false
+	var whole []int // layers that keep the rows of all tokens
+	var shapes []cpu.KVShape
 	for i := range shape.Layers {
 		l := shape.Layer(i)
 		require(shape.Each != nil || l.KVHeads > 0 && l.KeyDim > 0, "a cache without heads")
-		rows := cpu.KVShape{Tokens: shape.Tokens}
 		if ring := ringOf(&shape, i); ring > 0 {
-			rows, partial = cpu.KVShape{Tokens: ring, Ring: true}, true
+			c.layers[i], partial = c.newLayer(i, cpu.KVShape{Tokens: ring, Ring: true}), true
+		} else {
+			whole, shapes = append(whole, i), append(shapes, c.rows(i, cpu.KVShape{Tokens: shape.Tokens}))
 		}
 		if l.State.Heads > 0 {
 			c.states[i], partial = cpu.NewState(stateShape(l.State), shape.Single), true
 		}
-		c.layers = append(c.layers, c.newLayer(i, rows))
+	}
+	for i, kv := range cpu.NewKVs(shapes, kvTypes[shape.Type]) {
+		c.layers[whole[i]] = kv
 	}
 	if partial {
 		return newPartialCache(b, c), nil
@@ -51,9 +56,14 @@ func (b *Backend) Cache(shape compute.CacheShape) (compute.Cache, error) {
 
 // newLayer allocates the rows of a layer.
 func (c *cache) newLayer(i int, rows cpu.KVShape) *cpu.KV {
+	return cpu.NewKV(c.rows(i, rows), kvTypes[c.shape.Type])
+}
+
+// rows returns the shape of a layer's rows, for the tokens of the given shape.
+func (c *cache) rows(i int, rows cpu.KVShape) cpu.KVShape {
 	l := c.shape.Layer(i)
 	rows.Heads, rows.KeyDim, rows.ValueDim = l.KVHeads, l.KeyDim, l.ValueDim
-	return cpu.NewKV(rows, kvTypes[c.shape.Type])
+	return rows
 }
 
 // kvTypes maps the supported types of keys and values to those of the kernels.

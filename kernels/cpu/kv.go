@@ -2,9 +2,13 @@ package cpu
 
 import "fmt"
 
-// KV holds the keys and values of one layer, separately for each head. Keys are (Heads, tokens/16,
-// KeyDim, 16): a vector register holds number d of 16 keys. Values are (Heads, tokens, ValueDim).
-// kept is the type of all numbers.
+// KV holds the keys and values of one layer. Tokens come in splits of KeysPerSplit. In a split, keys are
+// (Heads, KeysPerSplit/16, KeyDim, 16): a vector register holds number d of 16 keys. Values are (Heads,
+// KeysPerSplit, ValueDim). The last split is shorter if tokens is not a multiple of KeysPerSplit. kept is
+// the type of all numbers.
+//
+// The layers of a cache share their memory (NewKVs): a split of one layer comes before the same split of
+// the next. So memory is used from its start on, however many tokens there is room for.
 type KV struct {
 	kept             KVType
 	heads            int
@@ -12,7 +16,12 @@ type KV struct {
 	tokens           int  // capacity, a multiple of 16
 	ring             bool // see KVShape.Ring
 
-	// Only the two slices of the KV's type are used.
+	// Where numbers are in memory, in numbers for each token of a split: those of all layers, those before
+	// this layer's keys, and those before its values.
+	all, beforeKeys, beforeValues int
+
+	// Only the two slices of the KV's type are used. Unless the KV is a converted split, both are the
+	// same, and that of the other layers.
 	keys, values           []float32
 	halfKeys, halfValues   []uint16
 	quantKeys, quantValues []byte // in the layout of kv_quantized.go
@@ -64,33 +73,61 @@ func RingTokens(window, spare int) int { return roundUp(window+spare+KeysPerSpli
 func FirstRead(position, window int) int { return splitOf(max(0, position-window+1)) }
 
 // NewKV allocates a KV.
-func NewKV(s KVShape, kept KVType) *KV {
-	if s.Ring && s.Tokens%KeysPerSplit != 0 {
-		panic(fmt.Sprintf("cpu: a ring of %d tokens, which are not whole splits", s.Tokens))
-	}
-	kv := &KV{kept: kept, heads: s.Heads, keyDim: s.KeyDim, valueDim: s.ValueDim, tokens: roundUp(s.Tokens, lanes), ring: s.Ring}
-	keys, values := kv.tokens*s.Heads*s.KeyDim, kv.tokens*s.Heads*s.ValueDim
-	switch kept {
-	case KVF16:
-		kv.halfKeys, kv.halfValues = make([]uint16, keys), make([]uint16, values)
-	case KVQ8_0:
-		if s.KeyDim%Block != 0 || s.ValueDim%Block != 0 {
+func NewKV(s KVShape, kept KVType) *KV { return NewKVs([]KVShape{s}, kept)[0] }
+
+// NewKVs allocates the KVs of several layers, which have room for the same number of tokens.
+func NewKVs(shapes []KVShape, kept KVType) (layers []*KV) {
+	all, tokens := 0, 0
+	for _, s := range shapes {
+		switch {
+		case s.Ring && s.Tokens%KeysPerSplit != 0:
+			panic(fmt.Sprintf("cpu: a ring of %d tokens, which are not whole splits", s.Tokens))
+		case s.Tokens != shapes[0].Tokens:
+			panic(fmt.Sprintf("cpu: layers with room for %d and %d tokens in one memory", shapes[0].Tokens, s.Tokens))
+		case kept == KVQ8_0 && (s.KeyDim%Block != 0 || s.ValueDim%Block != 0):
 			panic(fmt.Sprintf("cpu: heads of %d and %d numbers cannot be kept in blocks of %d", s.KeyDim, s.ValueDim, Block))
 		}
-		kv.quantKeys, kv.quantValues = make([]byte, kept.Bytes(keys)), make([]byte, kept.Bytes(values))
-	default:
-		kv.keys, kv.values = make([]float32, keys), make([]float32, values)
+		kv := &KV{kept: kept, heads: s.Heads, keyDim: s.KeyDim, valueDim: s.ValueDim, tokens: roundUp(s.Tokens, lanes), ring: s.Ring}
+		tokens = kv.tokens
+		kv.beforeKeys, kv.beforeValues = all, all+s.Heads*s.KeyDim
+		all = kv.beforeValues + s.Heads*s.ValueDim
+		layers = append(layers, kv)
 	}
-	return kv
+	numbers := all * tokens
+	var floats []float32
+	var halves []uint16
+	var quants []byte
+	switch kept {
+	case KVF16:
+		halves = make([]uint16, numbers)
+	case KVQ8_0:
+		quants = make([]byte, kept.Bytes(numbers))
+	default:
+		floats = make([]float32, numbers)
+	}
+	// A row reads all keys and values before it, as it reads the weights.
+	inLargePages(floats)
+	inLargePages(halves)
+	inLargePages(quants)
+	for _, kv := range layers {
+		kv.all = all
+		kv.keys, kv.halfKeys, kv.quantKeys = floats, halves, quants
+		kv.values, kv.halfValues, kv.quantValues = floats, halves, quants
+	}
+	return layers
 }
 
 // at returns where a token's key and value in a head begin in kv's slices. Numbers of a key are 16 apart.
 func (kv *KV) at(head, token int) (key, value int) {
-	first := head * kv.tokens
 	if kv.ring {
 		token %= kv.tokens
 	}
-	return (first+token/lanes*lanes)*kv.keyDim + token%lanes, (first + token) * kv.valueDim
+	split := splitOf(token)
+	length := min(KeysPerSplit, kv.tokens-split)
+	key = split*kv.all + length*(kv.beforeKeys+head*kv.keyDim)
+	value = split*kv.all + length*(kv.beforeValues+head*kv.valueDim)
+	token -= split
+	return key + token/lanes*lanes*kv.keyDim + token%lanes, value + token*kv.valueDim
 }
 
 // Store writes a token's keys and values, KeyDim and ValueDim numbers per head, starting at the
