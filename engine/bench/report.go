@@ -162,7 +162,7 @@ func (a *About) gamma() string {
 	return fmt.Sprintf("%d (%s)", a.Gamma, a.GammaRule)
 }
 
-// figure formats a number, or – for 0, which means that there was nothing to measure.
+// figure formats a number. It returns "–" for 0, which means that there was nothing to measure.
 func figure(format string, x float64) string {
 	if x == 0 {
 		return "–"

@@ -9,7 +9,7 @@ import (
 	"specula/engine/event"
 )
 
-// statistics sums a reply up in one line. A number that was not measured is shown as –.
+// statistics sums a reply up in one line. A rate or ratio with nothing to divide by is shown as –.
 func statistics(e event.ReplyEnded) string {
 	t := e.Totals
 	decodeMS := t.DraftMS + t.VerifyMS + t.SampleMS + t.OtherMS

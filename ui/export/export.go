@@ -1,8 +1,8 @@
 // Package export writes a chat to a file for use outside the program. [Formats] lists the formats: text
 // for people, films and pictures of the screen, tables for programs.
 //
-// Everything is written from events, those of a chat or those of a trace ([ChatOf]), so a file says
-// what the screen has shown.
+// Text and tables are written from events, those of a chat or those of a trace ([ChatOf]), so a file says
+// what the screen has shown. Pictures are written from the drawn screen.
 package export
 
 import (

@@ -33,7 +33,7 @@ type Options struct {
 // Rects is where everything is.
 type Rects struct {
 	W, H     int
-	TooSmall bool // only one message fits; all panes are empty
+	TooSmall bool // there is room only for a line that says so; all panes are empty
 
 	Head     Rect // the speed-up; with more than one row also who drafts and who verifies
 	Chat     Rect

@@ -67,7 +67,8 @@ var pictographs = &unicode.RangeTable{
 		{Lo: 0x3299, Hi: 0x3299, Stride: 1},
 	},
 	R32: []unicode.Range32{
+		// The letters of flags, which lie between these two, are never joined with a zero-width joiner.
 		{Lo: 0x1f000, Hi: 0x1f1e5, Stride: 1},
-		{Lo: 0x1f200, Hi: 0x1faff, Stride: 1}, // the letters of flags in this range are never joined
+		{Lo: 0x1f200, Hi: 0x1faff, Stride: 1},
 	},
 }

@@ -102,7 +102,8 @@ func (d declarations) calls(f *ast.FuncDecl) []function {
 	return list
 }
 
-// scope holds the types of those variables of a function that calls has met so far.
+// scope holds the types of a function's receiver, parameters and results, and of the variables that the
+// function calls has found so far.
 type scope struct {
 	declarations
 	types map[string]ast.Expr

@@ -31,7 +31,8 @@ type ahead512 interface {
 	after() // called for each tile, when all rows of activations are multiplied
 }
 
-// inHalves prefetches one half before the tile and the other half after it.
+// inHalves prefetches a later tile: one half of its bytes before the current tile is computed, and the
+// other half afterwards.
 type inHalves struct {
 	p        *product512
 	distance reg.Register // in bytes; nil if there is only one row

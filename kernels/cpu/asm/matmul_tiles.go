@@ -266,8 +266,8 @@ func (p *tilesProduct) multiplyRows(half, from, to int) {
 	}
 }
 
-// storeSums writes the tile unit's last sums, for the tiles from … to−1 of a half, to memory, where
-// the vector unit reads them.
+// storeSums writes the sums that the tile unit has made with a half of the panel, for the tiles from …
+// to−1, to memory, where the vector unit reads them.
 func (p *tilesProduct) storeSums(half, from, to int) {
 	distance := p.distance(4 * tileLanes)
 	for t := from; t < to; t++ {
