@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -17,15 +16,14 @@ import (
 	"specula/engine/weights/random"
 )
 
-// IsModel reports whether a text is the path of a GGUF file or of a model's folder.
+// IsModel reports whether a text is the path of a GGUF file or of a folder.
 func IsModel(path string) bool {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil: // a missing file is reported when it is opened
 		return (strings.HasSuffix(path, ".gguf") || strings.HasSuffix(path, "/")) && !strings.ContainsAny(path, " \t\n")
-	case info.IsDir():
-		_, err = os.Stat(filepath.Join(path, "config.json"))
-		return err == nil
+	case info.IsDir(): // one without a model is reported when it is opened
+		return true
 	}
 	return strings.HasSuffix(path, ".gguf")
 }

@@ -248,6 +248,19 @@ func TestTheScreenStartsWithoutAHome(t *testing.T) {
 	}
 }
 
+// A folder is taken for a model even if it holds none: the error is then about the folder, not about commands.
+func TestAFolderIsTheTarget(t *testing.T) {
+	folder := t.TempDir()
+	var o ui.Options
+	p := fakeProgram(Terminal{
+		Stdout: io.Discard, Stderr: io.Discard, Getenv: func(string) string { return "" }, StdinTTY: true, StdoutTTY: true,
+	})
+	p.Screen = func(_ context.Context, given ui.Options) error { o = given; return nil }
+	if code := p.Run(t.Context(), []string{folder}); code != ExitOK || o.Config.Model.Target != folder {
+		t.Errorf("exit code %d, target %q", code, o.Config.Model.Target)
+	}
+}
+
 // On the built-in pair the screen begins with a draft to watch, unless something else is asked for.
 func TestTheScreenOpensToWatch(t *testing.T) {
 	for _, c := range []struct {
