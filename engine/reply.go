@@ -239,10 +239,19 @@ func (r *reply) prefill(ctx context.Context, reused int) error {
 	return nil
 }
 
-// timed runs read, which lets a model read text. It emits the progress and adds the milliseconds to sum.
+// timed runs read, which lets a model read text. It emits the progress and adds the milliseconds to sum. If
+// read tells no progress, it has read nothing: some servers read the prompt in the first round.
 func (r *reply) timed(model string, sum *float64, read func(progress func(done, total int)) error) error {
 	watch := round.NewStopwatch(r.session.engine.options.Now)
-	return watch.Reading(sum, r.tellReading(model), read)
+	var ms float64
+	begun := false
+	err := watch.Reading(&ms, r.tellReading(model), func(progress func(done, total int)) error {
+		return read(func(done, total int) { begun = true; progress(done, total) })
+	})
+	if begun {
+		*sum += ms
+	}
+	return err
 }
 
 // tellReading returns a function that emits the progress of a model that reads.

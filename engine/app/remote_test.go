@@ -153,6 +153,9 @@ func TestGreedyTextOverAServerIsTheTargets(t *testing.T) {
 				if !slices.Equal(got.IDs, want[i].IDs) || got.Reason != want[i].Reason {
 					t.Errorf("%s, γ %d: %q, want %q", proposer, gamma, got.Text, want[i].Text)
 				}
+				if got.Totals.PrefillMS != 0 || want[0].Totals.PrefillMS <= 0 {
+					t.Errorf("reading the prompt took %g ms over a server, which reads it in the first round, and %g ms here", got.Totals.PrefillMS, want[0].Totals.PrefillMS)
+				}
 				drafted += got.Totals.Accepted
 				if rounds[0].BytesMoved == 0 {
 					t.Errorf("%s, γ %d: no bytes were counted", proposer, gamma)

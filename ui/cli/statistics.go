@@ -13,13 +13,17 @@ import (
 func statistics(e event.ReplyEnded) string {
 	t := e.Totals
 	decodeMS := t.DraftMS + t.VerifyMS + t.SampleMS + t.OtherMS
+	prompt := "–" // nothing was read, or a server read it in the first round
+	if t.PrefillMS > 0 {
+		prompt = fmt.Sprintf("%.0f ms", t.PrefillMS)
+	}
 	parts := []string{
 		fmt.Sprintf("%d tokens", t.Tokens),
 		ratio(1000*float64(t.Tokens), decodeMS, 1) + " tokens/s",
 		ratio(float64(t.Tokens), float64(t.Rounds), 2) + " tokens per target pass",
 		fmt.Sprintf("acceptance %s %% (%d of %d)", ratio(100*float64(t.Accepted), float64(t.Tested), 0), t.Accepted, t.Tested),
 		"speed-up " + speedup(t),
-		fmt.Sprintf("prompt %.0f ms", t.PrefillMS),
+		"prompt " + prompt,
 	}
 	switch e.Reason {
 	case "stop", "stop string":
