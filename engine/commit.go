@@ -96,6 +96,7 @@ func (r *reply) learn(c *choice, did *round.Result, ev *event.Round) {
 		r.learned.gamma.Passed(p.confidence, p.id == ev.Commit.ID)
 	}
 	r.lookBack(ev)
+	ev.PlainMS = r.learned.gamma.PlainMS()
 	ev.Speedup, ev.SpeedupEstimated = r.learned.gamma.Speedup()
 	if r.rounds%lengthsEvery == lengthsEvery-1 {
 		ev.Lengths = tellLengths(r.learned.gamma.Lengths())

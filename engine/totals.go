@@ -6,6 +6,15 @@ import "specula/engine/event"
 type totals struct {
 	event.Totals
 	plain, drafted timed
+	alone          alone
+}
+
+// alone is the time that the tokens of the reply would have taken in plain rounds.
+type alone struct {
+	ms       float64
+	price    float64 // the last known price of a plain round; 0 before the first
+	unpriced float64 // tokens that came before the first price
+	measured bool    // the last known speed-up of the rounds was no estimate
 }
 
 // timed are the tokens and milliseconds of one sort of rounds, plain or with a draft.
@@ -21,8 +30,24 @@ func (t *totals) add(ev *event.Round, failed bool) {
 	case !failed: // a failed round is neither plain nor drafted
 		t.SpecMSPerToken = t.drafted.add(ev)
 	}
-	if t.Drafted > 0 {
-		t.Speedup, t.SpeedupEstimated = ev.Speedup, ev.SpeedupEstimated
+	t.alone.add(ev)
+	if decodeMS := t.DecodeMS(); t.Drafted > 0 && t.alone.ms > 0 && decodeMS > 0 {
+		t.Speedup, t.SpeedupEstimated = t.alone.ms/decodeMS, !t.alone.measured || t.PlainRounds == 0
+	}
+}
+
+// add counts the tokens of a round at the price of a plain round at that time. Tokens before the first price
+// get that one.
+func (a *alone) add(ev *event.Round) {
+	if ev.PlainMS > 0 {
+		a.price = ev.PlainMS
+	}
+	if ev.Speedup > 0 {
+		a.measured = !ev.SpeedupEstimated
+	}
+	a.unpriced += float64(ev.CommittedCount())
+	if a.price > 0 {
+		a.ms, a.unpriced = a.ms+a.unpriced*a.price, 0
 	}
 }
 

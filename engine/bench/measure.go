@@ -37,15 +37,8 @@ func (r *reply) add(e event.Event) {
 	}
 }
 
-// decodeMS returns the time of a reply without the target's reading of the prompt. It includes what
-// a draft model reads, because plain decoding does not need that.
-func (r *reply) decodeMS() float64 {
-	t := r.totals
-	return t.ReadMS + t.DraftMS + t.VerifyMS + t.SampleMS + t.OtherMS
-}
-
 // msPerToken returns the time per token, 0 if nothing was written.
-func (r *reply) msPerToken() float64 { return over(r.decodeMS(), float64(r.totals.Tokens)) }
+func (r *reply) msPerToken() float64 { return over(r.totals.DecodeMS(), float64(r.totals.Tokens)) }
 
 // Mode is the comparison at one temperature.
 type Mode struct {
@@ -97,7 +90,7 @@ func (s *Side) add(r *reply) {
 	t := r.totals
 	s.Tokens += t.Tokens
 	s.Rounds += t.Rounds
-	s.DecodeMS += r.decodeMS()
+	s.DecodeMS += t.DecodeMS()
 	s.Drafted += t.Drafted
 	s.Tested += t.Tested
 	s.Accepted += t.Accepted

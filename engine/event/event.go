@@ -196,11 +196,14 @@ type Round struct {
 	// been slower. Both are nil until the reply has had enough rounds.
 	BestFixedGamma *int     `json:"bestFixedGamma,omitempty"`
 	Regret         *float64 `json:"regret,omitempty"`
-	// Speedup is the time per token of plain rounds, divided by that of rounds that asked for a draft. Both
-	// times are measured in the session and computed for the same load of the machine, without the time that
-	// the proposer reads. It is 0 before the first round that asked for a draft. SpeedupEstimated: replies
-	// have had too few rounds of one of the two kinds. The time of a plain round may then come from passes
-	// timed at the start.
+	// PlainMS is what a plain round costs at present, by the times measured in this session; 0 if no plain
+	// round was timed yet.
+	PlainMS float64 `json:"plainMS,omitempty"`
+	// Speedup is the time per token of plain rounds, divided by that of the last 20 or so rounds that asked
+	// for a draft. Both times are measured in the session and computed for the same load of the machine,
+	// without the time that the proposer reads. It is 0 before the first round that asked for a draft.
+	// SpeedupEstimated: replies have had too few rounds of one of the two kinds. The time of a plain round
+	// may then come from passes timed at the start. Totals.Speedup is that of a whole reply.
 	Speedup          float64 `json:"speedup,omitempty"`
 	SpeedupEstimated bool    `json:"speedupEstimated,omitempty"`
 }

@@ -19,13 +19,21 @@ type Totals struct {
 	SampleMS   float64 `json:"sampleMS"`
 	OtherMS    float64 `json:"otherMS"`
 	BytesMoved int64   `json:"bytesMoved"`
-	// Speedup and SpeedupEstimated are copied from the last round; zero in a reply without a draft.
+	// Speedup is what the tokens of the whole reply would have taken in plain rounds, by the PlainMS of each
+	// token's round, divided by DecodeMS; 0 in a reply without a draft. SpeedupEstimated: the reply has had no
+	// plain round, or the session too few.
 	Speedup          float64 `json:"speedup,omitempty"`
 	SpeedupEstimated bool    `json:"speedupEstimated,omitempty"`
 	// Milliseconds per token of plain rounds and of rounds with a draft; nil if the reply has had no such
 	// round.
 	PlainMSPerToken *float64 `json:"plainMSPerToken,omitempty"`
 	SpecMSPerToken  *float64 `json:"specMSPerToken,omitempty"`
+}
+
+// DecodeMS is how long the reply took without the target's reading of the prompt. What the proposer reads
+// counts, because plain decoding does not need it.
+func (t *Totals) DecodeMS() float64 {
+	return t.ReadMS + t.DraftMS + t.VerifyMS + t.SampleMS + t.OtherMS
 }
 
 // maxPositions is how many draft positions are counted. Settings do not allow longer drafts, but a

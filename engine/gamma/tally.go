@@ -61,6 +61,14 @@ func (c *Controller) Speedup() (times float64, estimated bool) {
 	return c.recent.tokens * c.clock.of(0) / took, min(c.plain, c.recent.n) < plainFewest
 }
 
+// PlainMS returns what a plain round costs at present, by measured times; 0 until one was timed.
+func (c *Controller) PlainMS() float64 {
+	if !c.clock.measured(0) {
+		return 0
+	}
+	return c.clock.of(0)
+}
+
 const (
 	hindsightRounds = 16 // a reply with fewer rounds has shown too little
 	hindsightTests  = 4  // a position with fewer tests in the reply gets the controller's estimate (acceptance.at)

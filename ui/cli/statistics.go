@@ -12,14 +12,13 @@ import (
 // statistics sums a reply up in one line. A rate or ratio with nothing to divide by is shown as –.
 func statistics(e event.ReplyEnded) string {
 	t := e.Totals
-	decodeMS := t.DraftMS + t.VerifyMS + t.SampleMS + t.OtherMS
 	prompt := "–" // nothing was read, or a server read it in the first round
 	if t.PrefillMS > 0 {
 		prompt = fmt.Sprintf("%.0f ms", t.PrefillMS)
 	}
 	parts := []string{
 		fmt.Sprintf("%d tokens", t.Tokens),
-		ratio(1000*float64(t.Tokens), decodeMS, 1) + " tokens/s",
+		ratio(1000*float64(t.Tokens), t.DecodeMS(), 1) + " tokens/s",
 		ratio(float64(t.Tokens), float64(t.Rounds), 2) + " tokens per target pass",
 		fmt.Sprintf("acceptance %s %% (%d of %d)", ratio(100*float64(t.Accepted), float64(t.Tested), 0), t.Accepted, t.Tested),
 		"speed-up " + speedup(t),
@@ -41,7 +40,7 @@ func ratio(a, b float64, digits int) string {
 	return strconv.FormatFloat(a/b, 'f', digits, 64)
 }
 
-// speedup formats the speed-up. It marks an estimate, and says if drafting has lost time.
+// speedup formats the speed-up. It marks an estimate, and says if drafting has lost time, unless that is an estimate, too.
 func speedup(t event.Totals) string {
 	if t.Speedup <= 0 {
 		return "–"
@@ -50,7 +49,7 @@ func speedup(t event.Totals) string {
 	if t.SpeedupEstimated {
 		text = "≈" + text
 	}
-	if event.Loses(t.Speedup) {
+	if event.Loses(t.Speedup) && !t.SpeedupEstimated { // a stall of the machine could decide an estimate
 		text += ", slower than without speculation"
 	}
 	return text

@@ -165,3 +165,17 @@ func TestHostileTokensAreText(t *testing.T) {
 		t.Error("a script ran that is not the page's own")
 	}
 }
+
+// The page is about whole replies, so it does not show the speed-up that the last round tells of the newest rounds.
+func TestPageHasTheSpeedUpOfTheReply(t *testing.T) {
+	records := recorded()
+	for i, r := range records {
+		if ended, ok := r.Event.(event.ReplyEnded); ok {
+			ended.Totals.Speedup, ended.Totals.SpeedupEstimated = 1.125, true
+			records[i].Event = ended
+		}
+	}
+	if page := write(t, "html", export.ChatOf(records)); !strings.Contains(page, `"speedup":1.125,"estimated":true`) {
+		t.Error("the page does not have the speed-up of the totals")
+	}
+}

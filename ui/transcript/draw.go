@@ -113,7 +113,7 @@ func figures(m *state.Message) []string {
 	if t.Tested > 0 {
 		parts = append(parts, fmt.Sprintf("%.0f%% kept", 100*float64(t.Accepted)/float64(t.Tested)))
 	}
-	if ms := t.DraftMS + t.VerifyMS + t.SampleMS + t.OtherMS; ms > 0 {
+	if ms := t.DecodeMS(); ms > 0 {
 		parts = append(parts, fmt.Sprintf("%.1f tok/s", float64(t.Tokens)*1000/ms))
 	}
 	return parts

@@ -147,8 +147,8 @@ func newReply(r Reply, text func(string) int) reply {
 			}
 		}
 		out.Rounds = append(out.Rounds, line)
-		out.Summary.Speedup, out.Summary.Estimated = figure(e.Speedup), e.SpeedupEstimated
 	}
+	out.Summary.Speedup, out.Summary.Estimated = figure(t.Speedup), t.SpeedupEstimated
 	out.Summary.Tokens, out.Summary.Rounds = t.Tokens, t.Rounds
 	out.Summary.Drafted, out.Summary.Tested, out.Summary.Accepted = t.Drafted, t.Tested, t.Accepted
 	if total > 0 {
