@@ -198,11 +198,11 @@ func (m *Model) nextAudience() tea.Cmd {
 }
 
 func (m *Model) nextRejected() tea.Cmd {
-	m.rejected = (m.rejected + 1) % (transcript.All + 1)
+	m.rejected = (m.rejected + 1) % (transcript.Never + 1)
 	return m.say([...]string{
 		transcript.Recent: "rejected tokens: of the last 3 rounds, then of the newest reply",
-		transcript.Never:  "rejected tokens: hidden",
 		transcript.All:    "rejected tokens: all, struck out",
+		transcript.Never:  "rejected tokens: hidden",
 	}[m.rejected])
 }
 

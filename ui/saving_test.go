@@ -58,8 +58,7 @@ func TestAReopenedChatIsDrawnAsItWas(t *testing.T) {
 			s := open(t, nil)
 			s.update(size)
 			s.ask("first")
-			s.press("f4") // rejected tokens: hidden
-			s.press("f4") // and struck out
+			s.press("f4") // rejected tokens: all, struck out
 			s.ask("second")
 			s.clearFlash()
 			read := s.m.View().Content

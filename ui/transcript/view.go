@@ -25,8 +25,8 @@ const (
 	// Recent shows the rejected tokens of the last recentRounds rounds while a reply is written, and all
 	// of them from its end until the next prompt. Discarded tokens are shown in the lane only.
 	Recent Rejected = iota
-	Never           // no rejected or discarded tokens
 	All             // all rejected and discarded tokens
+	Never           // no rejected or discarded tokens
 	// ofNewest is the form of Recent for the newest message, once its reply is complete.
 	ofNewest
 )
