@@ -17,6 +17,7 @@ import (
 	"specula/engine/event"
 	"specula/engine/trace"
 	"specula/ui/keys"
+	"specula/ui/pace"
 	"specula/ui/race"
 	"specula/ui/sanitize"
 )
@@ -193,6 +194,12 @@ func (m *Model) inRace() bool {
 	return is
 }
 
+// steppingRace reports whether a race waits for a key after each round.
+func (m *Model) steppingRace() bool {
+	mode, _ := m.pacer.Mode()
+	return mode == pace.Step && m.racing.stop != nil
+}
+
 // leaveRace stops a race whose screen was closed, and tells the user how it ended.
 func (m *Model) leaveRace() tea.Cmd {
 	if m.racing.stop != nil {
@@ -252,7 +259,7 @@ func (m *Model) pressedInRace(a keys.Action, key string) (cmd tea.Cmd, done bool
 	}
 	over := m.racing.stop == nil && m.racing.view.Over()
 	switch {
-	case key == "space" && m.stepping():
+	case key == "space" && m.steppingRace():
 		m.pacer.Next()
 		return nil, true
 	case over && key == "e" && !m.compares():

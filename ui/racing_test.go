@@ -102,6 +102,19 @@ func TestRaceInTheChat(t *testing.T) {
 	}
 }
 
+// At the pace step a race waits after each round, until space is pressed.
+func TestSpaceStepsARace(t *testing.T) {
+	s, _ := openRacer(t, func(o *Options) { o.Config.UI.Pace = "step" })
+	s.press("alt+v")
+	s.mustShow("space next")
+	s.until("the end of the race", func() bool {
+		s.press("space")
+		return s.m.racing.stop == nil
+	})
+	s.mustShow("tokens in 7 rounds")
+	s.mustShow("r again")
+}
+
 // A race can be run again, and kept: a recording of each lane, which replay reads.
 func TestARaceIsKept(t *testing.T) {
 	s, r := openRacer(t, nil)

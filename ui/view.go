@@ -218,6 +218,8 @@ func (m *Model) hints() string {
 		return "← → scene  space pause  esc ends"
 	case m.tour != nil:
 		return "left right scene  space pause  esc ends"
+	case m.inRace() && m.steppingRace():
+		return "space next  f2 pace  esc closes"
 	case m.racing.stop != nil && m.dialog != nil:
 		return "f2 pace  alt+. faster  esc closes"
 	case m.inRace() && m.options.Race == nil:
