@@ -60,6 +60,7 @@ func TestInfoSaysWhatAFileIsGoodFor(t *testing.T) {
 		says  string
 	}{
 		{assets.Target(), "chat template", "built-in ChatML: gives the same text"},
+		{assets.Target(), "can be loaded", "yes"},
 		{unnamed, "warning", "tokenizer: the target's file does not say which pre-tokenizer"},
 		{unnamed, "tokenizer", "gpt2, pre-tokenizer not named"},
 		{projector, "cannot be loaded", "it is a projector (mmproj)"},
@@ -73,10 +74,14 @@ func TestInfoSaysWhatAFileIsGoodFor(t *testing.T) {
 			t.Fatal(err)
 		}
 		said := ""
-		for _, row := range sections[0].Rows {
+		rows := sections[len(sections)-1].Rows
+		for _, row := range rows {
 			if row[0] == c.label {
 				said = row[1]
 			}
+		}
+		if last := rows[len(rows)-1][0]; !strings.HasSuffix(last, "be loaded") {
+			t.Errorf("the last row is %q: the verdict must stay on the screen", last)
 		}
 		if !strings.Contains(said, c.says) {
 			t.Errorf("%q is %q, want %q in it", c.label, said, c.says)

@@ -33,9 +33,10 @@ func ExampleMakeWeights() {
 	}
 	fmt.Println("written again:", app.MakeWeights(context.Background(), "tiny", "Q8_0", path) == nil)
 	// Output:
+	// tensors
+	// metadata
 	// types
 	// processor
-	// metadata
-	// tensors
+	// file
 	// written again: false
 }

@@ -29,19 +29,21 @@ func IsModel(path string) bool {
 }
 
 // Describe returns tables that say what a model file contains, and whether and on which processor it can
-// be loaded.
+// be loaded. The longest come first and the verdict is the last row, so that it stays on the screen.
 func Describe(ctx context.Context, path string) ([]event.Table, error) {
 	f, err := model.OpenHeader(ctx, path)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", engine.ErrModel, err)
 	}
 	tables := weights.Describe(f).Tables()
+	tables[0].Title = "file"
 	tables[0].Rows = append(tables[0].Rows, prospects(f)...)
-	return slices.Insert(tables, 2, processor()), nil
+	slices.Reverse(tables)
+	return slices.Insert(tables, len(tables)-1, processor()), nil
 }
 
-// prospects returns rows that say what Load would report about a chat with a model file, or why the file
-// cannot be loaded.
+// prospects returns rows that say what Load would report about a chat with a model file. The last row
+// says that the file can be loaded, or why not.
 func prospects(f *weights.File) (rows [][]string) {
 	ready, err := engine.Study(f)
 	if err != nil {
@@ -56,7 +58,7 @@ func prospects(f *weights.File) (rows [][]string) {
 	for _, w := range ready.Warnings {
 		rows = append(rows, []string{"warning", w.About + ": " + w.Text}, []string{"", w.Do})
 	}
-	return rows
+	return append(rows, []string{"can be loaded", "yes"})
 }
 
 // processor describes the CPU as a backend.

@@ -18,8 +18,8 @@ func (a *invocation) infoCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "info [FILE]",
 		Short: "Print what a model file is, or with what a chat would be written",
-		Long: `info reads a GGUF file and prints its architecture, size, types, vocabulary, metadata and
-tensors. A file that is damaged or malformed is refused with exit code 3, and the error
+		Long: `info reads a GGUF file and prints its tensors, metadata, types, architecture, size and
+vocabulary, and last whether it can be loaded, or why not. A file that is damaged or malformed is refused with exit code 3, and the error
 names the field, its place in the file, what was found and what is allowed.
 
 Without a file it loads the models that the settings name and prints what they are, on which
