@@ -228,6 +228,26 @@ func TestAtTemperatureZeroOnlyTheTokensCount(t *testing.T) {
 	}
 }
 
+// A case with too few tokens for a test says nothing about the distribution, so it is not among those that
+// do not differ.
+func TestTooFewTokensAreNoVerdict(t *testing.T) {
+	s := proof.Subject{Params: sampled, Stops: []int32{stop}, Decode: decode, Contestants: []proof.Contestant{
+		{Proposer: "few", Rule: spec.Token, Weight: 1, Write: (&scribe{rng: rand.New(rand.NewPCG(1, 1))}).write},
+	}}
+	r, err := proof.Run(t.Context(), s, proof.Options{Seconds: 600, Replies: 2, Seed: 1, Now: time.Now}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := r.Cases[0]; c.Tests != 0 || c.Tested == 0 || c.Verdict != proof.Untested || r.Tested != 0 || r.Lossless || r.Matched() {
+		t.Errorf("%d cases tested, lossless %v, %+v", r.Tested, r.Lossless, c)
+	}
+	var b strings.Builder
+	if err := r.WriteTable(&b); err != nil || !strings.Contains(b.String(), "UNTESTED") || !strings.Contains(b.String(), "NOTHING WAS TESTED") ||
+		!strings.Contains(b.String(), "few with rule token: too few tokens for any test") {
+		t.Errorf("%v\n%s", err, &b)
+	}
+}
+
 func TestRunRefuses(t *testing.T) {
 	_, err := proof.Run(t.Context(), proof.Subject{}, proof.Options{Now: time.Now}, nil)
 	if err == nil || !strings.Contains(err.Error(), "no proposer") {

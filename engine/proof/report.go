@@ -10,7 +10,7 @@ const (
 	Same        Verdict = "same"        // no difference from the target's distribution was found
 	Differs     Verdict = "differs"     // there is a difference, although the rule promises none
 	Changed     Verdict = "lossy"       // the rule changes the distribution, and is declared lossy
-	Untested    Verdict = "untested"    // nothing was drafted, so nothing was tested
+	Untested    Verdict = "untested"    // nothing was drafted, or too little was written for a test
 	Unavailable Verdict = "unavailable" // the proposer cannot be used
 )
 
@@ -75,6 +75,8 @@ func (s *Subject) conclude(c Contestant, j *Judge, falseAlarm float64) Case {
 		out.Verdict, out.Why = Differs, fault
 	case j.tested == 0:
 		out.Verdict, out.Why = Untested, "it never had a guess"
+	case tests == 0 && s.Params.Temperature > 0: // at temperature 0 the texts themselves were compared
+		out.Verdict, out.Why = Untested, "too few tokens for any test: raise --seconds"
 	}
 	return out
 }

@@ -112,7 +112,7 @@ func (r *Report) writeVerdict(b *strings.Builder) {
 	case differ > 0:
 		fmt.Fprintf(b, "NOT LOSSLESS: %d of %d cases differ from plain sampling.\n", differ, r.Tested)
 	case r.Tested == 0:
-		b.WriteString("NOTHING WAS TESTED: no proposer drafted anything. Give a prompt that repeats itself, or a draft model.\n")
+		b.WriteString("NOTHING WAS TESTED: no proposer drafted anything, or none wrote enough tokens. Give a prompt that repeats itself, a draft model, or more --seconds.\n")
 		return
 	case lossy == r.Tested:
 		b.WriteString("LOSSY, as the rule says of itself: what it writes does not have the target's distribution.\n")
