@@ -8,7 +8,7 @@ import (
 // Loading reports progress in reading a model.
 type Loading struct {
 	What       string `json:"what"` // "target", "draft" or "heads"
-	Name       string `json:"name"` // path of a file, or the name of a built-in model, such as "demo target"
+	Name       string `json:"name"` // path of a file or folder, or the name of a built-in model, such as "demo target"
 	DoneBytes  int64  `json:"doneBytes"`
 	TotalBytes int64  `json:"totalBytes"`
 }

@@ -181,7 +181,7 @@ func (s *sharedPhase) prepare(t Phase, chunks int) {
 	s.task, s.items, s.chunks = t.Task, t.Items, chunks
 }
 
-// share runs the first phases of p.phases on all threads. They must be prepared.
+// share runs the first `phases` of p.phases on the threads that take part. They must be prepared.
 func (p *Pool) share(phases int) {
 	run := p.program.Load()>>16 + 1
 	for i := range p.phases[:phases] {

@@ -104,7 +104,7 @@ type lane struct {
 	round  *state.Round   // nil before the target has judged
 	draft  *state.Pending // nil after the target has judged
 	of     *state.State
-	at     int // index of the draft token that the cursor or the shown moment is at; -1 for none
+	at     int // number of the draft token that is looked at, len(tokens) for the target's own; -1 for none
 	few    bool
 }
 
@@ -259,7 +259,7 @@ func (l *lane) why(th *theme.Theme, w int) string {
 		text = joinNonEmpty(": ", l.round.Path, l.round.PathWhy)
 	}
 	gammaWhy := l.round.GammaWhy
-	if l.round.GammaRule == "fixed" && !l.round.Probe { // the heading says this already
+	if l.round.GammaRule == "fixed" && !l.round.Probe { // the heading gives the length that is set
 		gammaWhy = ""
 	}
 	for _, why := range []string{l.round.DraftWhy, l.round.ProposerWhy, gammaWhy, l.round.DraftStop} {

@@ -10,7 +10,8 @@ import (
 	"specula/ui/theme"
 )
 
-// The picture of rounds has a column for each round. The graph of times below has the same columns.
+// The picture of rounds has a column for each round. The graph of times, which is drawn below it, has the
+// same columns.
 
 // axis is the width of the labels left of a picture, with the gap after them, in cells.
 const axis = 5

@@ -14,7 +14,7 @@ const (
 	proposerLimit  = 32     // proposers of the loaded models
 	warningLimit   = 8      // warnings about the model's files
 	markLimit      = 8      // setting changes shown at one round
-	ruleLimit      = 8      // rules of acceptance that a round is compared by
+	ruleLimit      = 8      // rules of acceptance that are compared by what each would have kept of a round
 
 	earlierLimitBytes = 32 << 20 // text of dropped messages; a file with all of it can still be opened
 	turnBytes         = 2 << 10  // size of a turn's role and numbers
