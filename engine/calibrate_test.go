@@ -1,7 +1,9 @@
 package engine_test
 
 import (
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"specula/engine"
 	"specula/engine/compute"
@@ -28,6 +30,8 @@ func TestCalibrationReadsText(t *testing.T) {
 	b := &rowsOf{Backend: host.New(1)}
 	o := options(b)
 	o.Config.Speculation.Proposer = "ngram"
+	var reads atomic.Int64 // of a clock that does not pass while another program has the processor
+	o.Now = func() time.Time { return time.UnixMicro(reads.Add(1)) }
 	e, err := engine.Load(t.Context(), o, func(event.Event) {})
 	if err != nil {
 		t.Fatal(err)
