@@ -46,7 +46,7 @@ func (r *reply) narrate(c *choice, in *round.Input, did *round.Result, ev *event
 	e, terms, outcome := r.session.engine, &in.Terms, &did.Outcome
 	*ev = event.Round{
 		Index: r.rounds, Temperature: terms.Params.Temperature, Proposer: whoDrafted(c, did), DraftWhy: draftWhy(c, did), DraftStop: did.Draft.Stop,
-		GammaRule: r.config.Speculation.Rule, Gamma: c.Gamma, GammaWhy: r.gammaWhy(c), GammaOff: c.Off, Probe: c.Probe,
+		GammaRule: r.config.Speculation.Rule, Gamma: c.Gamma, GammaWhy: r.gammaWhy(c), GammaOverruled: c.because != controllerChose, GammaOff: c.Off, Probe: c.Probe,
 		AcceptanceByPosition: c.Acceptance, ExpectedTokens: c.Expected, Read: did.Read,
 		Path: string(outcome.Path), PathWhy: r.pathWhy(terms, did), Shaped: terms.Shapers.Names(),
 		Rule: string(terms.Rule), Lossy: terms.Rule.Lossy() && terms.Params.Temperature > 0,

@@ -324,3 +324,20 @@ func TestLengthIsNeverExceeded(t *testing.T) {
 		}
 	}
 }
+
+// Where a reply ends soon, a round gets another γ than is set, and its event says that and why.
+func TestARoundSaysWhatOverrulesItsGamma(t *testing.T) {
+	s := session(t, pair(), "temperature", "0", "max-tokens", "6", "gamma-rule", "fixed", "gamma", "6")
+	overruled := 0
+	for _, r := range write(t, s, user("hello"), nil).rounds {
+		if r.GammaOverruled {
+			overruled++
+		}
+		if said := strings.Contains(r.GammaWhy, "more tokens fit"); said != r.GammaOverruled || !r.GammaOverruled && !r.Probe && r.Gamma != 6 {
+			t.Errorf("γ %d of 6, overruled %v: %q", r.Gamma, r.GammaOverruled, r.GammaWhy)
+		}
+	}
+	if overruled == 0 {
+		t.Error("no round was short of room")
+	}
+}

@@ -17,7 +17,6 @@ import (
 	"specula/engine/event"
 	"specula/engine/trace"
 	"specula/ui/keys"
-	"specula/ui/pace"
 	"specula/ui/race"
 	"specula/ui/sanitize"
 )
@@ -194,12 +193,6 @@ func (m *Model) inRace() bool {
 	return is
 }
 
-// steppingRace reports whether a race waits for a key after each round.
-func (m *Model) steppingRace() bool {
-	mode, _ := m.pacer.Mode()
-	return mode == pace.Step && m.racing.stop != nil
-}
-
 // leaveRace stops a race whose screen was closed, and tells the user how it ended.
 func (m *Model) leaveRace() tea.Cmd {
 	if m.racing.stop != nil {
@@ -259,7 +252,7 @@ func (m *Model) pressedInRace(a keys.Action, key string) (cmd tea.Cmd, done bool
 	}
 	over := m.racing.stop == nil && m.racing.view.Over()
 	switch {
-	case key == "space" && m.steppingRace():
+	case key == "space" && m.stepping():
 		m.pacer.Next()
 		return nil, true
 	case over && key == "e" && !m.compares():

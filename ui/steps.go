@@ -12,10 +12,11 @@ import (
 // verify; after a verification, the verdicts are shown one after the other. Steps back, and forward
 // again up to the present, only show moments of the past.
 
-// stepping reports whether the reply waits for a key after each draft and each verification.
+// stepping reports whether the reply waits for a key after each draft and each verification, or a race
+// after each round.
 func (m *Model) stepping() bool {
 	mode, _ := m.pacer.Mode()
-	return mode == pace.Step && m.busy()
+	return mode == pace.Step && (m.busy() || m.racing.stop != nil)
 }
 
 // stepForward shows the next moment. In the present it lets the engine draft or verify once.

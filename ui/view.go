@@ -218,7 +218,7 @@ func (m *Model) hints() string {
 		return "← → scene  space pause  esc ends"
 	case m.tour != nil:
 		return "left right scene  space pause  esc ends"
-	case m.inRace() && m.steppingRace():
+	case m.inRace() && m.stepping():
 		return "space next  f2 pace  esc closes"
 	case m.racing.stop != nil && m.dialog != nil:
 		return "f2 pace  alt+. faster  esc closes"

@@ -136,9 +136,11 @@ type Round struct {
 	PathWhy   string `json:"pathWhy"`
 	Gamma     int    `json:"gamma"` // the draft length asked for; len(Draft) may be less
 	GammaRule string `json:"gammaRule"`
-	GammaWhy  string `json:"gammaWhy"`           // the reason for Gamma
-	GammaOff  string `json:"gammaOff,omitempty"` // why no draft pays at present; empty if one does, or if that is not known
-	Probe     bool   `json:"probe,omitempty"`    // this γ was chosen in order to measure, not because it is the best
+	GammaWhy  string `json:"gammaWhy"` // the reason for Gamma
+	// GammaOverruled: Gamma is not that of the rule; GammaWhy says what overrules it.
+	GammaOverruled bool   `json:"gammaOverruled,omitempty"`
+	GammaOff       string `json:"gammaOff,omitempty"` // why no draft pays at present; empty if one does, or if that is not known
+	Probe          bool   `json:"probe,omitempty"`    // this γ was chosen in order to measure, not because it is the best
 	// Proposer made the draft. If the setting names a cascade, it is the member that drafted. It is FromForm if
 	// the form of the reply gave the draft, and "none" in a plain round.
 	Proposer string `json:"proposer"`

@@ -127,7 +127,7 @@ func TestStatistics(t *testing.T) {
 		{"estimated", event.ReplyEnded{Reason: "length", Totals: event.Totals{Tokens: 1, Rounds: 1, OtherMS: 1000, Speedup: 1.239, SpeedupEstimated: true}},
 			"1 tokens · 1.0 tokens/s · 1.00 tokens per target pass · acceptance – % (0 of 0) · speed-up ≈1.24× · prompt – · ended by length"},
 		{"an estimated loss", event.ReplyEnded{Reason: "length", Totals: event.Totals{Tokens: 1, Rounds: 1, OtherMS: 1000, Speedup: 0.52, SpeedupEstimated: true}},
-			"1 tokens · 1.0 tokens/s · 1.00 tokens per target pass · acceptance – % (0 of 0) · speed-up ≈0.52× · prompt – · ended by length"},
+			"1 tokens · 1.0 tokens/s · 1.00 tokens per target pass · acceptance – % (0 of 0) · speed-up ≈0.52×, slower than without speculation · prompt – · ended by length"},
 		{"a loss", event.ReplyEnded{Reason: "length", Totals: event.Totals{Tokens: 1, Rounds: 1, OtherMS: 1000, Speedup: 0.52}},
 			"1 tokens · 1.0 tokens/s · 1.00 tokens per target pass · acceptance – % (0 of 0) · speed-up 0.52×, slower than without speculation · prompt – · ended by length"},
 	}

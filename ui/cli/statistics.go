@@ -40,7 +40,7 @@ func ratio(a, b float64, digits int) string {
 	return strconv.FormatFloat(a/b, 'f', digits, 64)
 }
 
-// speedup formats the speed-up. It marks an estimate, and says if drafting has lost time, unless that is an estimate, too.
+// speedup formats the speed-up. It marks an estimate, and says if drafting has lost time.
 func speedup(t event.Totals) string {
 	if t.Speedup <= 0 {
 		return "–"
@@ -49,7 +49,7 @@ func speedup(t event.Totals) string {
 	if t.SpeedupEstimated {
 		text = "≈" + text
 	}
-	if event.Loses(t.Speedup) && !t.SpeedupEstimated { // a stall of the machine could decide an estimate
+	if event.Loses(t.Speedup) {
 		text += ", slower than without speculation"
 	}
 	return text

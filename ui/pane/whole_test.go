@@ -69,3 +69,15 @@ func TestTheLaneGivesReasonsWholeOrNotAtAll(t *testing.T) {
 		t.Errorf("the fallback is not explained: %q", got)
 	}
 }
+
+// With a fixed γ the heading says what is set. Why a round was given another γ must not be lost with it.
+func TestTheLaneSaysWhatOverrulesAFixedGamma(t *testing.T) {
+	th, _ := theme.Named("mono", true)
+	for _, overruled := range []bool{true, false} {
+		s := stateOf(statetest.Chat(24))
+		s.Last.Round.GammaRule, s.Last.Round.GammaWhy, s.Last.Round.GammaOverruled = "fixed", "only 3 more tokens fit this reply", overruled
+		if got := pane.Lane(s, th, 160, 8, pane.LaneOptions{})[7]; strings.Contains(got, "only 3 more tokens") != overruled {
+			t.Errorf("overruled %v: the lane says %q", overruled, strings.TrimSpace(ansi.Strip(got)))
+		}
+	}
+}

@@ -12,6 +12,7 @@ type Round struct {
 	Gamma                                int // the chosen γ
 	Drafted                              int // number of draft tokens, at most Gamma
 	GammaRule, GammaWhy, GammaOff        string
+	GammaOverruled                       bool
 	Hindsight                            bool // BestFixedGamma and Regret are known
 	BestFixedGamma                       int
 	Regret                               float64
@@ -40,8 +41,8 @@ func newRound(e *event.Round) Round {
 	r := Round{
 		Index: e.Index, Path: sanitize.Line(e.Path), PathWhy: sanitize.Line(e.PathWhy),
 		Gamma: e.Gamma, Drafted: len(e.Draft), GammaRule: sanitize.Line(e.GammaRule), GammaWhy: sanitize.Line(e.GammaWhy),
-		GammaOff: sanitize.Line(e.GammaOff),
-		Probe:    e.Probe, Proposer: sanitize.Line(e.Proposer), ProposerWhy: sanitize.Line(e.ProposerWhy),
+		GammaOff: sanitize.Line(e.GammaOff), GammaOverruled: e.GammaOverruled,
+		Probe: e.Probe, Proposer: sanitize.Line(e.Proposer), ProposerWhy: sanitize.Line(e.ProposerWhy),
 		DraftWhy: sanitize.Line(e.DraftWhy), DraftStop: sanitize.Line(e.DraftStop),
 		Guidance: e.GuidanceScale,
 		Rule:     sanitize.Line(e.Rule), Lossy: e.Lossy, Rules: safeRules(e.Rules), Constraint: sanitize.Line(e.Constraint),

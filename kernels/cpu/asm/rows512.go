@@ -29,7 +29,7 @@ func (p *product512) together() int {
 func (p *product512) overRows() {
 	px, pa, left := p.GP64(), p.GP64(), p.GP64()
 	p.MOVQ(p.x, px)
-	p.Load(p.Param("acc"), pa)
+	p.Load(p.Param("acc"), pa) // from memory: there are not enough registers to keep acc and m
 	p.Load(p.Param("m"), left)
 	p.Label("rowsLeft")
 	for n := p.together(); n > 0; n-- {
@@ -165,8 +165,8 @@ func (p *product512) startDots(px reg.Register, r int, apart bool) (d dots512) {
 			zero(p.Context, sum)
 		}
 	}
-	for _, second := range d.second {
-		if apart {
+	if apart {
+		for _, second := range d.second {
 			zero(p.Context, second)
 		}
 	}
