@@ -22,7 +22,7 @@ import (
 // models. The emulator is slow, so most of what it can test is in TestLawOfSampledRounds.
 // SPECULA_PROOF sets the number of replies, and uses the demo pair.
 func TestProofOnTheDevice(t *testing.T) {
-	replies, longer := 2, false
+	replies, longer := 4, false
 	if n, err := strconv.Atoi(os.Getenv("SPECULA_PROOF")); err == nil {
 		replies, longer = n, true
 	}
