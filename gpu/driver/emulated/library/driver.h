@@ -14,6 +14,7 @@
 //   EMULATOR_CUDA=n             the CUDA that the driver supports, 1000 times major plus 10 times minor (12040); read by every call that asks for it
 //   EMULATOR_REFUSE_MODULE=n    the n-th module of a context is refused
 //   EMULATOR_FAIL_ALLOCATION=n  the n-th allocation of a context, of device or pinned memory, fails for lack of memory
+//   EMULATOR_NO_MEMORY_LEFT=1   all allocations fail for lack of memory; read by every allocation
 //   EMULATOR_REFUSE_LAUNCH=n    the n-th direct launch of a kernel is refused
 //   EMULATOR_FAIL_KERNEL=n      the n-th kernel that runs reads an illegal address
 //   EMULATOR_LOSE_DEVICE=n      the device is lost at the n-th kernel that runs, and in later contexts as long as this is set

@@ -20,7 +20,7 @@ bool inside(const std::map<uintptr_t, size_t> &ranges, uintptr_t address, size_t
     return address + bytes <= start + length;
 }
 
-bool out_of_luck() { return ++driver.allocations == driver.fail_allocation; }
+bool out_of_luck() { return ++driver.allocations == driver.fail_allocation || setting("EMULATOR_NO_MEMORY_LEFT", 0); }
 
 // move copies without memmove, which a sanitizer would check in memory that it does not know.
 void move(void *to, const void *from, size_t bytes) {
