@@ -78,7 +78,7 @@ func TestProductsGoOnWithTheirResults(t *testing.T) {
 func TestAttentionCombinesItsSplits(t *testing.T) {
 	memory := epilogueMemory{arrived: 1 << 30, usual: 1 << 31, other: 1 << 32}
 	part := partial{sums: 1 << 20, stats: 1 << 21, heads: 8, splits: 2, headDim: 128}
-	attention := attend{part: part, q: atQ, cache: layerCache{half: true, kvHeads: 4, headDim: 128}, position: 1 << 22, rows: 4, window: 9}
+	attention := attend{part: part, q: atQ, cache: layerCache{half: true, kvHeads: 4, keyDim: 128, valueDim: 128}, position: 1 << 22, rows: 4, window: 9}
 	sums := combineOperand{operand{cuda.Q8_0, memory.usual, atX, 4, 1024}, combine{atX, part, attention.position, 0, 4, 9, 0}}
 	want := []operation{attendThen{attention, sums, memory.arrived}}
 	if got := joinEpilogues([]operation{attention, sums}, memory); !reflect.DeepEqual(got, want) {

@@ -9,7 +9,10 @@ import (
 	"specula/kernels/cuda"
 )
 
-var _ compute.Mixer = (*Backend)(nil)
+var (
+	_ compute.Mixer        = (*Backend)(nil)
+	_ compute.ExpertScaler = (*Backend)(nil)
+)
 
 // routing has the experts that the rows of a pass chose, in device memory. A row's choice of rank r
 // has slot row·Used + r. A group is up to 8 slots of one expert.
@@ -124,6 +127,16 @@ func (b *Backend) AddExpertBias(x compute.Buffer, r compute.Routing, bias comput
 	require(v.length == of.Experts*xb.cols, "AddExpertBias of another width")
 	b.changed(xb)
 	b.tape.append(addExpertBias{xb.memory, v.memory, of.chosen, of.slots(), xb.cols})
+	return nil
+}
+
+// ScaleExperts multiplies each slot by the factor of its expert.
+func (b *Backend) ScaleExperts(x compute.Buffer, r compute.Routing, factors compute.Vector) error {
+	of, v := r.(*routing), factors.(*vector)
+	xb := rowsOf(x, 0, of.slots())
+	require(v.length == of.Experts, "ScaleExperts by another number of factors")
+	b.changed(xb)
+	b.tape.append(scaleExperts{xb.memory, v.memory, of.chosen, of.slots(), xb.cols})
 	return nil
 }
 

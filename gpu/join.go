@@ -53,11 +53,11 @@ func joinHeads(operations []operation, s store) []operation {
 	q, isRotation := before[rotate](operations, 2)
 	k, ok := before[rotate](operations, 1)
 	switch {
-	case !ok, k.x != s.k, k.rows != s.rows, k.heads != s.cache.kvHeads, k.headDim != s.cache.headDim, k.by.position != s.position:
+	case !ok, k.x != s.k, k.rows != s.rows, k.heads != s.cache.kvHeads, k.headDim != s.cache.keyDim, k.by.position != s.position:
 		return operations // this k is not stored
 	case !isRotation, q.x == s.k, q.x == s.v, q.rows != k.rows, q.headDim != k.headDim, q.by != k.by:
 		return operations // this q does not belong to k
-	case s.cache.headDim > mostHeadDim:
+	case s.cache.keyDim > mostHeadDim, s.cache.keyDim != s.cache.valueDim:
 		return operations // no kernel for that
 	}
 	joined, count := prepareHeads{q: q, store: s}, 3

@@ -78,7 +78,7 @@ func TestRotationsAreJoinedWithTheStoring(t *testing.T) {
 		kNorm: norm{dst: atK, x: atK, w: atKNorm, groups: 2 * 2, length: 64, eps: 1e-6},
 		q:     rotate{x: atQ, rows: 2, heads: 4, headDim: 64, by: by},
 		k:     rotate{x: atK, rows: 2, heads: 2, headDim: 64, by: by},
-		store: store{cache: layerCache{kvHeads: 2, headDim: 64}, k: atK, v: atV, position: atPosition,
+		store: store{cache: layerCache{kvHeads: 2, keyDim: 64, valueDim: 64}, k: atK, v: atV, position: atPosition,
 			rows: 2},
 	}
 	for name, c := range map[string]struct {
@@ -106,8 +106,9 @@ func TestRotationsAreJoinedWithTheStoring(t *testing.T) {
 		}, 0},
 		"k changed after its rotation": {func(b *beforeAttention) { b.between = []operation{addBias{x: atK, rows: 2, cols: 128}} }, 0},
 		"heads that are too wide": {func(b *beforeAttention) {
-			b.q.headDim, b.k.headDim, b.store.cache.headDim = 320, 320, 320
+			b.q.headDim, b.k.headDim, b.store.cache.keyDim, b.store.cache.valueDim = 320, 320, 320, 320
 		}, 0},
+		"values of another length": {func(b *beforeAttention) { b.store.cache.valueDim = 32 }, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := usual
@@ -130,7 +131,7 @@ func TestRotationsAreJoinedWithTheStoring(t *testing.T) {
 }
 
 func TestAttentionOfARowPreparesItsHeads(t *testing.T) {
-	cache := layerCache{keys: atOther, half: true, kvHeads: 2, headDim: 64}
+	cache := layerCache{keys: atOther, half: true, kvHeads: 2, keyDim: 64, valueDim: 64}
 	by := angles{cos: atCos, sin: atSin, position: atPosition, dim: 64, neoX: true}
 	heads := prepareHeads{q: rotate{x: atQ, rows: 1, heads: 8, headDim: 64, by: by}, qNorm: atQNorm, kNorm: atKNorm, eps: 1e-6,
 		store: store{cache: cache, k: atK, v: atV, position: atPosition, rows: 1}}

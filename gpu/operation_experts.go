@@ -37,6 +37,17 @@ func (o addExpertBias) launch() launch {
 	return launchOf("add_expert_bias", strided(o.cols, o.slots), address(o.x), address(o.bias), address(o.chosen), whole(o.cols))
 }
 
+// scaleExperts multiplies each slot by the factor of its expert.
+type scaleExperts struct {
+	x, factors  driver.Pointer // (slots, cols) and (experts)
+	chosen      driver.Pointer // (slots) int32
+	slots, cols int
+}
+
+func (o scaleExperts) launch() launch {
+	return launchOf("scale_experts", strided(o.cols, o.slots), address(o.x), address(o.factors), address(o.chosen), whole(o.cols))
+}
+
 // mixSlots adds the slots of each row, times their shares.
 type mixSlots struct {
 	dst, x, shares   driver.Pointer // (rows, cols), (rows·used, cols) and (rows, used)
@@ -59,6 +70,7 @@ func (o weighRows) launch() launch {
 
 func (o route) access() access         { return access{reads: [3]driver.Pointer{o.scores}} }
 func (o addExpertBias) access() access { return access{reads: [3]driver.Pointer{o.x}} }
+func (o scaleExperts) access() access  { return access{reads: [3]driver.Pointer{o.x}} }
 func (o mixSlots) access() access {
 	return access{reads: [3]driver.Pointer{o.x}, writes: o.dst, bytes: floatBytes * o.rows * o.cols}
 }

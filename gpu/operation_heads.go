@@ -15,7 +15,8 @@ type layerCache struct {
 	keys, values     driver.Pointer // half precision, or float32
 	half             bool
 	capacity         int // in tokens
-	kvHeads, headDim int
+	kvHeads          int // 0: the layer has no keys and values
+	keyDim, valueDim int
 	paddedDim        int // the stored length of a key
 }
 
@@ -52,16 +53,16 @@ func (o rotate) launch() launch {
 // store appends rows of k and v to the cache.
 type store struct {
 	cache    layerCache
-	k, v     driver.Pointer // (rows, kvHeads·headDim)
+	k, v     driver.Pointer // (rows, kvHeads·keyDim) and (rows, kvHeads·valueDim)
 	position driver.Pointer // int32: the position of the first row
 	rows     int
 }
 
 func (o store) launch() launch {
 	c := &o.cache
-	return launchOf(c.named("append"), strided(c.kvHeads*c.paddedDim, o.rows), address(c.keys),
+	return launchOf(c.named("append"), strided(c.kvHeads*max(c.paddedDim, c.valueDim), o.rows), address(c.keys),
 		address(c.values), address(o.k), address(o.v),
-		address(o.position), whole(0), whole(c.kvHeads), whole(c.headDim), whole(c.capacity))
+		address(o.position), whole(0), whole(c.kvHeads), whole(c.keyDim), whole(c.valueDim), whole(c.capacity))
 }
 
 // prepareHeads normalises and rotates q in place. It stores v and the normalised and rotated k in the
@@ -78,13 +79,13 @@ func (o prepareHeads) launch() launch {
 	return launchOf(c.named("prepare_heads"), warpEach(o.q.heads+2*c.kvHeads, o.rows),
 		address(o.q.x), address(o.k), address(o.v), address(c.keys), address(c.values),
 		address(o.qNorm), address(o.kNorm), address(by.cos), address(by.sin), address(o.position), whole(0),
-		whole(o.q.heads), whole(c.kvHeads), whole(c.headDim), whole(by.dim), flag(by.neoX), whole(c.capacity), real(o.eps))
+		whole(o.q.heads), whole(c.kvHeads), whole(c.keyDim), whole(by.dim), flag(by.neoX), whole(c.capacity), real(o.eps))
 }
 
 // attend computes the partial results of attention: one for each row, head and split of the keys.
 type attend struct {
 	part     partial
-	q        driver.Pointer // (rows, heads·headDim)
+	q        driver.Pointer // (rows, heads·keyDim)
 	cache    layerCache
 	position driver.Pointer // int32: the position of the first row that Attend was given
 	from     int            // rows that Attend was given before these
@@ -108,7 +109,7 @@ func (o attend) columns() int { return o.rows * (o.part.heads / o.cache.kvHeads)
 // stats the largest scores and the sums of weights.
 type partial struct {
 	sums, stats            driver.Pointer // (rows, heads, splits, headDim) and (rows, heads, splits, 2)
-	heads, splits, headDim int
+	heads, splits, headDim int            // headDim is that of a value
 }
 
 func (o attend) launch() launch { return o.then(combineOperand{}, 0) }
@@ -125,12 +126,12 @@ func (o attend) then(combined combineOperand, arrived driver.Pointer) launch {
 	}
 	name := "attend_float"
 	if c.half { // the name says the width of a head
-		name = fmt.Sprintf("attend_half_%d", c.headDim)
+		name = fmt.Sprintf("attend_half_%d", c.keyDim)
 		if o.columns() > perBlock {
-			name, perBlock = name+"_wide", 8*tensorHeads[c.headDim]
+			name, perBlock = name+"_wide", 8*tensorHeads[c.keyDim]
 		}
 	} else {
-		arguments = append(arguments, whole(c.headDim))
+		arguments = append(arguments, whole(c.keyDim), whole(c.valueDim))
 	}
 	arguments = append(arguments, whole(c.capacity), real(o.scale), whole(o.window), real(o.limit))
 	if f := combined.to.format; f != nil {
@@ -169,14 +170,14 @@ func (o combine) launch() launch {
 
 // readBack widens the key and the value of one token to float32.
 type readBack struct {
-	key, value driver.Pointer // (kvHeads·headDim)
+	key, value driver.Pointer // (kvHeads·keyDim) and (kvHeads·valueDim)
 	cache      layerCache
 	token      int
 }
 
 func (o readBack) launch() launch {
 	c := &o.cache
-	return launchOf(c.named("read"), strided(c.kvHeads*c.headDim, 0), address(o.key), address(o.value),
+	return launchOf(c.named("read"), strided(c.kvHeads*max(c.keyDim, c.valueDim), 0), address(o.key), address(o.value),
 		address(c.keys), address(c.values),
-		whole(o.token), whole(c.kvHeads), whole(c.headDim), whole(c.capacity))
+		whole(o.token), whole(c.kvHeads), whole(c.keyDim), whole(c.valueDim), whole(c.capacity))
 }

@@ -9,6 +9,7 @@ import (
 
 	"specula/engine/compute"
 	"specula/engine/model"
+	"specula/gpu/driver"
 )
 
 // A model that does not fit is refused before anything is reserved for it, and the error names a
@@ -63,7 +64,7 @@ func TestCacheTypesOfTheProcessorAreRefused(t *testing.T) {
 			t.Errorf("type number %d: %v", typ, err)
 		}
 	}
-	shape.HeadDim = mostFloatHeadDim + 1
+	shape.HeadDim = mostFloatKeyDim + 1
 	if b.CheckCache(shape) == nil {
 		t.Error("a head wider than there is attention for was not refused")
 	}
@@ -86,15 +87,41 @@ func TestCacheBytes(t *testing.T) {
 	}
 }
 
-// What attention on the GPU does not compute is refused before weights are loaded; under --device auto the
-// processor takes over.
-func TestAttentionThatTheGPULacksIsRefused(t *testing.T) {
+// The layers of a cache may be unlike: a layer may have no keys and values, values of another length than its
+// keys, or heads that are only attended to in float32.
+func TestCacheBytesOfUnlikeLayers(t *testing.T) {
+	shape := compute.CacheShape{Layers: 4, Tokens: 300, Type: compute.F16, Each: []compute.CacheLayer{
+		{KVHeads: 2, KeyDim: 80, ValueDim: 80}, {}, {KVHeads: 1, KeyDim: 72, ValueDim: 72}, {KVHeads: 1, KeyDim: 576, ValueDim: 512},
+	}}
+	const tokens = 512 // whole splits
+	want := int64(2*tokens*2*(96+80) + 4*tokens*(72+72) + 4*tokens*(576+512))
+	if got := (&Backend{}).CacheBytes(shape); got != want {
+		t.Errorf("the cache takes %d bytes, want %d", got, want)
+	}
+	at := driver.Pointer(1 << 20)
+	for i, l := range layersAt(at, shape) {
+		if l.keys != at || l.values != at+driver.Pointer(l.keyBytes()) {
+			t.Errorf("layer %d has its keys at %d and its values at %d, want keys at %d", i, l.keys, l.values, at)
+		}
+		at = l.values + driver.Pointer(l.valueBytes())
+	}
+	if end := driver.Pointer(1<<20 + want); at != end {
+		t.Errorf("the layers end at %d, want %d", at, end)
+	}
+	shape.Tokens = 1 << 60
+	if got := (&Backend{}).CacheBytes(shape); got != -1 {
+		t.Errorf("a cache larger than every memory takes %d bytes", got)
+	}
+}
+
+// What the GPU does not compute is refused before weights are loaded; under --device auto the processor
+// takes over.
+func TestLayersThatTheGPULacksAreRefused(t *testing.T) {
 	b := &Backend{}
-	shape := compute.CacheShape{Layers: 2, Tokens: 1000, KVHeads: 2, HeadDim: 64, Type: compute.F16}
-	unlike := shape
-	unlike.Each = []compute.CacheLayer{{KVHeads: 2, KeyDim: 64, ValueDim: 64},
-		{KVHeads: 2, KeyDim: 64, ValueDim: 32}}
-	if err := b.CheckCache(unlike); !errors.Is(err, compute.ErrLacks) || !strings.Contains(err.Error(), "choose --device cpu") {
-		t.Errorf("layers of unlike widths: %v", err)
+	shape := compute.CacheShape{Layers: 2, Tokens: 1000, Type: compute.F16, Each: []compute.CacheLayer{
+		{KVHeads: 2, KeyDim: 64, ValueDim: 64}, {State: compute.CacheState{Heads: 2}},
+	}}
+	if err := b.CheckCache(shape); !errors.Is(err, compute.ErrLacks) || !strings.Contains(err.Error(), "choose --device cpu") {
+		t.Errorf("a layer with a state: %v", err)
 	}
 }

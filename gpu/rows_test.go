@@ -40,11 +40,11 @@ func passes(t *testing.T, m *model.Model, cache compute.Cache, ids []int32, rows
 			r[fmt.Sprintf("scores of row %d", at+i)] = row
 		}
 	}
-	c := m.Config()
-	for layer := range c.Layers {
+	for layer := range m.Config().Layers {
+		width := m.CacheLayer(layer)
 		for token := range ids {
-			both := make([]float32, 2*c.KVHeads*c.HeadDim)
-			if err := cache.KeyValue(layer, token, both[:len(both)/2], both[len(both)/2:]); err != nil {
+			both := make([]float32, width.KeyNumbers()+width.ValueNumbers())
+			if err := cache.KeyValue(layer, token, both[:width.KeyNumbers()], both[width.KeyNumbers():]); err != nil {
 				t.Fatal(err)
 			}
 			r[fmt.Sprintf("key and value of layer %d, token %d", layer, token)] = both

@@ -32,7 +32,7 @@ func TestLayers(t *testing.T) {
 		l.bits.compare(t)
 		if l.bits = nil; !emulated.Emulated() {
 			attention(t, l, []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 33},
-				[]int{64, 80, 96, 256})
+				[]int{64, 80, 96, 256, 512})
 			checks.FreshRows(t, l.launch, 64, 80, 96, 256)
 		}
 	})
@@ -40,13 +40,14 @@ func TestLayers(t *testing.T) {
 
 func attention(t *testing.T, l layers, rowCounts, headDims []int) {
 	for _, half := range []bool{true, false} {
-		checks.Cache(t, l.launch, half, 80)
+		checks.Cache(t, l.launch, half, 80, 72)
 		checks.RowCounts(t, l.launch, half, rowCounts)
 		checks.Windows(t, l.launch, half, 64, emulated.Emulated())
 		for _, headDim := range headDims {
 			checks.Attention(t, l.launch, half, headDim, 260, emulated.Emulated())
 		}
 	}
+	checks.UnlikeAttention(t, l.launch, false, 576, 512, 260, emulated.Emulated())
 }
 
 // layers runs kernels of any module on slices, once each.

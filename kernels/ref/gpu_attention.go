@@ -12,10 +12,10 @@ type Split struct {
 	Values       []float32 // (headDim)
 }
 
-// Head holds the keys and values of one key head for every token, (tokens, headDim).
+// Head holds the keys and values of one key head for every token, (tokens, KeyDim) and (tokens, ValueDim).
 type Head struct {
-	Keys, Values []float32
-	Dim          int
+	Keys, Values     []float32
+	KeyDim, ValueDim int
 }
 
 // Sight says which keys a query sees: of the first Seen keys the last Window, or all of them if
@@ -52,14 +52,14 @@ func AttendHalf(dst, q []float32, h Head, sight Sight) {
 	attendInSplits(dst, sight, func(start, keys int) Split {
 		scores := make([]float32, keys)
 		for j := range scores {
-			key := h.Keys[(start+j)*h.Dim:][:h.Dim]
-			scores[j] = sight.capped(dotInChunks(h.Dim,
+			key := h.Keys[(start+j)*h.KeyDim:][:h.KeyDim]
+			scores[j] = sight.capped(dotInChunks(h.KeyDim,
 				func(d int) (float32, float32) { return roundHalf(key[d]), roundHalf(q[d]) }) * sight.Scale)
 		}
-		s := weigh(scores, sight.first()-start, roundHalf, h.Dim)
-		for d := range h.Dim {
+		s := weigh(scores, sight.first()-start, roundHalf, h.ValueDim)
+		for d := range h.ValueDim {
 			s.Values[d] = dotInChunks(keys, func(j int) (float32, float32) {
-				return roundHalf(h.Values[(start+j)*h.Dim+d]), scores[j]
+				return roundHalf(h.Values[(start+j)*h.ValueDim+d]), scores[j]
 			})
 		}
 		return s
@@ -74,14 +74,14 @@ func AttendFloat(dst, q []float32, h Head, sight Sight) {
 		for j := range scores {
 			sum := float32(0)
 			for d, v := range q {
-				sum = FMA(h.Keys[(start+j)*h.Dim+d], v, sum)
+				sum = FMA(h.Keys[(start+j)*h.KeyDim+d], v, sum)
 			}
 			scores[j] = sight.capped(sum * sight.Scale)
 		}
-		s := weigh(scores, sight.first()-start, func(p float32) float32 { return p }, h.Dim)
+		s := weigh(scores, sight.first()-start, func(p float32) float32 { return p }, h.ValueDim)
 		for j, p := range scores {
 			for d := range s.Values {
-				s.Values[d] = FMA(p, h.Values[(start+j)*h.Dim+d], s.Values[d])
+				s.Values[d] = FMA(p, h.Values[(start+j)*h.ValueDim+d], s.Values[d])
 			}
 		}
 		return s

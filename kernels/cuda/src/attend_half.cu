@@ -58,7 +58,10 @@ template <int head_dim, int columns> INLINE void load_queries(half_bits *query, 
 
 // Fresh is a row whose heads no launch has prepared yet: the only row of this launch. Then a block prepares the
 // queries of its columns itself. The block with the split in which the row is also stores its key and value. No
-// other block reads these, because a launch with a fresh row has one tile of columns.
+// other block reads these, because a launch with a fresh row has one tile of columns. Heads of more than
+// most_fresh numbers are always prepared: their norm has a block for each head (rms_norm), and so another order
+// of its sum.
+constexpr int most_fresh = 256;
 struct Fresh {
     const float *k, *v;  // (kv_heads·head_dim); null: the row is prepared and stored
     Heads heads;
@@ -106,7 +109,7 @@ template <int chunks> struct Rows {
 // values before it needs them, as far as its registers allow: some of a warp's two turns at the keys, and
 // the first of its turns at the values.
 template <int head_dim, int tiles> struct Ahead {
-    static constexpr int keys = tiles > 1 ? 0 : head_dim <= 128 ? 2 : 1, values = tiles > 1 ? 0 : 1;
+    static constexpr int keys = tiles > 1 || head_dim > 256 ? 0 : head_dim <= 128 ? 2 : 1, values = tiles > 1 ? 0 : 1;
 };
 
 constexpr int key_turns = keys_per_split / (16 * warps);
@@ -219,12 +222,13 @@ INLINE void attend_split(float *partial, float *stats, const float *q, half_bits
     const half_bits *keys = all_keys + ((size_t)s.kv_head * capacity + s.start) * padded_dim(head_dim);
     const half_bits *values = all_values + (size_t)s.kv_head * head_dim * capacity + s.start;
     Rows<padded_dim(head_dim) / chunk> own_keys[key_turns];
-    const int own = own_key(fresh, s);
+    const bool is_fresh = head_dim <= most_fresh && fresh.k;
+    const int own = own_key(is_fresh ? fresh : Fresh{}, s);
     UNROLL for (int turn = 0; turn < key_turns; turn++) {
         const int key = 16 * (warp_id() + warps * turn);
         if (key < s.keys && ahead_at<head_dim, tiles>(turn, key, own)) own_keys[turn].load(keys, key, padded_dim(head_dim));
     }
-    if (fresh.k) prepare_row<head_dim>((half_bits *)query, (float *)scores, score_stride, q, all_keys, all_values, capacity, fresh, s);
+    if (is_fresh) prepare_row<head_dim>((half_bits *)query, (float *)scores, score_stride, q, all_keys, all_values, capacity, fresh, s);
     else load_queries<head_dim, columns>((half_bits *)query, q, s);
     __syncthreads();
     score_keys<head_dim, tiles>((float *)scores, (const half_bits *)query, own_keys, keys, own, scale, s);
@@ -307,9 +311,10 @@ INLINE void attend(float *partial, float *stats, const float *q, half_bits *keys
     }                                                                                                                                       \
     EXPORT(attend_half_##head_dim##_wide)
 // The first of each pair is for up to eight columns, and takes a fresh row if k is not null; the wide one is for
-// more columns.
+// more columns. That of heads of 512 numbers takes no fresh row.
 ATTEND(64, 4)
 ATTEND(80, 4)
 ATTEND(96, 4)
 ATTEND(128, 4)
 ATTEND(256, 2)
+ATTEND(512, 2)

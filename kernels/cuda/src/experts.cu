@@ -121,6 +121,14 @@ extern "C" __global__ void add_expert_bias(float *x, const float *b, const int *
 }
 EXPORT(add_expert_bias)
 
+// scale_experts multiplies slot blockIdx.y of x (slots, cols) by the factor of its expert.
+extern "C" __global__ void scale_experts(float *x, const float *factors, const int *chosen, int cols) {
+    x += (size_t)blockIdx.y * cols;
+    const float factor = factors[chosen[blockIdx.y]];
+    for (int k = blockIdx.x * blockDim.x + threadIdx.x; k < cols; k += gridDim.x * blockDim.x) x[k] *= factor;
+}
+EXPORT(scale_experts)
+
 // mix_slots writes to row blockIdx.y of dst (m, cols) the sum of the row's slots of x (m · used, cols), each
 // times its share. The products are rounded, and added by rank.
 extern "C" __global__ void mix_slots(float *dst, const float *x, const float *shares, int cols, int used) {

@@ -14,27 +14,34 @@ import (
 
 // sequence is a KV cache on the device, and what should be in it.
 type sequence struct {
-	launch                                     Launch
-	half                                       bool
-	heads, kvHeads, headDim, capacity, padding int // padding is the stored length of a half-precision key
-	keys, values                               any
-	length                                     []int32
-	window                                     int
-	limit                                      float32 // of scores; 0: none
-	sinks                                      any     // []float32 with a score for each head; nil: none
-	fresh                                      fresh   // the row whose heads attention prepares itself; empty: none
-	// everything ever appended, as stored: (tokens, kvHeads·headDim)
+	launch                   Launch
+	half                     bool
+	heads, kvHeads, capacity int
+	keyDim, valueDim         int
+	padding                  int // the stored length of a half-precision key
+	keys, values             any
+	length                   []int32
+	window                   int
+	limit                    float32 // of scores; 0: none
+	sinks                    any     // []float32 with a score for each head; nil: none
+	fresh                    fresh   // the row whose heads attention prepares itself; empty: none
+	// everything ever appended, as stored: (tokens, kvHeads·keyDim) and (tokens, kvHeads·valueDim)
 	k, v []float32
 }
 
 const notANumber = 0xffff
 
+// newSequence makes an empty cache with values as long as keys.
 func newSequence(launch Launch, half bool, heads, kvHeads, headDim, capacity int) *sequence {
-	s := &sequence{launch: launch, half: half, heads: heads, kvHeads: kvHeads, headDim: headDim,
+	return unlikeSequence(launch, half, heads, kvHeads, headDim, headDim, capacity)
+}
+
+func unlikeSequence(launch Launch, half bool, heads, kvHeads, keyDim, valueDim, capacity int) *sequence {
+	s := &sequence{launch: launch, half: half, heads: heads, kvHeads: kvHeads, keyDim: keyDim, valueDim: valueDim,
 		capacity: capacity, length: []int32{0}}
-	s.padding = (headDim + 31) / 32 * 32
+	s.padding = (keyDim + 31) / 32 * 32
 	if half {
-		keys, values := make([]uint16, kvHeads*capacity*s.padding), make([]uint16, kvHeads*capacity*headDim)
+		keys, values := make([]uint16, kvHeads*capacity*s.padding), make([]uint16, kvHeads*capacity*valueDim)
 		for _, x := range [][]uint16{keys, values} {
 			for i := range x {
 				x[i] = notANumber
@@ -42,12 +49,22 @@ func newSequence(launch Launch, half bool, heads, kvHeads, headDim, capacity int
 		}
 		s.keys, s.values = keys, values
 	} else {
-		s.keys, s.values = garbage(kvHeads*capacity*headDim), garbage(kvHeads*capacity*headDim)
+		s.keys, s.values = garbage(kvHeads*capacity*keyDim), garbage(kvHeads*capacity*valueDim)
 	}
 	return s
 }
 
-func (s *sequence) rowSize() int { return s.kvHeads * s.headDim }
+func (s *sequence) rowSize() int   { return s.kvHeads * s.keyDim }
+func (s *sequence) valueSize() int { return s.kvHeads * s.valueDim }
+
+// fill appends random rows and makes length of them count.
+func (s *sequence) fill(r *rand.Rand, length, more int) {
+	if length > 0 {
+		s.append(numbers(r, length*s.rowSize()), numbers(r, length*s.valueSize()), 0)
+		s.length[0] = int32(length)
+	}
+	s.append(numbers(r, more*s.rowSize()), numbers(r, more*s.valueSize()), 0)
+}
 
 func (s *sequence) name(kernel string) string {
 	if s.half {
@@ -60,34 +77,35 @@ func (s *sequence) name(kernel string) string {
 func (s *sequence) append(k, v []float32, ahead int) {
 	rows := len(k) / s.rowSize()
 	s.launch(s.name("append"), [3]int{2, rows, 1}, line(64), s.keys, s.values, k, v, s.length, int32(ahead),
-		int32(s.kvHeads), int32(s.headDim), int32(s.capacity))
+		int32(s.kvHeads), int32(s.keyDim), int32(s.valueDim), int32(s.capacity))
 	s.k = append(s.k[:(int(s.length[0])+ahead)*s.rowSize()], k...)
-	s.v = append(s.v[:(int(s.length[0])+ahead)*s.rowSize()], v...)
+	s.v = append(s.v[:(int(s.length[0])+ahead)*s.valueSize()], v...)
 }
 
 // attend computes attention for the rows of q. tiles is the number of tiles of eight columns in a
 // block; most is the number of splits in the grid.
 func (s *sequence) attend(q []float32, ahead, tiles, most int) []float32 {
 	partial, stats := s.attendSplits(q, ahead, tiles, most, int32(cuda.NoOperand), uint64(0), uint64(0), int32(0))
-	dst := garbage(len(q))
-	s.launch("combine_splits", [3]int{s.heads, len(q) / (s.heads * s.headDim), 1}, line((s.headDim+31)/32*32),
+	rows := len(q) / (s.heads * s.keyDim)
+	dst := garbage(rows * s.heads * s.valueDim)
+	s.launch("combine_splits", [3]int{s.heads, rows, 1}, line((min(s.valueDim, 256)+31)/32*32),
 		dst, partial, stats, s.length, int32(ahead),
-		int32(s.heads), int32(s.headDim), int32(most), int32(s.window), s.sinks)
+		int32(s.heads), int32(s.valueDim), int32(most), int32(s.window), s.sinks)
 	return dst
 }
 
 // attendSplits computes the results of the splits. then are the arguments of a half-precision kernel that say
 // in which form and where it writes the sums of the splits: form, counters, operand, slabs.
 func (s *sequence) attendSplits(q []float32, ahead, tiles, most int, then ...any) (partial, stats []float32) {
-	rows := len(q) / (s.heads * s.headDim)
-	scale := float32(1 / math.Sqrt(float64(s.headDim)))
-	partial, stats = garbage(rows*s.heads*most*s.headDim), garbage(rows*s.heads*most*2)
+	rows := len(q) / (s.heads * s.keyDim)
+	scale := float32(1 / math.Sqrt(float64(s.keyDim)))
+	partial, stats = garbage(rows*s.heads*most*s.valueDim), garbage(rows*s.heads*most*2)
 	kernel := "attend_float"
 	grid := [3]int{most, s.kvHeads, (rows*s.heads/s.kvHeads + 8*tiles - 1) / (8 * tiles)}
 	arguments := []any{partial, stats, q, s.keys, s.values, s.length, int32(ahead), int32(rows), int32(s.heads), int32(s.kvHeads)}
 	limits := []any{int32(s.capacity), scale, int32(s.window), s.limit}
 	if s.half {
-		kernel = fmt.Sprintf("attend_half_%d", s.headDim)
+		kernel = fmt.Sprintf("attend_half_%d", s.keyDim)
 		if tiles > 1 {
 			kernel += "_wide"
 		}
@@ -96,7 +114,7 @@ func (s *sequence) attendSplits(q []float32, ahead, tiles, most int, then ...any
 			limits = append(limits, s.fresh.arguments()...)
 		}
 	} else {
-		arguments = append(arguments, int32(s.headDim))
+		arguments = append(arguments, int32(s.keyDim), int32(s.valueDim))
 	}
 	s.launch(kernel, grid, line(256), append(arguments, limits...)...)
 	return partial, stats
@@ -106,17 +124,17 @@ func (s *sequence) attendSplits(q []float32, ahead, tiles, most int, then ...any
 // launch for that step.
 func (s *sequence) checkOperand(t *testing.T, what string, q []float32, ahead, tiles, most int) {
 	t.Helper()
-	if !s.half || s.headDim%32 != 0 {
+	if !s.half || s.valueDim%32 != 0 {
 		return // there is no kernel for that
 	}
-	cols := s.heads * s.headDim
-	rows, slabs := len(q)/cols, (cols+127)/128
+	cols := s.heads * s.valueDim
+	rows, slabs := len(q)/(s.heads*s.keyDim), (cols+127)/128
 	partial, stats := s.attendSplits(q, ahead, tiles, most, int32(cuda.NoOperand), uint64(0), uint64(0), int32(0))
 	for form, o := range map[int]operand{cuda.BFloat16Operand: operands[0], cuda.Int8Operand: operands[1]} {
 		got := bytes.Repeat([]byte{0xab}, (rows+7)/8*slabs*o.slabBytes)
 		want, arrived := slices.Clone(got), make([]uint32, s.kvHeads)
 		s.launch("combine_splits_"+o.suffix, [3]int{1, rows, 1}, line(256), want, partial, stats, s.length, int32(ahead),
-			int32(s.heads), int32(s.headDim), int32(most), int32(s.window), s.sinks, int32(slabs))
+			int32(s.heads), int32(s.valueDim), int32(most), int32(s.window), s.sinks, int32(slabs))
 		s.attendSplits(q, ahead, tiles, most, int32(form), arrived, got, int32(slabs))
 		if !bytes.Equal(got, want) {
 			t.Errorf("%s: the operand in %s differs from that of a launch of its own", what, o.suffix)
@@ -129,34 +147,34 @@ func (s *sequence) checkOperand(t *testing.T, what string, q []float32, ahead, t
 
 // head returns the first n tokens' keys and values of one key head.
 func (s *sequence) head(h, n int) ref.Head {
-	out := ref.Head{Dim: s.headDim}
+	out := ref.Head{KeyDim: s.keyDim, ValueDim: s.valueDim}
 	for i := range n {
-		from := i*s.rowSize() + h*s.headDim
-		out.Keys = append(out.Keys, s.k[from:from+s.headDim]...)
-		out.Values = append(out.Values, s.v[from:from+s.headDim]...)
+		key, value := i*s.rowSize()+h*s.keyDim, i*s.valueSize()+h*s.valueDim
+		out.Keys = append(out.Keys, s.k[key:key+s.keyDim]...)
+		out.Values = append(out.Values, s.v[value:value+s.valueDim]...)
 	}
 	return out
 }
 
 // want returns the reference's attention, and its largest distance from the exact result.
 func (s *sequence) want(q []float32, ahead int) (dst []float32, distance float64) {
-	rows := len(q) / (s.heads * s.headDim)
+	rows := len(q) / (s.heads * s.keyDim)
 	position := int(s.length[0]) + ahead
-	scale := 1 / math.Sqrt(float64(s.headDim))
-	dst, exact := make([]float32, len(q)), make([]float64, len(q))
+	scale := 1 / math.Sqrt(float64(s.keyDim))
+	dst, exact := make([]float32, rows*s.heads*s.valueDim), make([]float64, rows*s.heads*s.valueDim)
 	attend := ref.AttendFloat
 	if s.half {
 		attend = ref.AttendHalf
 	}
 	for i := range rows {
 		for h := range s.heads {
-			from, to := (i*s.heads+h)*s.headDim, (i*s.heads+h+1)*s.headDim
-			attend(dst[from:to], q[from:to], s.head(h*s.kvHeads/s.heads, position+i+1),
+			at := i*s.heads + h
+			attend(rowOf(dst, at, s.valueDim), rowOf(q, at, s.keyDim), s.head(h*s.kvHeads/s.heads, position+i+1),
 				ref.Sight{Seen: position + i + 1, Window: s.window, Scale: float32(scale), Cap: s.limit, Sink: s.sink(h)})
 		}
 	}
 	sinks, _ := s.sinks.([]float32)
-	ref.Attend{Position: position, Heads: s.heads, KVHeads: s.kvHeads, KeyDim: s.headDim, ValueDim: s.headDim, Scale: scale,
+	ref.Attend{Position: position, Heads: s.heads, KVHeads: s.kvHeads, KeyDim: s.keyDim, ValueDim: s.valueDim, Scale: scale,
 		Window: s.window, Limit: float64(s.limit), Sinks: sinks}.Rows(exact, q, s.k, s.v, rows)
 	for i := range exact {
 		distance = math.Max(distance, math.Abs(exact[i]-float64(dst[i])))
@@ -185,7 +203,7 @@ func (s *sequence) tiles() []int {
 	switch {
 	case !s.half:
 		return []int{1}
-	case s.headDim == 256:
+	case s.keyDim >= 256:
 		return []int{1, 2}
 	}
 	return []int{1, 4}
@@ -196,22 +214,24 @@ func (s *sequence) tiles() []int {
 // whether tensor cores add in ascending order; those of a real GPU do not.
 func Attention(t *testing.T, launch Launch, half bool, headDim, length int, exact bool) float64 {
 	t.Helper()
-	r := rand.New(rand.NewPCG(uint64(headDim), uint64(length)))
+	return UnlikeAttention(t, launch, half, headDim, headDim, length, exact)
+}
+
+// UnlikeAttention is Attention with values that may have another length than keys.
+func UnlikeAttention(t *testing.T, launch Launch, half bool, keyDim, valueDim, length int, exact bool) float64 {
+	t.Helper()
+	r := rand.New(rand.NewPCG(uint64(keyDim), uint64(length)))
 	const rows, sharing = 3, 3 // nine columns: one more than a tile
 	kvHeads := 1
-	if headDim == 64 {
+	if keyDim == 64 {
 		kvHeads = 2
 	}
-	s := newSequence(launch, half, kvHeads*sharing, kvHeads, headDim, 768)
-	if length > 0 {
-		s.append(numbers(r, length*s.rowSize()), numbers(r, length*s.rowSize()), 0)
-		s.length[0] = int32(length)
-	}
-	s.append(numbers(r, rows*s.rowSize()), numbers(r, rows*s.rowSize()), 0)
-	q := numbers(r, rows*s.heads*headDim)
+	s := unlikeSequence(launch, half, kvHeads*sharing, kvHeads, keyDim, valueDim, 768)
+	s.fill(r, length, rows)
+	q := numbers(r, rows*s.heads*keyDim)
 	want, distance := s.want(q, 0)
 	for _, tiles := range s.tiles() {
-		what := fmt.Sprintf("heads of %d after %d tokens in %d tiles", headDim, length, tiles)
+		what := fmt.Sprintf("keys of %d and values of %d after %d tokens in %d tiles", keyDim, valueDim, length, tiles)
 		s.compare(t, what, s.attend(q, 0, tiles, 3), want, exact)
 	}
 	return distance
@@ -248,9 +268,7 @@ func Windows(t *testing.T, launch Launch, half bool, headDim int, exact bool) {
 		const rows, sharing, kvHeads = 5, 3, 1
 		s := newSequence(launch, half, kvHeads*sharing, kvHeads, headDim, 768)
 		s.window, s.limit, s.sinks = c.window, c.limit, c.sinks
-		s.append(numbers(r, c.length*s.rowSize()), numbers(r, c.length*s.rowSize()), 0)
-		s.length[0] = int32(c.length)
-		s.append(numbers(r, rows*s.rowSize()), numbers(r, rows*s.rowSize()), 0)
+		s.fill(r, c.length, rows)
 		q := numbers(r, rows*s.heads*headDim)
 		want, distance := s.want(q, 0)
 		if !(distance <= 2*Bound(half)) {
@@ -323,21 +341,23 @@ func TooSmallGrid(t *testing.T, launch Launch) {
 
 // Cache checks that a cache gives back what was appended, rounded once. Truncating the cache changes only
 // its length, and later rows must overwrite what was cut off.
-func Cache(t *testing.T, launch Launch, half bool, headDim int) {
+func Cache(t *testing.T, launch Launch, half bool, keyDim, valueDim int) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(7, 7))
-	s := newSequence(launch, half, 4, 2, headDim, 256)
-	s.append(numbers(r, 5*s.rowSize()), numbers(r, 5*s.rowSize()), 0)
+	s := unlikeSequence(launch, half, 4, 2, keyDim, valueDim, 256)
+	s.append(numbers(r, 5*s.rowSize()), numbers(r, 5*s.valueSize()), 0)
 	s.length[0] = 3
-	s.append(numbers(r, 2*s.rowSize()), numbers(r, 2*s.rowSize()), 1)
-	key, value := garbage(s.rowSize()), garbage(s.rowSize())
+	s.append(numbers(r, 2*s.rowSize()), numbers(r, 2*s.valueSize()), 1)
+	key, value := garbage(s.rowSize()), garbage(s.valueSize())
 	for i := range 6 {
 		launch(s.name("read"), line(2), line(64), key, value, s.keys, s.values, int32(i), int32(2),
-			int32(headDim), int32(s.capacity))
-		wantKey, wantValue := slices.Clone(s.k[i*s.rowSize():(i+1)*s.rowSize()]), slices.Clone(s.v[i*s.rowSize():(i+1)*s.rowSize()])
+			int32(keyDim), int32(valueDim), int32(s.capacity))
+		wantKey, wantValue := slices.Clone(rowOf(s.k, i, s.rowSize())), slices.Clone(rowOf(s.v, i, s.valueSize()))
 		if half {
-			for d := range wantKey {
-				wantKey[d], wantValue[d] = ref.FromHalf(ref.ToHalf(wantKey[d])), ref.FromHalf(ref.ToHalf(wantValue[d]))
+			for _, x := range [][]float32{wantKey, wantValue} {
+				for d := range x {
+					x[d] = ref.FromHalf(ref.ToHalf(x[d]))
+				}
 			}
 		}
 		sameBits(t, fmt.Sprintf("key of token %d", i), key, wantKey)

@@ -81,7 +81,7 @@ func flag(on bool) int32 {
 	return 0
 }
 
-// onSlots checks biases of experts, and the sums over them.
+// onSlots checks biases and factors of experts, and the sums over them.
 func onSlots(t *testing.T, launch Launch) {
 	t.Helper()
 	const m, used, experts, cols = 5, 3, 4, 70
@@ -97,6 +97,13 @@ func onSlots(t *testing.T, launch Launch) {
 	}
 	launch("add_expert_bias", [3]int{2, m * used, 1}, line(32), x, bias, chosen, int32(cols))
 	sameBits(t, "add_expert_bias", x, want)
+
+	factors := numbers(r, experts)
+	for i := range want {
+		want[i] *= factors[chosen[i/cols]]
+	}
+	launch("scale_experts", [3]int{2, m * used, 1}, line(32), x, factors, chosen, int32(cols))
+	sameBits(t, "scale_experts", x, want)
 
 	got, want := garbage(m*cols), make([]float32, m*cols)
 	for i := range m {

@@ -58,7 +58,7 @@ func Heads(t *testing.T, launch Launch) {
 		}
 		launch(single.name("append"), [3]int{2, rows, 1}, line(64), single.keys, single.values, k, v,
 			single.length, int32(ahead),
-			int32(kvHeads), int32(D), int32(single.capacity))
+			int32(kvHeads), int32(D), int32(D), int32(single.capacity))
 		sameBits(t, c.name+": q", fusedQ, q)
 		if fmt.Sprint(fused.keys, fused.values) != fmt.Sprint(single.keys, single.values) {
 			t.Errorf("%s: the caches differ", c.name)

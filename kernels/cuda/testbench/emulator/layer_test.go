@@ -42,8 +42,8 @@ var caches = []struct {
 
 func TestCache(t *testing.T) {
 	for _, c := range caches {
-		for _, headDim := range []int{64, 80} {
-			onEveryMachine(t, func(t *testing.T, launch checks.Launch) { checks.Cache(t, launch, c.half, headDim) })
+		for _, dims := range [][2]int{{64, 64}, {80, 80}, {72, 40}, {40, 96}} {
+			onEveryMachine(t, func(t *testing.T, launch checks.Launch) { checks.Cache(t, launch, c.half, dims[0], dims[1]) })
 		}
 	}
 }
@@ -54,7 +54,7 @@ func TestAttention(t *testing.T) {
 		check := func(t *testing.T, launch checks.Launch, headDim, length int) {
 			worst = math.Max(worst, checks.Attention(t, launch, c.half, headDim, length, true))
 		}
-		for i, headDim := range []int{64, 80, 96, 128, 256} {
+		for i, headDim := range []int{64, 80, 96, 128, 256, 512} {
 			for j, length := range []int{0, 254, 520} {
 				seed := uint64(3*i + j)
 				name := fmt.Sprintf("%s %d after %d", c.name, headDim, length)
@@ -70,6 +70,19 @@ func TestAttention(t *testing.T) {
 		t.Logf("%s: at most %.2g from the exact attention", c.name, worst)
 		if bound := checks.Bound(c.half); !(worst < bound) {
 			t.Errorf("%s: %g from the exact attention, want below %g", c.name, worst, bound)
+		}
+	}
+}
+
+// A float32 cache also has keys wider than those of any tensor-core kernel, and values of another length.
+func TestUnlikeAttention(t *testing.T) {
+	for _, dims := range [][2]int{{512, 512}, {576, 512}, {24, 40}} {
+		for _, length := range []int{3, 300} {
+			onEveryMachine(t, func(t *testing.T, launch checks.Launch) {
+				if d := checks.UnlikeAttention(t, launch, false, dims[0], dims[1], length, true); !(d < checks.Bound(false)) {
+					t.Errorf("%d, %d: %g from the exact attention", dims[0], dims[1], d)
+				}
+			})
 		}
 	}
 }
