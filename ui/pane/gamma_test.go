@@ -26,15 +26,22 @@ func TestGammaExplainsItself(t *testing.T) {
 	}
 	th, _ := theme.Named("dark", true)
 	side := ansi.Strip(strings.Join(pane.Side(s, th, 46, 60, pane.SideOptions{}), "\n"))
-	for _, want := range []string{"not drafting: acceptance 0.21", "best for this reply alone: γ 2, 4% less time"} {
+	for _, want := range []string{"not drafting: acceptance 0.21", "this reply alone: γ 2, 4% faster than it was"} {
 		if !strings.Contains(strings.Join(strings.Fields(side), " "), want) {
 			t.Errorf("the side lacks %q:\n%s", want, side)
 		}
 	}
 	regret = -0.04
 	s.Apply(r)
-	if side := words(strings.Join(pane.Side(s, th, 46, 60, pane.SideOptions{}), "\n")); !strings.Contains(side, "for this reply no fixed γ would be faster") {
+	if side := words(strings.Join(pane.Side(s, th, 46, 60, pane.SideOptions{}), "\n")); !strings.Contains(side, "this reply alone: no fixed γ was faster") {
 		t.Errorf("the side does not say that no fixed γ was better:\n%s", side)
+	}
+	// A fixed γ in use is not compared with itself.
+	s.Settings.GammaRule, s.Settings.Gamma = "fixed", 2
+	r.GammaRule, r.Gamma, r.Probe, regret = "fixed", 2, false, 0.04
+	s.Apply(r)
+	if side := words(strings.Join(pane.Side(s, th, 46, 60, pane.SideOptions{}), "\n")); !strings.Contains(side, "this reply alone: γ 2, in use, was best") {
+		t.Errorf("of the γ in use, the side says:\n%s", side)
 	}
 	r.Gamma, r.Draft = 0, nil
 	s.Apply(r)

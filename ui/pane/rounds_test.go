@@ -134,7 +134,7 @@ func TestTheTradeoffNamesTheBestLength(t *testing.T) {
 	last.Lengths = []event.Length{{Tokens: 1, Rounds: 1, Measured: true}, {Tokens: 1.4, Rounds: 1.2, Measured: true}, {Tokens: 1.8, Rounds: 1.4, Measured: true}, {Tokens: 1.9, Rounds: 1.9}}
 	s.Apply(last)
 	got := words(strings.Join(pane.Tradeoff(s, th, 80, 12), " "))
-	for _, want := range []string{"78% 91% 100% ?", "γ 0 ●1 ★2 3", "γ 2 would be best: 10% faster than γ 1", "at temperature 0.20: γ 2, ×2.14"} {
+	for _, want := range []string{"78% 91% 100% ?", "γ 0 ●1 ★2 3", "γ 2 would be best: 10% faster than γ 1", "at temperature 0.20: γ 2, ×2.14 of no draft"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in %s", want, got)
 		}

@@ -130,7 +130,7 @@ func (c *column) tradeoffWords() []string {
 		gain, than := gainWords(s.Lengths[best].Speedup() / s.Lengths[now].Speedup())
 		words[0] = longestThatFits(c.w-2, fmt.Sprintf("%s: %s %s %s %d", would, gain, than, g.Gamma, now), would+": "+gain, would)
 	}
-	return slices.Concat(words, c.luck(now), c.hindsight(), c.otherTemperatures())
+	return slices.Concat(words, c.luck(now), c.hindsight(now), c.otherTemperatures())
 }
 
 // gainWords says how fast something is in comparison.
@@ -156,16 +156,24 @@ func (c *column) luck(now int) []string {
 	return nil
 }
 
-// hindsight says which fixed γ would have been the best in this reply; nothing if that is unknown.
-func (c *column) hindsight() []string {
+// hindsight says which fixed γ would have been the fastest in this reply; nothing if that is unknown. now is
+// the γ in use. The words compare with the reply as it ran, and the bars with what is expected of the next
+// rounds, so both can name a different γ.
+func (c *column) hindsight(now int) []string {
 	l := c.s.Last
-	switch {
-	case l == nil || !l.Round.Hindsight:
+	if l == nil || !l.Round.Hindsight || !(l.Round.Regret < 1) {
 		return nil
-	case l.Round.Regret < 0.005:
-		return []string{"for this reply no fixed " + c.th.Glyph.Gamma + " would be faster"}
 	}
-	return []string{fmt.Sprintf("best for this reply alone: %s %d, %.0f%% less time", c.th.Glyph.Gamma, l.Round.BestFixedGamma, 100*l.Round.Regret)}
+	const begin = "this reply alone: "
+	best := fmt.Sprintf("%s %d", c.th.Glyph.Gamma, l.Round.BestFixedGamma)
+	switch {
+	case l.Round.Regret < 0.005:
+		return []string{begin + "no fixed " + c.th.Glyph.Gamma + " was faster"}
+	case l.Round.BestFixedGamma == now && l.Round.GammaRule == "fixed": // a gain over rounds that only measured
+		return []string{begin + best + ", in use, was best"}
+	}
+	gain, than := gainWords(1 / (1 - l.Round.Regret))
+	return []string{begin + fmt.Sprintf("%s, %s %s it was", best, gain, than)}
 }
 
 // otherTemperatures says what the best length is at temperatures that were in use before, with the same
@@ -179,9 +187,15 @@ func (c *column) otherTemperatures() []string {
 		if w.Proposer != c.s.Settings.Proposer || temperature == now {
 			continue
 		}
-		if gamma, times, ok := w.Best(c.s.Lengths); ok {
-			told = append(told, fmt.Sprintf("at temperature %s: %s %d, %s%.2f", temperature, c.th.Glyph.Gamma, gamma, c.th.Glyph.Times, times))
+		gamma, times, ok := w.Best(c.s.Lengths)
+		if !ok {
+			continue
 		}
+		gain := "no drafting"
+		if gamma > 0 {
+			gain = fmt.Sprintf("%s%.2f of no draft", c.th.Glyph.Times, times)
+		}
+		told = append(told, fmt.Sprintf("at temperature %s: %s %d, %s", temperature, c.th.Glyph.Gamma, gamma, gain))
 	}
 	if told == nil {
 		return nil

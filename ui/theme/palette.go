@@ -16,9 +16,10 @@ type palette struct {
 	discarded, label, rule        rgb
 	title, warning                rgb
 	// Colours of parts of bars, in addition to accepted. Parts that may touch differ in brightness.
-	refusedBar, discardedBar, freeBar rgb
-	drafting, checking, rest          rgb
-	pending                           rgb // the hue of drafting, bright enough to be read when faint
+	refusedBar, freeBar      rgb
+	discardedBar             rgb // discarded, dimmed; for cells that two shades share
+	drafting, checking, rest rgb
+	pending                  rgb // the hue of drafting, bright enough to be read when faint
 }
 
 var darkPalette = palette{

@@ -3,6 +3,7 @@ package theme_test
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/charmbracelet/colorprofile"
@@ -49,6 +50,18 @@ func TestPalettes(t *testing.T) {
 			if got != want[i] {
 				t.Errorf("%s: style %d is %q, want %q", c.theme, i, got, want[i])
 			}
+		}
+	}
+}
+
+// Discarded tokens have one colour in the chat and in the picture of rounds, however dim a terminal draws
+// faint text.
+func TestDiscardedTokensHaveOneColour(t *testing.T) {
+	for _, name := range []string{"dark", "light"} {
+		th, _ := theme.Named(name, true)
+		_, bar := th.Shade(theme.Unused)
+		if text := strings.Replace(string(th.Discarded), "2;9;", "2;", 1); string(bar) != text {
+			t.Errorf("%s: the bar is %q, the text without its line %q", name, bar, text)
 		}
 	}
 }
