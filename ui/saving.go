@@ -42,7 +42,7 @@ func (m *Model) save(loud bool) tea.Cmd {
 	case !loud:
 		return nil
 	case m.options.Chats == nil:
-		return m.say("chats are not saved: there is no folder for them")
+		return m.say(m.whyUnsaved())
 	default:
 		return m.say("there is nothing to save")
 	}
@@ -65,6 +65,19 @@ func (m *Model) save(loud bool) tea.Cmd {
 		}
 		return nil
 	}
+}
+
+// whyUnsaved says why this chat is not saved, and no saved ones can be listed.
+func (m *Model) whyUnsaved() string {
+	switch {
+	case m.options.Load == nil:
+		return "a recording is not a chat: there is nothing to save or to open"
+	case m.tour != nil:
+		return "chats of a tour are not saved; esc ends the tour"
+	case !m.config.UI.Save:
+		return "chats are neither saved nor listed, because ui.save is false: start with --save, or set it in config.toml"
+	}
+	return "chats are not saved: their folder could not be opened; start with XDG_DATA_HOME set to a folder that you may write"
 }
 
 // notSaved is the message that a chat could not be saved, and why. Saving is tried again after the next
@@ -124,7 +137,7 @@ type (
 
 func (m *Model) listChats() tea.Cmd {
 	if m.options.Chats == nil {
-		return m.say("there are no saved chats here")
+		return m.say(m.whyUnsaved())
 	}
 	store := m.options.Chats
 	return func() tea.Msg {

@@ -148,6 +148,7 @@ type UI struct {
 	Mouse   bool
 	Inspect bool // collect candidates for the inspector
 	Unicode bool
+	Save    bool // save chats, and remember prompts for later sessions
 }
 
 // MaxGamma is the longest draft, in tokens, that GammaMax can allow. The buffers for verification have

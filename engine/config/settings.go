@@ -272,6 +272,9 @@ var table = []Setting{
 	{Name: "ui.unicode", Flag: "unicode", Slash: "unicode", Kind: Bool, Default: "true", Applies: NextRound,
 		Doc:   "draw with box and Braille characters; off for ASCII",
 		field: func(c *Config) any { return &c.UI.Unicode }},
+	{Name: "ui.save", Flag: "save", Kind: Bool, Default: "true", Applies: NextStart,
+		Doc:   "save each chat and remember your prompts, in files that only you can read; false to write neither",
+		field: func(c *Config) any { return &c.UI.Save }},
 }
 
 // maxSeed is 2⁵³−1: every JSON reader keeps integers up to this size exactly.

@@ -250,6 +250,23 @@ func TestTheScreenStartsWithoutAHome(t *testing.T) {
 	}
 }
 
+// With --save=false nothing is written into the user's folders.
+func TestNothingIsSavedUnlessWanted(t *testing.T) {
+	home := t.TempDir()
+	var o ui.Options
+	p := fakeProgram(Terminal{
+		Stdout: io.Discard, Stderr: io.Discard, Getenv: func(string) string { return "" }, StdinTTY: true, StdoutTTY: true,
+		DataHome: home, StateHome: home,
+	})
+	p.Screen = func(_ context.Context, given ui.Options) error { o = given; return nil }
+	if code := p.Run(t.Context(), []string{"--save=false"}); code != ExitOK || o.Chats != nil || o.History != nil || o.Warning != "" {
+		t.Errorf("exit code %d, saved to %v, warning %q", code, o.Chats, o.Warning)
+	}
+	if made, err := os.ReadDir(home); err != nil || len(made) != 0 {
+		t.Errorf("the folder holds %v, error %v", made, err)
+	}
+}
+
 // A folder is taken for a model even if it holds none: the error is then about the folder, not about commands.
 func TestAFolderIsTheTarget(t *testing.T) {
 	folder := t.TempDir()

@@ -50,9 +50,12 @@ func (a *invocation) screen(ctx context.Context, c config.Config, f chatFlags) e
 	return errors.Join(a.classify(a.Screen(ctx, o)), failed, t.close())
 }
 
-// keep opens the folders for chats and history. If one cannot be opened, what belongs there is not saved,
-// and the user is warned.
+// keep opens the folders for chats and history, unless the user wants neither saved. If a folder cannot be
+// opened, what belongs there is not saved, and the user is warned.
 func (a *invocation) keep(o *ui.Options) {
+	if !o.Config.UI.Save {
+		return
+	}
 	var lost []string
 	if dir, err := ownFolder(a.Terminal.DataHome, "chats"); err != nil {
 		lost = append(lost, "chats are not saved: "+err.Error())
