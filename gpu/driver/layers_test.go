@@ -22,7 +22,8 @@ func TestLayers(t *testing.T) {
 		}
 		for _, check := range []func(*testing.T, checks.Launch){checks.Norms, checks.Rope,
 			checks.Elementwise, checks.LayerNorms, checks.Activations, checks.Copy,
-			checks.Heads, checks.Experts, checks.Operands, checks.TooSmallGrid, checks.Peak} {
+			checks.Heads, checks.Experts, checks.Operands, checks.TooSmallGrid, checks.Peak,
+			checks.ShortConvolutions, func(t *testing.T, launch checks.Launch) { checks.Recurrences(t, launch, 0, 1) }} {
 			check(t, l.launch)
 		}
 		// The emulator does a few cases here, and package emulate does the others. A GPU does all

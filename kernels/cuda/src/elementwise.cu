@@ -16,7 +16,6 @@ extern "C" __global__ void swiglu(float *gate, const float *up, int n) {
 EXPORT(swiglu)
 
 // The activations of networks; see ref.Activations.
-INLINE float silu(float x) { return divide_rn(x, 1.0f + exp_rn(-x)); }
 INLINE float gelu(float x) { return divide_rn(x, 1.0f + exp_rn(-(x * fma_rn(0.07135481f, x * x, 1.5957691f)))); }
 INLINE float relu_squared(float x) { return x < 0 ? 0.0f : x * x; }
 

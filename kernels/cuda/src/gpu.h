@@ -59,6 +59,7 @@ INLINE float exp_rn(float x) {
 INLINE float tanh_rn(float x) { return 1.0f - divide_rn(2.0f, exp_rn(2.0f * x) + 1.0f); }
 
 INLINE float sigmoid(float x) { return divide_rn(1.0f, 1.0f + exp_rn(-x)); }
+INLINE float silu(float x) { return divide_rn(x, 1.0f + exp_rn(-x)); }
 
 // warp_sum adds over a warp by butterflies (lane distances 16, 8, … 1); every lane gets the sum.
 INLINE float warp_sum(float v) {

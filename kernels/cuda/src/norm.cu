@@ -20,6 +20,19 @@ extern "C" __global__ void rms_norm(float *dst, const float *x, const float *w, 
 }
 EXPORT(rms_norm)
 
+// norm_groups is rms_norm with a weight for every column of a row, which has `groups` groups.
+extern "C" __global__ void norm_groups(float *dst, const float *x, const float *w, int n, int groups, float eps) {
+    SHARED(float, sums, [most_warps]);
+    dst += (size_t)blockIdx.x * n;
+    x += (size_t)blockIdx.x * n;
+    w += (size_t)(blockIdx.x % groups) * n;
+    float squares = 0;
+    for (int k = threadIdx.x; k < n; k += blockDim.x) squares = fma_rn(x[k], x[k], squares);
+    float factor = inverse_root(block_sum(squares, sums), n, eps);
+    for (int k = threadIdx.x; k < n; k += blockDim.x) dst[k] = x[k] * factor * w[k];
+}
+EXPORT(norm_groups)
+
 // add_rms_norm first adds y, such as the output of attention, to x, the residual stream. Then it does
 // rms_norm on x.
 extern "C" __global__ void add_rms_norm(float *dst, float *x, const float *y, const float *w, int n, float eps) {

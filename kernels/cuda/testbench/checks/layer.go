@@ -48,6 +48,13 @@ func Norms(t *testing.T, launch Launch) {
 				int32(groups), float32(eps))
 			sameBits(t, "rms_norm_heads", inPlace, want)
 		}
+		wide := numbers(r, groups*n) // a weight for each column of a row
+		for i := 0; i < len(x); i += n {
+			ref.RMSNormGroup(want[i:i+n], x[i:i+n], wide[i:i+n], eps)
+		}
+		inPlace = slices.Concat(x, x)
+		launch("norm_groups", line(2*groups), line(threads), inPlace, inPlace, wide, int32(n), int32(groups), float32(eps))
+		sameBits(t, "norm_groups in place", inPlace, slices.Concat(want, want))
 		norm(sum)
 		launch("add_rms_norm", line(groups), line(threads), got, x, y, w, int32(n), float32(eps))
 		sameBits(t, "add_rms_norm", got, want)

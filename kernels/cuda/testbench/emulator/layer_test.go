@@ -18,7 +18,15 @@ func TestHeads(t *testing.T)       { onEveryMachine(t, checks.Heads) }
 func TestFreshRows(t *testing.T) {
 	onEveryMachine(t, func(t *testing.T, launch checks.Launch) { checks.FreshRows(t, launch, 64, 80, 96, 128, 256) })
 }
-func TestExperts(t *testing.T) { onEveryMachine(t, checks.Experts) }
+func TestRecurrencesAreExact(t *testing.T) { checks.RecurrencesAreExact(t) }
+func TestRecurrences(t *testing.T) {
+	for seed := range uint64(3) {
+		t.Run(fmt.Sprintf("emulator, seed %d", seed), func(t *testing.T) { checks.Recurrences(t, emulated(t, seed), 0, 1) })
+		t.Run(fmt.Sprintf("simulator, seed %d", seed), func(t *testing.T) { checks.Recurrences(t, simulated(t, seed), int(seed), 3) })
+	}
+}
+func TestShortConvolutions(t *testing.T) { onEveryMachine(t, checks.ShortConvolutions) }
+func TestExperts(t *testing.T)           { onEveryMachine(t, checks.Experts) }
 
 // These kernels belong to the matrix products (they convert rows to operands, or measure the
 // peak). The emulator of this package does not have them.

@@ -18,7 +18,8 @@ import (
 // layerKernels are all kernels of a pass except the matrix products and sampling.
 var layerKernels = []string{"../../src/attend_float.cu", "../../src/attend_half.cu", "../../src/cache.cu",
 	"../../src/combine.cu", "../../src/elementwise.cu",
-	"../../src/experts.cu", "../../src/heads.cu", "../../src/norm.cu", "../../src/rope.cu"}
+	"../../src/experts.cu", "../../src/heads.cu", "../../src/norm.cu",
+	"../../src/recurrence.cu", "../../src/rope.cu"}
 
 // A test of planted bugs sets these for the process that it starts: another program for the
 // emulator, another folder of PTX for the simulator, and the only machine to run on.
