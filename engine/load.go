@@ -174,7 +174,7 @@ func (e *Engine) loadDraft(ctx context.Context, emit func(event.Event)) error {
 	}
 	if why := compareVocabularies(e.tokens, tokens); why != "" {
 		if o.Config.Model.Translate == "off" {
-			e.ready.DraftRefused = "the vocabularies of draft model and target differ, " + why + "; model.translate would bring them together"
+			e.ready.DraftRefused = "the vocabularies of draft model and target differ, " + why + "; with model.translate auto the draft model drafts nevertheless"
 			return nil
 		}
 		e.ready.Warnings = append(e.ready.Warnings, assumedPre("draft", vocab)...) // the draft's tokenizer is needed only here
@@ -275,8 +275,15 @@ func open(ctx context.Context, what string, s Source, emit func(event.Event)) (*
 	return file, nil
 }
 
+// loadError says which model could not be loaded, and wraps err and ErrModel.
 func loadError(what string, s Source, err error) error {
-	return fmt.Errorf("loading the %s model %q: %w: %w", what, s.name(), ErrModel, err)
+	return &modelError{fmt.Errorf("loading the %s model %q: %w", what, s.name(), err)}
 }
+
+// modelError wraps ErrModel without the words of it, which its own words say already.
+type modelError struct{ err error }
+
+func (e *modelError) Error() string   { return e.err.Error() }
+func (e *modelError) Unwrap() []error { return []error{ErrModel, e.err} }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

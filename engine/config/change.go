@@ -134,7 +134,7 @@ type UnknownError struct {
 
 func (e *UnknownError) Error() string {
 	if e.Nearest == "" {
-		return fmt.Sprintf("there is no setting %.64q", e.Name)
+		return fmt.Sprintf("there is no setting %.64q; 'specula config' prints all", e.Name)
 	}
 	return fmt.Sprintf("there is no setting %.64q; did you mean %s?", e.Name, e.Nearest)
 }

@@ -133,10 +133,10 @@ func TestDecodeOverridesOnlyWhatIsGiven(t *testing.T) {
 func TestDecodeRefuses(t *testing.T) {
 	tests := []struct{ name, in, want string }{
 		{"unknown key", "[speculation]\n\ngama = 3", `f.toml:3: there is no setting "speculation.gama"; did you mean speculation.gamma?`},
-		{"unknown key with nothing near", "[ui]\nwallpaper = 1", `f.toml:2: there is no setting "ui.wallpaper"`},
+		{"unknown key with nothing near", "[ui]\nwallpaper = 1", `f.toml:2: there is no setting "ui.wallpaper"; 'specula config' prints all`},
 		{"unknown key outside of a section", "gama = 3", `f.toml:1: there is no setting "gama"; did you mean gamma in the section [speculation]?`},
 		{"unknown section", "[samplin]\ntemperature = 1", `f.toml:1: there is no setting "samplin"; did you mean [sampling]?`},
-		{"implied unknown section", "\n[x.y]\nz = 1", `f.toml:2: there is no setting "x"`},
+		{"implied unknown section", "\n[x.y]\nz = 1", `f.toml:2: there is no setting "x"; 'specula config' prints all`},
 		{"key without section", "temperature = 1", `f.toml:1: temperature belongs in the section [sampling]`},
 		{"section that is no table", "sampling = 1", `f.toml:1: sampling must be a table: write [sampling] on a line of its own`},
 		{"array of sections", "[[sampling]]\ntemperature = 1", `f.toml:1: sampling must be a table`},

@@ -65,7 +65,7 @@ func decode(file string, data []byte) (Config, map[string]int, error) {
 	if err != nil {
 		var parse toml.ParseError
 		if errors.As(err, &parse) {
-			return c, given, &FileError{File: file, Line: parse.Position.Line, Err: errors.New(parse.Message)}
+			return c, given, &FileError{File: file, Line: parse.Position.Line, Err: fmt.Errorf("this is not TOML: %s", parse.Message)}
 		}
 		return c, given, &FileError{File: file, Err: err}
 	}

@@ -17,7 +17,7 @@ var table = []Setting{
 		field:   func(c *Config) any { return &c.Model.Target }},
 	{Name: "model.draft", Flag: "draft", Kind: Text, Default: "", Applies: NextStart,
 		Example: "Qwen3-0.6B-Q8_0.gguf",
-		Doc:     "GGUF file or safetensors folder of the small model; empty for the embedded one with the embedded target and none with another, none for no draft model",
+		Doc:     "GGUF file or safetensors folder of the small model; none for no draft model; empty for the embedded one if the target is embedded, else for none",
 		field:   func(c *Config) any { return &c.Model.Draft }},
 	{Name: "model.heads", Flag: "heads", Kind: Text, Default: "", Applies: NextStart,
 		Doc:   "safetensors file, or folder with one, of EAGLE or Medusa heads for the target; empty for the built-in ones",
@@ -247,7 +247,7 @@ var table = []Setting{
 		Doc:   "file of headers for each request, a line NAME: VALUE each, such as a gateway wants; their values are never shown; empty for none",
 		field: func(c *Config) any { return &c.Remote.Headers }},
 	{Name: "remote.timeout", Flag: "remote-timeout", Kind: Float, Min: 1, Max: 3600, Default: "120", Applies: NextStart,
-		Doc:   "seconds that one request to the server or the next token of its stream may take, and that a server is waited for which loads its model",
+		Doc:   "how many seconds to wait for an answer of the server, for the next token of its stream, and while it loads its model",
 		field: func(c *Config) any { return &c.Remote.Timeout }},
 
 	{Name: "ui.theme", Flag: "theme", Slash: "theme", Kind: Choice, Choices: []string{"auto", "dark", "light", "mono"}, Default: "auto", Applies: NextRound,
@@ -273,7 +273,7 @@ var table = []Setting{
 		Doc:   "draw with box and Braille characters; off for ASCII",
 		field: func(c *Config) any { return &c.UI.Unicode }},
 	{Name: "ui.save", Flag: "save", Kind: Bool, Default: "true", Applies: NextStart,
-		Doc:   "save each chat and remember your prompts, in files that only you can read; false to write neither",
+		Doc:   "save each chat and remember your prompts, in files that only you can read; off to write neither",
 		field: func(c *Config) any { return &c.UI.Save }},
 }
 

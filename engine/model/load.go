@@ -131,7 +131,7 @@ func (c *Config) size(file *weights.File, o Options, shapes []layerShape) error 
 		c.MaxRows = defaultMaxRows
 	}
 	if c.MaxTokens < 1 || c.MaxTokens > c.ContextLength {
-		return fmt.Errorf("a context of %d tokens was asked for; the model allows 1 to %d", c.MaxTokens, c.ContextLength)
+		return fmt.Errorf("a context of %d tokens was asked for; the model allows 1 to %d; with context.length 0 it is as long as the model allows", c.MaxTokens, c.ContextLength)
 	}
 	c.PrefillRows = max(o.PrefillRows, c.MaxRows)
 	if c.MaxRows < 1 || c.PrefillRows > mostRows {

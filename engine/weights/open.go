@@ -80,6 +80,9 @@ func Parse(name string, data []byte) (*File, error) {
 // then.
 func openRegular(path string, read func(source) (*File, error)) (*File, error) {
 	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("opening a model file: %w; is the path right, seen from the current folder?", err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("opening a model file: %w", err)
 	}

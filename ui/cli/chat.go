@@ -150,10 +150,23 @@ func (l *lines) command(line string) (quit bool) {
 		l.messages = nil
 	case command.Set:
 		l.set(call)
+	case command.Help:
+		l.help()
 	default:
 		l.app.say("/%s needs the screen (start without --plain)", call.Command.Name)
 	}
 	return false
+}
+
+// help lists the commands that work without a screen.
+func (l *lines) help() {
+	var settings []string
+	for _, c := range command.Table() {
+		if c.Verb == command.Set {
+			settings = append(settings, "/"+c.Name)
+		}
+	}
+	l.app.say("/new starts a new chat, /quit leaves. A setting shows its value, and changes with a value after it: %s", strings.Join(settings, " "))
 }
 
 // set changes a setting. Without a value it shows the setting.

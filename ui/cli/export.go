@@ -146,7 +146,7 @@ func writeFile(o exportFlags, write func(io.Writer) error) error {
 func readTrace(path string) ([]trace.Record, error) {
 	data, err := readBounded(path, maxTraceBytes)
 	if err != nil {
-		return nil, fmt.Errorf("reading the trace: %w", err)
+		return nil, fmt.Errorf("reading the trace: %w; 'specula run PROMPT --trace FILE' makes one", err)
 	}
 	var records []trace.Record
 	for r, err := range trace.Read(bytes.NewReader(data)) {

@@ -8,9 +8,10 @@ import (
 	"io"
 	"strings"
 
-	"specula/engine"
-
 	"github.com/spf13/cobra"
+
+	"specula/engine"
+	"specula/engine/app"
 )
 
 // maxPromptBytes limits what is read into memory: a prompt on stdin, or a file of prompts.
@@ -90,6 +91,8 @@ func (a *invocation) answer(ctx context.Context, prompt string, out *output) err
 // onePrompt returns the prompt that is given as a flag or as an argument; "" if there is none.
 func onePrompt(c *cobra.Command, flag string, args []string) (string, error) {
 	switch {
+	case len(args) == 2 && app.IsModel(args[1]):
+		return "", usagef("%q stands where only a prompt may; a model goes after --target: %s %q --target %q", args[1], c.CommandPath(), args[0], args[1])
 	case len(args) > 1:
 		return "", usagef("the prompt needs quotes: %s %q", c.CommandPath(), strings.Join(args, " "))
 	case flag != "" && len(args) > 0:
@@ -115,7 +118,7 @@ func (a *invocation) prompt(text string) (string, error) {
 	}
 	text = strings.TrimSpace(text)
 	if text == "" {
-		return "", usagef("the prompt is empty: specula run \"…\", or pipe it in")
+		return "", usagef("the prompt is empty: specula run \"…\", or pipe it in; the screen needs a terminal for input and output")
 	}
 	return text, nil
 }

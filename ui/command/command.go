@@ -122,7 +122,7 @@ type UnknownError struct {
 
 func (e *UnknownError) Error() string {
 	if e.Nearest == "" {
-		return fmt.Sprintf("there is no command /%.32s; /help lists them", e.Name)
+		return fmt.Sprintf("there is no command /%.32s; /temp 0.5 sets a setting; /help lists all", e.Name)
 	}
 	return fmt.Sprintf("there is no command /%.32s; did you mean /%s?", e.Name, e.Nearest)
 }
