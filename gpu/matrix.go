@@ -216,22 +216,22 @@ func roundedBytes(rows, cols int) int64 {
 // rounded says which rows the scratch holds in the form that products read. Products that share
 // their input, as for q, k and v, convert it only once.
 type rounded struct {
-	from *buffer // nil: nothing
-	rows int
-	kind string // Activations of the product's format
+	from       driver.Pointer // where the rows begin; 0: nothing
+	rows, cols int
+	kind       string // Activations of the product's format
 }
 
-// changed must be called before a buffer is written. If the scratch holds converted rows of the buffer,
-// changed drops them.
+// changed must be called before a buffer is written. If the scratch holds converted rows of the buffer's
+// memory, in rows of whatever length (Reshape), changed drops them.
 func (b *Backend) changed(x *buffer) {
-	if b.rounded.from == x {
+	if b.rounded.from == x.memory {
 		b.rounded = rounded{}
 	}
 }
 
 // convert fills the scratch with m rows of x in the form that products of a format read, unless it has them.
 func (b *Backend) convert(x *buffer, m int, f *cuda.Format) {
-	if want := (rounded{x, m, f.Activations}); b.rounded != want {
+	if want := (rounded{x.memory, m, x.cols, f.Activations}); b.rounded != want {
 		require(int64(f.ActivationBytes(m, x.cols)) <= b.scratch.rounded.bytes, "a product without scratch")
 		b.tape.append(convert{f, b.scratch.rounded.memory, x.memory, m, x.cols})
 		b.rounded = want

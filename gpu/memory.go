@@ -22,11 +22,24 @@ type buffer struct {
 	memory driver.Pointer // (rows, cols) float32
 	rows   int
 	cols   int
-	logits logits // what Logits returns; kept here so that a pass allocates nothing
+	other  *buffer // the last result of Reshape: the same memory in rows of another length
+	logits logits  // what Logits returns; kept here so that a pass allocates nothing
 }
 
 func (x *buffer) MaxRows() int { return x.rows }
 func (x *buffer) Cols() int    { return x.cols }
+
+var _ compute.Reshaper = (*Backend)(nil)
+
+// Reshape returns the memory of x in rows of cols numbers.
+func (b *Backend) Reshape(x compute.Buffer, cols int) compute.Buffer {
+	of := x.(*buffer)
+	require(cols > 0 && of.cols%cols == 0, "Reshape to rows that do not fit")
+	if of.other == nil || of.other.cols != cols {
+		of.other = &buffer{memory: of.memory, rows: of.rows * (of.cols / cols), cols: cols}
+	}
+	return of.other
+}
 
 func (x *buffer) row(i int) driver.Pointer { return x.memory + driver.Pointer(4*i*x.cols) }
 

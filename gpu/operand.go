@@ -137,7 +137,8 @@ func (o store) access() access   { return access{reads: [3]driver.Pointer{o.k, o
 func (o prepareHeads) access() access {
 	return access{reads: [3]driver.Pointer{o.q.x, o.k, o.v}}
 }
-func (o move) access() access { return access{reads: [3]driver.Pointer{o.from}} }
+func (o copyBlock) access() access { return access{reads: [3]driver.Pointer{o.x}} }
+func (o move) access() access      { return access{reads: [3]driver.Pointer{o.from}} }
 func (o attend) access() access {
 	return access{reads: [3]driver.Pointer{o.q, o.fresh.k, o.fresh.v}}
 }

@@ -33,12 +33,14 @@ type recorder struct {
 	down     byte // every byte of device memory reads as this
 	traffic  driver.Traffic
 	total    int64
+	sizes    map[driver.Pointer]int64 // bytes of device memory that was given and not freed
+	most     int64                    // the largest sum of sizes so far
 }
 
 func newRecorder(t *testing.T) *recorder {
 	return &recorder{Thread: driver.StartThread(), t: t, live: map[string]int{},
 		names: map[driver.Function]string{}, runs: map[driver.Launch]string{}, shapes: map[driver.Launch]driver.Shape{},
-		values: map[driver.Launch]*[mostArguments]driver.Argument{}, prepared: map[string]int{}, shared: map[string]int{}, total: 8 << 30}
+		values: map[driver.Launch]*[mostArguments]driver.Argument{}, prepared: map[string]int{}, shared: map[string]int{}, sizes: map[driver.Pointer]int64{}, total: 8 << 30}
 }
 
 // recorded is a model of four rows on a recorder, with a cache.
@@ -110,11 +112,19 @@ func (r *recorder) Close() error {
 
 func (r *recorder) Memory() (int64, int64, error) { return r.total, r.total, r.call("memory") }
 
-func (r *recorder) Alloc(int64) (driver.Pointer, error) {
-	p, err := r.give("memory")
-	return driver.Pointer(p) << 32, err // so far apart that no two overlap
+func (r *recorder) Alloc(bytes int64) (driver.Pointer, error) {
+	given, err := r.give("memory")
+	p := driver.Pointer(given) << 32 // so far apart that no two overlap
+	if err == nil {
+		r.sizes[p] = bytes
+		r.most = max(r.most, r.bytes())
+	}
+	return p, err
 }
-func (r *recorder) Free(driver.Pointer) error { return r.take("memory") }
+func (r *recorder) Free(p driver.Pointer) error {
+	delete(r.sizes, p)
+	return r.take("memory")
+}
 func (r *recorder) AllocHost(bytes int) ([]byte, error) {
 	if _, err := r.give("pinned memory"); err != nil {
 		return nil, err
@@ -217,6 +227,14 @@ func (r *recorder) Capture(_ driver.Stream, record func() error) (driver.Graph, 
 }
 func (r *recorder) Replay(driver.Graph, driver.Stream) error { return r.note("graph") }
 func (r *recorder) FreeGraph(driver.Graph) error             { return r.take("graphs") }
+
+// bytes is the device memory that was given and not freed.
+func (r *recorder) bytes() (sum int64) {
+	for _, n := range r.sizes {
+		sum += n
+	}
+	return sum
+}
 
 // kept lists what was not freed.
 func (r *recorder) kept() (list []string) {

@@ -77,6 +77,8 @@ type CacheShape struct {
 	Tokens  int // capacity
 	KVHeads int
 	HeadDim int
+	// Heads is the largest number of query heads of a layer; 0: not known. A backend plans memory by it.
+	Heads int
 	// Each gives the size of every layer, if the layers differ; then KVHeads and HeadDim are unused.
 	// nil: all layers have KVHeads and HeadDim. A backend may refuse layers of different widths.
 	Each []CacheLayer

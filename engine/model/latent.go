@@ -26,6 +26,10 @@ type Latent struct {
 // latentEps is the epsilon of the norms of compressed queries, keys and values, in all models.
 const latentEps = 1e-6
 
+// mostHeadRows bounds the heads of all rows in a pass over a prompt. For the backend each head is a row, and
+// a launch on a GPU has at most 65535.
+const mostHeadRows = 1 << 15
+
 // latent holds the weights of attention over compressed keys and values. In the rows of a head, those
 // that RoPE rotates come last.
 type latent struct {
@@ -122,6 +126,24 @@ func (m *Model) latentSizes() []size {
 	return all
 }
 
+// headRouter chooses the matrix of each head.
+func (m *Model) headRouter() compute.Router {
+	return compute.Router{Experts: m.latentHeads(), Used: 1, Normed: true, Scale: 1}
+}
+
+// headScores are the scores of one row's heads: head i chooses matrix i. data may be nil.
+func (m *Model) headScores(data []byte) compute.Weight {
+	return compute.Weight{Name: "choice of heads", Type: compute.F32, Rows: m.latentHeads(), Cols: m.latentHeads(), Data: data}
+}
+
+// choiceBytes is the memory of placeHeads in a backend with its own memory.
+func (m *Model) choiceBytes(b planner) float64 {
+	if m.config.Latent.Dim == 0 {
+		return 0
+	}
+	return float64(b.RoutingBytes(m.config.PrefillRows*m.latentHeads(), m.headRouter()) + b.MatrixBytes(m.headScores(nil)))
+}
+
 // placeHeads makes headChoice, by which each head gets its own matrix. For the backend, the heads of a
 // row are rows, and their matrices are experts. placeHeads fills chosenHeads with scores that choose
 // matrix i for head i.
@@ -131,7 +153,7 @@ func (m *Model) placeHeads(ctx context.Context) error {
 	}
 	heads, rows := m.latentHeads(), m.config.PrefillRows
 	var err error
-	if m.headChoice, err = m.backend.(compute.Mixer).Routing(rows*heads, compute.Router{Experts: heads, Used: 1, Normed: true, Scale: 1}); err != nil {
+	if m.headChoice, err = m.backend.(compute.Mixer).Routing(rows*heads, m.headRouter()); err != nil {
 		return err
 	}
 	diagonal, ids := make([]byte, 0, float32Bytes*heads*heads), make([]int32, rows*heads)
@@ -145,7 +167,7 @@ func (m *Model) placeHeads(ctx context.Context) error {
 	for i := range ids {
 		ids[i] = int32(i % heads)
 	}
-	ones, err := m.backend.Matrix(ctx, compute.Weight{Name: "choice of heads", Type: compute.F32, Rows: heads, Cols: heads, Data: diagonal})
+	ones, err := m.backend.Matrix(ctx, m.headScores(diagonal))
 	if err != nil {
 		return err
 	}

@@ -137,6 +137,9 @@ func (c *Config) size(file *weights.File, o Options, shapes []layerShape) error 
 	if c.MaxRows < 1 || c.PrefillRows > mostRows {
 		return fmt.Errorf("passes of %d rows and prefill by %d were asked for; allowed are 1 to %d", c.MaxRows, c.PrefillRows, mostRows)
 	}
+	if c.Latent.Dim > 0 {
+		c.PrefillRows = max(c.MaxRows, min(c.PrefillRows, mostHeadRows/shapes[0].heads))
+	}
 	c.MaxRows, c.PrefillRows = min(c.MaxRows, c.MaxTokens), min(c.PrefillRows, c.MaxTokens)
 	return nil
 }

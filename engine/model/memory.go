@@ -178,6 +178,7 @@ func (m *Model) activationBytes(tokens int) float64 {
 		if m.config.Experts.Experts > 0 {
 			activations += float64(known.RoutingBytes(m.config.PrefillRows, m.config.Experts))
 		}
+		activations += m.choiceBytes(known)
 	}
 	return activations
 }

@@ -180,6 +180,7 @@ func (m *Model) cacheShape(tokens int) compute.CacheShape {
 	each := make([]compute.CacheLayer, len(m.layers))
 	for i := range m.layers {
 		s := &m.layers[i].shape
+		shape.Heads = max(shape.Heads, s.heads)
 		each[i] = compute.CacheLayer{KVHeads: s.kvHeads, KeyDim: s.keyDim, ValueDim: s.valueDim, State: s.state}
 		if s.borrows {
 			each[i] = compute.CacheLayer{}

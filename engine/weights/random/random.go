@@ -26,7 +26,7 @@ import (
 )
 
 // Shape is the size of a transformer of the Qwen3 family. With experts it is of the Qwen3-MoE family,
-// with states of the Qwen3.5 family.
+// with states of the Qwen3.5 family, with compressed keys and values of the DeepSeek-V2 family.
 type Shape struct {
 	Name    string
 	Layers  int
@@ -42,12 +42,15 @@ type Shape struct {
 	// States are the states of three layers in four, which have no attention. Without heads, there are no
 	// such layers.
 	States compute.CacheState
+	// Latent are the sizes of compressed keys and values. Without Dim they are not compressed. With them, KVHeads is
+	// 1, HeadDim is Latent.Dim + Latent.Turned, and there are no experts.
+	Latent Latent
 }
 
 // Shapes lists the shapes by name. Qwen3-0.6B, Qwen3-1.7B and Qwen3-8B have the sizes in their
 // config.json. The others are made up. qwen3-moe-1b has a third of the layers of Qwen3-30B-A3B and half
 // of its experts, so a row reads 1.2 billion parameters. qwen3.5-0.8b has gated delta nets in three
-// layers in four. The tiny ones are for tests.
+// layers in four. The tiny ones are for tests; tiny-latent has the compressed keys of GLM-4.7-Flash.
 func Shapes() []Shape {
 	return []Shape{
 		{Name: "qwen3-0.6b", Layers: 28, Dim: 1024, FFN: 3072, Heads: 16, KVHeads: 8, HeadDim: 128, Vocab: 151936},
@@ -59,6 +62,10 @@ func Shapes() []Shape {
 			States: compute.CacheState{KeyHeads: 16, Heads: 16, KeyDim: 128, ValueDim: 128, Kernel: 4},
 		},
 		{Name: "tiny-moe", Layers: 2, Dim: 256, FFN: 256, Heads: 4, KVHeads: 2, HeadDim: 64, Vocab: 1024, Experts: 8, Used: 3},
+		{
+			Name: "tiny-latent", Layers: 2, Dim: 256, FFN: 512, Heads: 20, KVHeads: 1, HeadDim: 512 + 64, Vocab: 1024,
+			Latent: Latent{Dim: 512, Turned: 64, Plain: 64, Value: 64, QueryDim: 128},
+		},
 		{Name: "tiny", Layers: 2, Dim: 256, FFN: 512, Heads: 4, KVHeads: 2, HeadDim: 64, Vocab: 1024},
 	}
 }
@@ -153,18 +160,24 @@ func build(ctx context.Context, s Shape, t compute.DType) (*gguf.Builder, error)
 	matrix := func(name string, rows, cols int) {
 		b.Stream(name, t, func(w io.Writer) error { return fill.matrix(ctx, w, r, rows, cols) }, uint64(cols), uint64(rows))
 	}
-	each := func(name string, rows, cols int) {
-		b.Stream(name, t, func(w io.Writer) error { return fill.matrix(ctx, w, r, s.Experts*rows, cols) }, uint64(cols), uint64(rows), uint64(s.Experts))
+	several := func(count int) func(name string, rows, cols int) {
+		return func(name string, rows, cols int) {
+			b.Stream(name, t, func(w io.Writer) error { return fill.matrix(ctx, w, r, count*rows, cols) }, uint64(cols), uint64(rows), uint64(count))
+		}
 	}
+	each, heads := several(s.Experts), several(s.Heads)
 	vector := func(name string, size int) { b.Vector(name, slices.Repeat([]float32{1}, size)) }
 	matrix("token_embd.weight", s.Vocab, s.Dim)
 	vector("output_norm.weight", s.Dim)
 	for i := range s.Layers {
 		layer := func(name string) string { return fmt.Sprintf("blk.%d.%s.weight", i, name) }
 		vector(layer("attn_norm"), s.Dim)
-		if s.recurs(i) {
+		switch {
+		case s.recurs(i):
 			s.deltaNet(b, layer, matrix)
-		} else {
+		case s.Latent.Dim > 0:
+			s.latentAttention(layer, matrix, heads, vector)
+		default:
 			s.attention(layer, matrix, vector)
 		}
 		vector(layer(s.feedForwardNorm()), s.Dim)
@@ -242,6 +255,11 @@ func setHyperparameters(b *gguf.Builder, s Shape) {
 		b.Set(arch+".ssm.time_step_rank", uint32(t.Heads)).Set(arch+".ssm.inner_size", uint32(t.Heads*t.ValueDim)).Set(arch+".full_attention_interval", uint32(4))
 		b.Set(arch+".rope.dimension_count", uint32(s.HeadDim/4)).Set(arch+".rope.dimension_sections", []int32{11, 11, 10, 0})
 	}
+	values := s.HeadDim
+	if l := s.Latent; l.Dim > 0 {
+		arch, values = "deepseek2", l.Dim
+		l.setHyperparameters(b, arch, s.Layers)
+	}
 	b.Set("general.architecture", arch).Set("general.name", "random weights in the shape of "+s.Name)
 	for _, h := range []struct {
 		key   string
@@ -249,7 +267,7 @@ func setHyperparameters(b *gguf.Builder, s Shape) {
 	}{
 		{"block_count", s.Layers}, {"context_length", 40960}, {"embedding_length", s.Dim}, {"feed_forward_length", s.FFN},
 		{"attention.head_count", s.Heads}, {"attention.head_count_kv", s.KVHeads},
-		{"attention.key_length", s.HeadDim}, {"attention.value_length", s.HeadDim},
+		{"attention.key_length", s.HeadDim}, {"attention.value_length", values},
 	} {
 		b.Set(arch+"."+h.key, uint32(h.value))
 	}

@@ -213,27 +213,27 @@ INLINE void sum_values(float *partial, const float *score, Values &first, const 
     }
 }
 
-template <int head_dim, int tiles>
+template <int key_dim, int value_dim, int tiles>
 INLINE void attend_split(float *partial, float *stats, const float *q, half_bits *all_keys, half_bits *all_values, const Columns &s, int capacity, float scale,
                          float cap, const Fresh &fresh) {
     constexpr int columns = 8 * tiles;
-    SHARED(uint4, query, [columns * query_stride(head_dim) / 8]);
+    SHARED(uint4, query, [columns * query_stride(key_dim) / 8]);
     SHARED(uint4, scores, [columns * score_stride / 4]);
-    const half_bits *keys = all_keys + ((size_t)s.kv_head * capacity + s.start) * padded_dim(head_dim);
-    const half_bits *values = all_values + (size_t)s.kv_head * head_dim * capacity + s.start;
-    Rows<padded_dim(head_dim) / chunk> own_keys[key_turns];
-    const bool is_fresh = head_dim <= most_fresh && fresh.k;
+    const half_bits *keys = all_keys + ((size_t)s.kv_head * capacity + s.start) * padded_dim(key_dim);
+    const half_bits *values = all_values + (size_t)s.kv_head * value_dim * capacity + s.start;
+    Rows<padded_dim(key_dim) / chunk> own_keys[key_turns];
+    const bool is_fresh = key_dim <= most_fresh && fresh.k;
     const int own = own_key(is_fresh ? fresh : Fresh{}, s);
     UNROLL for (int turn = 0; turn < key_turns; turn++) {
         const int key = 16 * (warp_id() + warps * turn);
-        if (key < s.keys && ahead_at<head_dim, tiles>(turn, key, own)) own_keys[turn].load(keys, key, padded_dim(head_dim));
+        if (key < s.keys && ahead_at<key_dim, tiles>(turn, key, own)) own_keys[turn].load(keys, key, padded_dim(key_dim));
     }
-    if (is_fresh) prepare_row<head_dim>((half_bits *)query, (float *)scores, score_stride, q, all_keys, all_values, capacity, fresh, s);
-    else load_queries<head_dim, columns>((half_bits *)query, q, s);
+    if (is_fresh) prepare_row<key_dim>((half_bits *)query, (float *)scores, score_stride, q, all_keys, all_values, capacity, fresh, s);
+    else load_queries<key_dim, columns>((half_bits *)query, q, s);
     __syncthreads();
-    score_keys<head_dim, tiles>((float *)scores, (const half_bits *)query, own_keys, keys, own, scale, s);
+    score_keys<key_dim, tiles>((float *)scores, (const half_bits *)query, own_keys, keys, own, scale, s);
     Rows<keys_per_split / chunk> own_values;
-    if (Ahead<head_dim, tiles>::values && 16 * warp_id() < head_dim) own_values.load(values, 16 * warp_id(), capacity);
+    if (Ahead<value_dim, tiles>::values && 16 * warp_id() < value_dim) own_values.load(values, 16 * warp_id(), capacity);
     __syncthreads();
     if (cap) {
         cap_scores<columns>((float *)scores, cap, s);
@@ -241,7 +241,7 @@ INLINE void attend_split(float *partial, float *stats, const float *q, half_bits
     }
     weigh_keys<columns>((float *)scores, partial, stats, gridDim.x, s);
     __syncthreads();
-    sum_values<head_dim, tiles>(partial, (const float *)scores, own_values, values, capacity, gridDim.x, s);
+    sum_values<value_dim, tiles>(partial, (const float *)scores, own_values, values, capacity, gridDim.x, s);
 }
 
 // Then is what happens to the results of the splits: nothing, if form is no_operand, or the last block of a
@@ -279,37 +279,39 @@ INLINE void combine_after(const Then &then, Splits s, int rows, int kv_head, int
     }
 }
 
-template <int head_dim, int tiles>
+template <int key_dim, int value_dim, int tiles>
 INLINE void attend(float *partial, float *stats, const float *q, half_bits *keys, half_bits *values, const int *length, int ahead, int rows, int heads,
                    int kv_heads, int capacity, float scale, int window, float cap, const Then &then, const Fresh &fresh = {}) {
     SHARED(float, before, [1]);
     const Columns s = columns_of(8 * tiles, length, ahead, rows, heads, kv_heads, window);
-    if (s.keys > 0) attend_split<head_dim, tiles>(partial, stats, q, keys, values, s, capacity, scale, cap, fresh);
-    if (head_dim % 32 != 0 || then.form == no_operand || !last_to_arrive(then.arrived + s.kv_head, gridDim.x * gridDim.z, before)) return;
-    const Splits splits = {partial, stats, 0, s.first_position + 1, heads, head_dim, (int)gridDim.x, window, then.sinks};
+    if (s.keys > 0) attend_split<key_dim, value_dim, tiles>(partial, stats, q, keys, values, s, capacity, scale, cap, fresh);
+    if (value_dim % 32 != 0 || then.form == no_operand || !last_to_arrive(then.arrived + s.kv_head, gridDim.x * gridDim.z, before)) return;
+    const Splits splits = {partial, stats, 0, s.first_position + 1, heads, value_dim, (int)gridDim.x, window, then.sinks};
     combine_after(then, splits, rows, s.kv_head, s.sharing);
 }
 
-// attend_half_* compute attention for `rows` rows of q (rows, heads·head_dim) over a layer's keys and
+// attend_half_* compute attention for `rows` rows of q (rows, heads·key_dim) over a layer's keys and
 // values. A block takes split blockIdx.x, key head blockIdx.y, and the blockIdx.z-th 8·tiles of the
 // head's rows·heads/kv_heads columns. partial and stats are as in partial_of, with gridDim.x splits: at
 // least as many as the last row needs.
 #define ATTEND_ARGUMENTS                                                                                                                    \
     float *partial, float *stats, const float *q, half_bits *keys, half_bits *values, const int *length, int ahead, int rows, int heads,    \
         int kv_heads, int capacity, float scale, int window, float cap, int form, unsigned *arrived, unsigned char *to, int slabs, const float *sinks
+#define ATTEND_WIDE(key_dim, value_dim, tiles)                                                                                              \
+    extern "C" __global__ void __launch_bounds__(threads) attend_half_##key_dim##_wide(ATTEND_ARGUMENTS) {                                  \
+        attend<key_dim, value_dim, tiles>(partial, stats, q, keys, values, length, ahead, rows, heads, kv_heads, capacity, scale, window,   \
+            cap, {form, arrived, to, slabs, sinks});                                                                                        \
+    }                                                                                                                                       \
+    EXPORT(attend_half_##key_dim##_wide)
 #define ATTEND(head_dim, wide_tiles)                                                                                                       \
     extern "C" __global__ void __launch_bounds__(threads)                                                                                   \
         attend_half_##head_dim(ATTEND_ARGUMENTS, const float *k, const float *v, const float *q_norm, const float *k_norm, const float *cos, \
                                const float *sin, int dim, int neox, float eps) {                                                            \
-        attend<head_dim, 1>(partial, stats, q, keys, values, length, ahead, rows, heads, kv_heads, capacity, scale, window, cap,            \
+        attend<head_dim, head_dim, 1>(partial, stats, q, keys, values, length, ahead, rows, heads, kv_heads, capacity, scale, window, cap,  \
             {form, arrived, to, slabs, sinks}, {k, v, {q_norm, k_norm, cos, sin, head_dim, dim, neox, eps}});                               \
     }                                                                                                                                       \
     EXPORT(attend_half_##head_dim)                                                                                                          \
-    extern "C" __global__ void __launch_bounds__(threads) attend_half_##head_dim##_wide(ATTEND_ARGUMENTS) {                                 \
-        attend<head_dim, wide_tiles>(partial, stats, q, keys, values, length, ahead, rows, heads, kv_heads, capacity, scale, window, cap,   \
-            {form, arrived, to, slabs, sinks});                                                                                             \
-    }                                                                                                                                       \
-    EXPORT(attend_half_##head_dim##_wide)
+    ATTEND_WIDE(head_dim, head_dim, wide_tiles)
 // The first of each pair is for up to eight columns, and takes a fresh row if k is not null; the wide one is for
 // more columns. That of heads of 512 numbers takes no fresh row.
 ATTEND(64, 4)
@@ -318,3 +320,6 @@ ATTEND(96, 4)
 ATTEND(128, 4)
 ATTEND(256, 2)
 ATTEND(512, 2)
+// Compressed keys have 16 heads of the query or more, so even one row has many columns. All columns of a block share the
+// reading of the keys. Two tiles are as many as have room in 48 KiB of shared memory.
+ATTEND_WIDE(576, 512, 2)
