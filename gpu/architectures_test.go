@@ -87,8 +87,7 @@ func refused(t *testing.T, b compute.Backend, data []byte) bool {
 		return n > 0
 	}
 	lacks := map[string]bool{
-		"compressed keys and values": has("attention.kv_lora_rank"),
-		"layers with a state":        has("ssm.state_size") || has("shortconv.l_cache"),
+		"layers with a state": has("ssm.state_size") || has("shortconv.l_cache"),
 	}
 	maps.DeleteFunc(lacks, func(_ string, is bool) bool { return !is })
 	if len(lacks) == 0 {

@@ -17,21 +17,35 @@ const keysPerSplit = 256
 // value is the number of tiles, of eight queries each, in a block of the kernel for many rows.
 var tensorHeads = map[int]int{64: 4, 80: 4, 96: 4, 128: 4, 256: 2, 512: 2}
 
+// tilesOf is the number of such tiles for a head whose value may have another length than its key, as with
+// compressed keys; 0: there is no such kernel.
+func tilesOf(keyDim, valueDim int) int {
+	switch {
+	case keyDim == valueDim:
+		return tensorHeads[keyDim]
+	case keyDim == 576 && valueDim == 512:
+		return 2
+	}
+	return 0
+}
+
 // mostFloatKeyDim is the widest key that attention over a float32 cache supports.
 const mostFloatKeyDim = 576
 
 // attentionBytes is the size of the scratch for the partial results of attention: one for each row,
 // head and split, if 8 query heads read each key head, in the layer with the largest row. The scratch
-// holds all rows of a pass if they fit into 64 MiB, else as many as fit, at least one.
+// holds all rows of a pass if they fit into 64 MiB, else as many as fit, at least one with all its heads.
 func attentionBytes(shape compute.CacheShape, rows int) int64 {
 	const most, sharing = 64 << 20, 8
 	splits := roundUpToPower(ceilDivide(shape.Tokens, keysPerSplit))
-	row := int64(0)
+	row, least := int64(0), int64(0)
 	for i := range shape.Layers {
 		l := shape.Layer(i)
-		row = max(row, int64(sharing*l.KVHeads)*int64(splits)*int64(l.ValueDim+2)*4)
+		head := int64(splits) * int64(l.ValueDim+2) * floatBytes
+		row = max(row, int64(sharing*l.KVHeads)*head)
+		least = max(least, int64(shape.Heads)*head)
 	}
-	return max(min(int64(rows)*row, most), row)
+	return max(min(int64(rows)*row, most), row, least)
 }
 
 // ScratchBytes is the device memory that passes need besides their buffers: the scratch, and memory

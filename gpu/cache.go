@@ -66,7 +66,7 @@ func newLayerCache(l compute.CacheLayer, shape compute.CacheShape) layerCache {
 
 // halfLayer reports whether a layer's keys and values are kept in half precision.
 func halfLayer(l compute.CacheLayer, kept compute.DType) bool {
-	return kept == compute.F16 && l.KeyDim == l.ValueDim && tensorHeads[l.KeyDim] > 0
+	return kept == compute.F16 && tilesOf(l.KeyDim, l.ValueDim) > 0
 }
 
 func (c *layerCache) numberBytes() int {

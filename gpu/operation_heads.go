@@ -125,10 +125,10 @@ func (o attend) then(combined combineOperand, arrived driver.Pointer) launch {
 		whole(o.from), whole(o.rows), whole(p.heads), whole(c.kvHeads),
 	}
 	name := "attend_float"
-	if c.half { // the name says the width of a head
+	if c.half { // the name says the width of a key; for values of another width there is only the kernel for many queries
 		name = fmt.Sprintf("attend_half_%d", c.keyDim)
-		if o.columns() > perBlock {
-			name, perBlock = name+"_wide", 8*tensorHeads[c.keyDim]
+		if o.columns() > perBlock || c.keyDim != c.valueDim {
+			name, perBlock = name+"_wide", 8*tilesOf(c.keyDim, c.valueDim)
 		}
 	} else {
 		arguments = append(arguments, whole(c.keyDim), whole(c.valueDim))

@@ -94,7 +94,7 @@ func TestCacheBytesOfUnlikeLayers(t *testing.T) {
 		{KVHeads: 2, KeyDim: 80, ValueDim: 80}, {}, {KVHeads: 1, KeyDim: 72, ValueDim: 72}, {KVHeads: 1, KeyDim: 576, ValueDim: 512},
 	}}
 	const tokens = 512 // whole splits
-	want := int64(2*tokens*2*(96+80) + 4*tokens*(72+72) + 4*tokens*(576+512))
+	want := int64(2*tokens*2*(96+80) + 4*tokens*(72+72) + 2*tokens*(576+512))
 	if got := (&Backend{}).CacheBytes(shape); got != want {
 		t.Errorf("the cache takes %d bytes, want %d", got, want)
 	}

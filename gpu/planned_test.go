@@ -11,7 +11,7 @@ import (
 
 // A model and its cache reserve no more than the plan that is made before anything is loaded.
 func TestThePlanCovers(t *testing.T) {
-	for _, name := range []string{"llama","qwen3moe","deepseek2","deepseek2-flash"} {
+	for _, name := range []string{"llama", "qwen3moe", "deepseek2", "deepseek2-flash"} {
 		for _, cacheType := range []compute.DType{compute.F32, compute.F16} {
 			load := func(total int64) (int64, error) {
 				d := newRecorder(t)

@@ -47,6 +47,11 @@ func TestEveryKernelIsReached(t *testing.T) {
 		shape.HeadDim = dim
 		collect("heads", func(d *recorder) error { return passesOf(t, d, hollowFile(t, shape, compute.Q8_0), compute.F16) })
 	}
+	latent, err := random.ShapeNamed("tiny-latent")
+	if err != nil {
+		t.Fatal(err)
+	}
+	collect("compressed keys", func(d *recorder) error { return passesOf(t, d, hollowFile(t, latent, compute.Q8_0), compute.F16) })
 	families, err := filepath.Glob("../engine/model/testdata/architectures/*.gguf.gz")
 	if err != nil || len(families) == 0 {
 		t.Fatalf("no fixtures: %v", err)

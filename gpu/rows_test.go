@@ -179,3 +179,32 @@ func TestARowDoesNotDependOnItsCompanyInALongText(t *testing.T) {
 		}
 	}
 }
+
+// The law of rows holds for compressed keys and values in half precision, whose kernel has two blocks for the 20
+// heads of one row.
+func TestARowOfCompressedKeysDoesNotDependOnItsCompany(t *testing.T) {
+	shape, err := random.ShapeNamed("tiny-latent")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := make([]int32, 17)
+	for i := range ids {
+		ids[i] = int32(i * 31 % shape.Vocab)
+	}
+	var file bytes.Buffer
+	if err := random.Write(t.Context(), &file, shape, compute.Q8_0); err != nil {
+		t.Fatal(err)
+	}
+	b := open(t)
+	m := load(t, b, file.Bytes(), model.Options{MaxTokens: 40, MaxRows: len(ids), CacheType: compute.F16})
+	cache, err := m.NewCache()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cache.Close()
+	want := passes(t, m, cache, ids, 1)
+	for _, rows := range []int{2, 5, 17} {
+		passes(t, m, cache, ids, rows).compare(t, want, fmt.Sprintf("%d rows", rows))
+	}
+	beside(t, m, cache, ids[:9]).compare(t, want, "beside another sequence")
+}

@@ -203,6 +203,8 @@ func (s *sequence) tiles() []int {
 	switch {
 	case !s.half:
 		return []int{1}
+	case s.keyDim != s.valueDim:
+		return []int{2}
 	case s.keyDim >= 256:
 		return []int{1, 2}
 	}
