@@ -39,6 +39,7 @@ func TestReshapedRowsAreConvertedAgain(t *testing.T) {
 	}
 	dst, ofHeads, y := buffer(rows, 16), buffer(rows*cols/head, 16), buffer(rows*cols/head, head)
 	whole := func() { must(t, b.MatMul(dst, x, rows, long)) }
+	three := func() { must(t, b.MatMul(ofHeads, heads, rows, short)) }
 	each := func() { must(t, b.MatMul(ofHeads, heads, rows*cols/head, short)) }
 	for name, c := range map[string]struct {
 		steps []func()
@@ -46,6 +47,7 @@ func TestReshapedRowsAreConvertedAgain(t *testing.T) {
 	}{
 		"twice the same":                 {[]func(){whole, whole}, 1},
 		"heads after rows":               {[]func(){whole, each}, 2},
+		"as many heads as rows":          {[]func(){whole, three}, 2},
 		"rows after heads":               {[]func(){each, whole}, 2},
 		"rows after a change of heads":   {[]func(){whole, func() { must(t, b.Add(heads, y, 2)) }, whole}, 2},
 		"heads after a change of rows":   {[]func(){each, func() { must(t, b.Add(x, x, 1)) }, each}, 2},

@@ -47,8 +47,8 @@ func attention(t *testing.T, l layers, rowCounts, headDims []int) {
 		for _, headDim := range headDims {
 			checks.Attention(t, l.launch, half, headDim, 260, emulated.Emulated())
 		}
+		checks.UnlikeAttention(t, l.launch, half, 576, 512, 260, emulated.Emulated())
 	}
-	checks.UnlikeAttention(t, l.launch, false, 576, 512, 260, emulated.Emulated())
 }
 
 // layers runs kernels of any module on slices, once each.

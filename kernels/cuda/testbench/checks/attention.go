@@ -219,14 +219,18 @@ func Attention(t *testing.T, launch Launch, half bool, headDim, length int, exac
 	return UnlikeAttention(t, launch, half, headDim, headDim, length, exact)
 }
 
-// UnlikeAttention is Attention with values that may have another length than keys.
+// UnlikeAttention is Attention with values that may have another length than keys. Then more columns read a key
+// head than a block has, and a row alone must have the same bits as among the others.
 func UnlikeAttention(t *testing.T, launch Launch, half bool, keyDim, valueDim, length int, exact bool) float64 {
 	t.Helper()
 	r := rand.New(rand.NewPCG(uint64(keyDim), uint64(length)))
-	const rows, sharing = 3, 3 // nine columns: one more than a tile
-	kvHeads := 1
+	const rows = 3
+	kvHeads, sharing := 1, 3 // nine columns: one more than a tile
 	if keyDim == 64 {
 		kvHeads = 2
+	}
+	if keyDim != valueDim {
+		kvHeads, sharing = 2, 6
 	}
 	s := unlikeSequence(launch, half, kvHeads*sharing, kvHeads, keyDim, valueDim, 768)
 	s.fill(r, length, rows)
@@ -234,7 +238,13 @@ func UnlikeAttention(t *testing.T, launch Launch, half bool, keyDim, valueDim, l
 	want, distance := s.want(q, 0)
 	for _, tiles := range s.tiles() {
 		what := fmt.Sprintf("keys of %d and values of %d after %d tokens in %d tiles", keyDim, valueDim, length, tiles)
-		s.compare(t, what, s.attend(q, 0, tiles, 3), want, exact)
+		got := s.attend(q, 0, tiles, 3)
+		s.compare(t, what, got, want, exact)
+		if keyDim == valueDim {
+			continue
+		}
+		s.checkOperand(t, what, q, 0, tiles, 3)
+		sameBits(t, what+", the last row alone", s.attend(rowOf(q, rows-1, s.heads*keyDim), rows-1, tiles, 3), rowOf(got, rows-1, s.heads*valueDim))
 	}
 	return distance
 }

@@ -82,15 +82,22 @@ func TestAttention(t *testing.T) {
 	}
 }
 
-// A float32 cache also has keys wider than those of any tensor-core kernel, and values of another length.
+// Values may have another length than keys. A float32 cache also has keys wider than those of any tensor-core
+// kernel.
 func TestUnlikeAttention(t *testing.T) {
-	for _, dims := range [][2]int{{512, 512}, {576, 512}, {24, 40}} {
-		for _, length := range []int{3, 300} {
-			onEveryMachine(t, func(t *testing.T, launch checks.Launch) {
-				if d := checks.UnlikeAttention(t, launch, false, dims[0], dims[1], length, true); !(d < checks.Bound(false)) {
-					t.Errorf("%d, %d: %g from the exact attention", dims[0], dims[1], d)
-				}
-			})
+	for _, c := range caches {
+		widths := [][2]int{{576, 512}}
+		if !c.half {
+			widths = append(widths, [2]int{512, 512}, [2]int{24, 40})
+		}
+		for _, dims := range widths {
+			for _, length := range []int{3, 300} {
+				onEveryMachine(t, func(t *testing.T, launch checks.Launch) {
+					if d := checks.UnlikeAttention(t, launch, c.half, dims[0], dims[1], length, true); !(d < checks.Bound(c.half)) {
+						t.Errorf("%s, %d, %d: %g from the exact attention", c.name, dims[0], dims[1], d)
+					}
+				})
+			}
 		}
 	}
 }
