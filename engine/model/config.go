@@ -31,6 +31,7 @@ type Config struct {
 
 	Experts     compute.Router // how a mixture chooses experts; Experts.Experts is 0 if the model has none
 	ExpertFFN   int            // width of an expert
+	ExpertDim   int            // width of the experts' input and output, usually Dim
 	SharedFFN   int            // width of the expert that all rows use; 0: none
 	DenseLayers int            // the first DenseLayers layers have no experts
 	Beside      bool           // layers with experts have a dense network, too

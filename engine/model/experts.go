@@ -18,6 +18,7 @@ type experts struct {
 	normed  bool // shares of the chosen experts are divided by their sum
 	shared  bool // one expert is used by all rows
 	beside  bool // layers with experts have a dense network, too
+	narrow  bool // experts may read and write fewer numbers than the residual stream has
 }
 
 // mostExperts limits the numbers of experts that a file may state.
@@ -43,6 +44,10 @@ func (m *metadata) readExperts(a *architecture, c *Config) {
 	*r = compute.Router{Experts: int(n), Sigmoid: a.experts.sigmoid, Normed: a.experts.normed, Scale: 1}
 	r.Used = m.count("expert_used_count", 0, min(int(n), compute.MostUsed))
 	c.ExpertFFN = m.count("expert_feed_forward_length", c.FFN, mostWide)
+	c.ExpertDim = c.Dim
+	if a.experts.narrow {
+		c.ExpertDim = m.count("moe_latent_size", c.Dim, mostWide)
+	}
 	if scale, _ := m.maybe("expert_weights_scale", 0, 1000); scale > 0 {
 		r.Scale = float32(scale)
 	}
@@ -104,7 +109,7 @@ func (c *Config) parts(i int) map[string]bool {
 		"": true, "attention": has.attention, "whole": has.attention && c.Latent.Dim == 0,
 		"keys":  has.attention && !c.borrows(i) && c.Latent.Dim == 0,
 		"dense": has.network && (!mixed || c.Beside), "experts": has.network && mixed, "shared": has.network && mixed && c.SharedFFN > 0,
-		"beside": mixed && c.Beside, "per_layer": c.PerLayer > 0,
+		"beside": mixed && c.Beside, "narrow": has.network && mixed && c.ExpertDim != c.Dim, "per_layer": c.PerLayer > 0,
 		"latent": c.Latent.Dim > 0, "latent_query": c.Latent.Dim > 0 && c.Latent.QueryDim > 0, "latent_plain": c.Latent.Dim > 0 && c.Latent.QueryDim == 0,
 		"state": has.state, "decay": has.state && kind != compute.ConvolutionState,
 		"delta": has.state && kind == compute.DeltaNetState, "mamba2": has.state && kind == compute.Mamba2State,
@@ -121,21 +126,49 @@ func (m *Model) choose(p *pass, l *layer, x compute.Buffer) {
 // added, each times its share. There may also be an expert that all rows use.
 func (m *Model) mix(p *pass, l *layer, x compute.Buffer) {
 	a := &m.activations
-	p.projectEach(a.slotGate, x, l.GateEach, false)
-	p.projectEach(a.slotUp, x, l.UpEach, false)
-	p.addEach(a.slotGate, l.GateEachBias)
-	p.addEach(a.slotUp, l.UpEachBias)
-	p.gateRows(a.slotGate, a.slotUp, p.rows*m.config.Experts.Used, m.arch.activation)
+	if l.ExpertsNarrow == nil {
+		m.askExperts(p, l, x)
+		p.mixSlots(a.output, a.slotOutput)
+	} else {
+		p.project(a.narrow, x, l.ExpertsNarrow, nil)
+		m.askExperts(p, l, a.narrow)
+		p.mixSlots(a.narrow, a.slotOutput)
+		p.project(a.output, a.narrow, l.ExpertsWiden, nil)
+	}
+	if l.SharedUp != nil {
+		m.share(p, l, x)
+	}
+}
+
+// askExperts computes the outputs of the experts that rows of x chose.
+func (m *Model) askExperts(p *pass, l *layer, x compute.Buffer) {
+	a, slots := &m.activations, p.rows*m.config.Experts.Used
+	if l.GateEach == nil {
+		p.projectEach(a.slotGate, x, l.UpEach, false)
+		p.activateRows(a.slotGate, slots, m.arch.activation)
+	} else {
+		p.projectEach(a.slotGate, x, l.GateEach, false)
+		p.projectEach(a.slotUp, x, l.UpEach, false)
+		p.addEach(a.slotGate, l.GateEachBias)
+		p.addEach(a.slotUp, l.UpEachBias)
+		p.gateRows(a.slotGate, a.slotUp, slots, m.arch.activation)
+	}
 	p.projectEach(a.slotOutput, a.slotGate, l.DownEach, true)
 	p.addEach(a.slotOutput, l.DownEachBias)
 	p.scaleEach(a.slotOutput, l.DownEachScale)
-	p.mixSlots(a.output, a.slotOutput)
-	if l.SharedUp == nil {
-		return
+}
+
+// share adds the output of the expert that all rows use.
+func (m *Model) share(p *pass, l *layer, x compute.Buffer) {
+	a := &m.activations
+	if l.SharedGate == nil {
+		p.project(a.sharedGate, x, l.SharedUp, nil)
+		p.activate(a.sharedGate, m.arch.activation)
+	} else {
+		p.project(a.sharedGate, x, l.SharedGate, nil)
+		p.project(a.sharedUp, x, l.SharedUp, nil)
+		p.gate(a.sharedGate, a.sharedUp, m.arch.activation)
 	}
-	p.project(a.sharedGate, x, l.SharedGate, nil)
-	p.project(a.sharedUp, x, l.SharedUp, nil)
-	p.gate(a.sharedGate, a.sharedUp, m.arch.activation)
 	p.project(a.sharedOutput, a.sharedGate, l.SharedDown, nil)
 	if l.SharedFactor != nil {
 		p.project(a.sharedFactor, x, l.SharedFactor, nil)
@@ -151,14 +184,22 @@ func (m *Model) mixtureSizes() []size {
 		return nil
 	}
 	slots := n * c.Experts.Used
-	all := []size{
-		{&a.routing, n, c.Experts.Experts}, {&a.slotGate, slots, c.ExpertFFN}, {&a.slotUp, slots, c.ExpertFFN}, {&a.slotOutput, slots, c.Dim},
+	all := []size{{&a.routing, n, c.Experts.Experts}, {&a.slotGate, slots, c.ExpertFFN}, {&a.slotOutput, slots, c.ExpertDim}}
+	gated := m.arch.needs()["gate"] != absent
+	if gated {
+		all = append(all, size{&a.slotUp, slots, c.ExpertFFN})
+	}
+	if c.ExpertDim != c.Dim {
+		all = append(all, size{&a.narrow, n, c.ExpertDim})
 	}
 	if c.Beside {
 		all = append(all, size{&a.beside, n, c.Dim})
 	}
 	if c.SharedFFN > 0 {
-		all = append(all, size{&a.sharedGate, n, c.SharedFFN}, size{&a.sharedUp, n, c.SharedFFN}, size{&a.sharedOutput, n, c.Dim}, size{&a.sharedFactor, n, 1})
+		all = append(all, size{&a.sharedGate, n, c.SharedFFN}, size{&a.sharedOutput, n, c.Dim}, size{&a.sharedFactor, n, 1})
+	}
+	if c.SharedFFN > 0 && gated {
+		all = append(all, size{&a.sharedUp, n, c.SharedFFN})
 	}
 	return all
 }

@@ -44,10 +44,18 @@ func hybrids() []architecture {
 		{
 			name: "nemotron_h", states: states{kind: mamba2, single: true}, eitherEps: true, activation: compute.ReLUSquared, named: mamba2Names(),
 			has:  needs{"gate": absent, "feed_forward_norm": absent},
-			read: func(_ *metadata, c *Config) { c.Unrotated = true },
+			read: unrotated,
+		},
+		{
+			name: "nemotron_h_moe", states: states{kind: mamba2, single: true}, eitherEps: true, activation: compute.ReLUSquared, named: mamba2Names(),
+			has:     needs{"gate": absent, "feed_forward_norm": absent, "choice_bias": required},
+			experts: experts{some: true, only: true, sigmoid: true, normed: true, shared: true, narrow: true},
+			read:    unrotated,
 		},
 	}
 }
+
+func unrotated(_ *metadata, c *Config) { c.Unrotated = true }
 
 // convolutionNames maps usual names to those of a short convolution's tensors. The output norm has the
 // name that other families use for a norm of the embeddings.

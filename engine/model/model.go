@@ -64,9 +64,10 @@ type activations struct {
 
 	// The next buffers are for experts. A slot is a row with one of its experts, see compute.Mixer.
 	routing      compute.Buffer // cols Experts: the router's scores
-	slotGate     compute.Buffer // gate of the network of each slot's expert, (slots, ExpertFFN)
+	slotGate     compute.Buffer // gate of the network of each slot's expert, or its first layer if it has no gate, (slots, ExpertFFN)
 	slotUp       compute.Buffer // what the gate multiplies, (slots, ExpertFFN)
-	slotOutput   compute.Buffer // output of the network of each slot's expert, (slots, Dim)
+	slotOutput   compute.Buffer // output of the network of each slot's expert, (slots, ExpertDim)
+	narrow       compute.Buffer // input and then output of the experts if they are narrower than the residual stream, ExpertDim
 	beside       compute.Buffer // Dim: what the dense network beside experts adds
 	sharedGate   compute.Buffer // gate of the expert that all rows use, SharedFFN
 	sharedUp     compute.Buffer // what that gate multiplies, SharedFFN

@@ -140,9 +140,11 @@ func (p *pass) normEmbeddings() {
 	}
 }
 
-func (p *pass) activate(x compute.Buffer, f compute.Activation) {
+func (p *pass) activate(x compute.Buffer, f compute.Activation) { p.activateRows(x, p.rows, f) }
+
+func (p *pass) activateRows(x compute.Buffer, rows int, f compute.Activation) {
 	if p.err == nil {
-		p.err = p.extra().Activate(x, nil, p.rows, f)
+		p.err = p.extra().Activate(x, nil, rows, f)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 // one, a long pass as a whole, checkpoints, and nothing at all. Read again from there, a text gives
 // the bits of the first reading. Passes that are cancelled in between leave no trace.
 func TestStatesGoBack(t *testing.T) {
-	for _, name := range []string{"qwen35", "lfm2", "granitehybrid-moe", "falcon-h1", "nemotron_h"} {
+	for _, name := range []string{"qwen35", "lfm2", "granitehybrid-moe", "falcon-h1", "nemotron_h", "nemotron_h_moe"} {
 		t.Run(name, func(t *testing.T) { statesGoBack(t, &fixture{name: name}) })
 	}
 }

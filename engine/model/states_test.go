@@ -58,7 +58,7 @@ func refuses(t *testing.T, data []byte, want string) {
 // loaded: its states and their checkpoints count.
 func TestStatesCountInMemory(t *testing.T) {
 	backend := newBackend(t, 1)
-	for _, name := range []string{"lfm2", "granitehybrid", "falcon-h1", "nemotron_h"} {
+	for _, name := range []string{"lfm2", "granitehybrid", "falcon-h1", "nemotron_h", "nemotron_h_moe-narrow"} {
 		f := &fixture{name: name}
 		small, large := f.open(t, backend, model.Options{MaxTokens: 64, MaxRows: 2}), f.open(t, backend, model.Options{MaxTokens: 64, MaxRows: 33})
 		grown := large.Config().CacheBytes - small.Config().CacheBytes

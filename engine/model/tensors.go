@@ -13,7 +13,7 @@ import "specula/engine/compute"
 //     latent (compressed keys and values), latent_query (compressed queries, too), latent_plain (not);
 //     state (any), decay (one that decays), delta (of a delta net), mamba2;
 //     dense (a feed-forward network without experts), experts, shared (an expert for all rows), beside
-//     (experts and a dense network); per_layer (an embedding of the layer's own).
+//     (experts and a dense network), narrow (experts with an input of fewer numbers); per_layer (an embedding of the layer's own).
 type parameters struct {
 	Embedding      compute.Matrix `gguf:"token_embd.weight" shape:"vocab,dim"`
 	OutputNorm     compute.Vector `gguf:"output_norm.weight" shape:"dim"`
@@ -74,12 +74,16 @@ type mixture struct {
 	Router       compute.Matrix `gguf:"blk.%d.ffn_gate_inp.weight" shape:"experts,dim" in:"experts"`
 	RouterBias   compute.Vector `gguf:"blk.%d.ffn_gate_inp.bias" shape:"experts" need:"expert_bias" in:"experts"`
 	ChoiceBias   compute.Vector `gguf:"blk.%d.exp_probs_b.bias" shape:"experts" need:"choice_bias" in:"experts"`
-	GateEach     compute.Matrix `gguf:"blk.%d.ffn_gate_exps.weight" shape:"experts,expert_ffn,dim" in:"experts"`
+	GateEach     compute.Matrix `gguf:"blk.%d.ffn_gate_exps.weight" shape:"experts,expert_ffn,expert_dim" need:"gate" in:"experts"`
 	GateEachBias compute.Vector `gguf:"blk.%d.ffn_gate_exps.bias" shape:"experts,expert_ffn" need:"expert_bias" in:"experts"`
-	UpEach       compute.Matrix `gguf:"blk.%d.ffn_up_exps.weight" shape:"experts,expert_ffn,dim" in:"experts"`
+	UpEach       compute.Matrix `gguf:"blk.%d.ffn_up_exps.weight" shape:"experts,expert_ffn,expert_dim" in:"experts"`
 	UpEachBias   compute.Vector `gguf:"blk.%d.ffn_up_exps.bias" shape:"experts,expert_ffn" need:"expert_bias" in:"experts"`
-	DownEach     compute.Matrix `gguf:"blk.%d.ffn_down_exps.weight" shape:"experts,dim,expert_ffn" in:"experts"`
-	DownEachBias compute.Vector `gguf:"blk.%d.ffn_down_exps.bias" shape:"experts,dim" need:"expert_bias" in:"experts"`
+	DownEach     compute.Matrix `gguf:"blk.%d.ffn_down_exps.weight" shape:"experts,expert_dim,expert_ffn" in:"experts"`
+	DownEachBias compute.Vector `gguf:"blk.%d.ffn_down_exps.bias" shape:"experts,expert_dim" need:"expert_bias" in:"experts"`
+
+	// Where experts are narrower than the residual stream, these bring rows to their width and back.
+	ExpertsNarrow compute.Matrix `gguf:"blk.%d.ffn_latent_down.weight" shape:"expert_dim,dim" in:"narrow"`
+	ExpertsWiden  compute.Matrix `gguf:"blk.%d.ffn_latent_up.weight" shape:"dim,expert_dim" in:"narrow"`
 
 	// The following are for layers that have a dense network as well.
 	RouterScale     []float32      `gguf:"blk.%d.ffn_gate_inp.scale" shape:"dim" in:"beside"`
@@ -89,7 +93,7 @@ type mixture struct {
 	DownEachScale   compute.Vector `gguf:"blk.%d.ffn_down_exps.scale" shape:"experts" need:"optional" in:"beside"`
 	routerNorm      compute.Vector // norm of the router's input: RouterScale/√Dim
 
-	SharedGate   compute.Matrix `gguf:"blk.%d.ffn_gate_shexp.weight" shape:"shared_ffn,dim" in:"shared"`
+	SharedGate   compute.Matrix `gguf:"blk.%d.ffn_gate_shexp.weight" shape:"shared_ffn,dim" need:"gate" in:"shared"`
 	SharedUp     compute.Matrix `gguf:"blk.%d.ffn_up_shexp.weight" shape:"shared_ffn,dim" in:"shared"`
 	SharedDown   compute.Matrix `gguf:"blk.%d.ffn_down_shexp.weight" shape:"dim,shared_ffn" in:"shared"`
 	SharedFactor compute.Matrix `gguf:"blk.%d.ffn_gate_inp_shexp.weight" shape:"1,dim" need:"shared_factor" in:"shared"`
@@ -178,6 +182,7 @@ func (c *Config) sizes(norm qkNorm, s layerShape) map[string]int {
 		"1":          1,
 		"experts":    c.Experts.Experts,
 		"expert_ffn": c.ExpertFFN,
+		"expert_dim": c.ExpertDim,
 		"shared_ffn": c.SharedFFN,
 		"per_layer":  c.PerLayer,
 		"per_layers": c.PerLayer * c.Layers,

@@ -82,8 +82,14 @@ func (c Config) ReadBy(rows int) int64 {
 		return all
 	}
 	unread := n * math.Pow(1-float64(c.Experts.Used)/n, float64(rows))
-	each := float64(c.FeedForwardMatrices) * float64(c.Dim) * float64(c.ExpertFFN)
-	return all - int64(float64(c.Layers-c.DenseLayers)*unread*each)
+	each := float64(c.FeedForwardMatrices) * float64(c.ExpertDim) * float64(c.ExpertFFN)
+	mixed := 0
+	for i := range c.Layers {
+		if c.parts(i)["experts"] {
+			mixed++
+		}
+	}
+	return all - int64(float64(mixed)*unread*each)
 }
 
 // MiddleLayers returns the default choice of layers to skip: every second layer of the middle half. The

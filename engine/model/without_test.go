@@ -116,6 +116,11 @@ func TestReadBy(t *testing.T) {
 	if one, five, many := c.ReadBy(1), c.ReadBy(5), c.ReadBy(1000); !(one < five && five < many && many == c.Parameters) {
 		t.Errorf("1, 5 and 1000 rows read %d, %d and %d of %d parameters", one, five, many, c.Parameters)
 	}
+	// Two of five layers are mixtures, with experts that are narrower than the residual stream.
+	narrow := (&fixture{name: "nemotron_h_moe-narrow"}).open(t, newBackend(t, 1), model.Options{MaxTokens: 16}).Config()
+	if got := narrow.ReadBy(1); got != narrow.Parameters-2*(6-3)*2*20*24 {
+		t.Errorf("one row reads %d of %d parameters", got, narrow.Parameters)
+	}
 	if got, all := c.ParametersWithout(2), int64(1024*256); got < all || got > all+10_000 {
 		t.Errorf("without layers %d parameters are left, the embedding has %d", got, all)
 	}

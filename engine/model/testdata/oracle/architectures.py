@@ -41,6 +41,10 @@ DELTA = dict(
 CONVOLVED = dict(conv_L_cache=3, layer_types=["conv", "conv", "full_attention", "conv"], rope_parameters=dict(rope_type="default", rope_theta=10000.0))
 SCANNED = dict(layer_types=["linear_attention", "linear_attention", "full_attention", "linear_attention"], mamba_n_heads=4, mamba_d_head=16,
                mamba_n_groups=1, mamba_d_state=12, mamba_d_conv=4, mamba_expand=2)
+NEMOTRON = dict(head_dim=16, mamba_num_heads=8, mamba_head_dim=8, n_groups=2, ssm_state_size=16, conv_kernel=4)
+NEMOTRON_EXPERTS = dict(
+    NEMOTRON, layers_block_type=["linear_attention", "moe", "full_attention", "moe", "linear_attention"], num_hidden_layers=5, n_routed_experts=6,
+    num_experts_per_tok=3, moe_intermediate_size=24, moe_shared_expert_intermediate_size=40, routed_scaling_factor=2.5)
 GRANITE = dict(embedding_multiplier=6.0, residual_multiplier=0.25, attention_multiplier=0.3, logits_scaling=4.0)
 FALCON = dict(head_dim=16, embedding_multiplier=2.0, lm_head_multiplier=0.5, mlp_multipliers=[0.75, 0.5], key_multiplier=0.5,
               attention_out_multiplier=0.75, attention_in_multiplier=1.25, ssm_multipliers=[0.5, 0.75, 1.25, 1.5, 2.0], ssm_in_multiplier=0.75,
@@ -147,8 +151,10 @@ MODELS = {
         FALCON, num_hidden_layers=3, mamba_d_ssm=32, mamba_n_heads=4, mamba_d_head=8, mamba_n_groups=2, mamba_d_state=12, mamba_d_conv=2,
         mamba_rms_norm=True, mamba_norm_before_gate=False)),
     "nemotron_h": ("NemotronH", dict(
-        num_hidden_layers=6, layers_block_type=["linear_attention", "mlp", "linear_attention", "full_attention", "mlp", "linear_attention"],
-        head_dim=16, mamba_num_heads=8, mamba_head_dim=8, n_groups=2, ssm_state_size=16, conv_kernel=4, n_routed_experts=0)),
+        NEMOTRON, num_hidden_layers=6, n_routed_experts=0,
+        layers_block_type=["linear_attention", "mlp", "linear_attention", "full_attention", "mlp", "linear_attention"])),
+    "nemotron_h_moe": ("NemotronH", NEMOTRON_EXPERTS),
+    "nemotron_h_moe-narrow": ("NemotronH", dict(NEMOTRON_EXPERTS, moe_latent_size=20)),
     # Families that transformers does not have: another model's weights under their names.
     "internlm2": ("Llama", dict(num_hidden_layers=3)),
     "qwen": ("Qwen2", dict(num_key_value_heads=4)),
