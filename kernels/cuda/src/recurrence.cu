@@ -2,33 +2,35 @@
 #include "recurrence.h"
 
 // recur_layer takes the narrowest state that key_dim fits in.
-template <bool delta> INLINE void recur_layer(float *dst, float *states, const Inputs &in, const Layer &l, const float *skip, float *room) {
-    if (l.key_dim <= 64) recur<2, delta>(dst, states, in, l, skip, room);
-    else if (l.key_dim <= 128) recur<4, delta>(dst, states, in, l, skip, room);
-    else recur<8, delta>(dst, states, in, l, skip, room);
+template <bool delta> INLINE void recur_layer(float *dst, float *states, const Inputs &in, const Layer &l, const float *skip, float *room, float *near) {
+    if (l.key_dim <= 64) recur<2, delta>(dst, states, in, l, skip, room, near);
+    else if (l.key_dim <= 128) recur<4, delta>(dst, states, in, l, skip, room, near);
+    else recur<8, delta>(dst, states, in, l, skip, room, near);
 }
 
 // delta_net computes m rows of a gated delta net after the tokens of a cache, and moves the cache's state; see
 // recurrence.h. x is (m, width of the input), alpha and beta (m, heads), dst (m, heads·value_dim). Grid (value_dim
 // / 16 rounded up, heads), blocks of 256 threads.
-extern "C" __global__ void __launch_bounds__(recurrence_warps *warp_size)
+extern "C" __global__ void __launch_bounds__(recurrence_warps *warp_size, 2)
     delta_net(float *dst, const float *x, const float *alpha, const float *beta, const float *conv, const float *bias, const float *rate,
               const float *shift, float *state, float *ring, const int *numbers, int m, int key_heads, int heads, int key_dim, int value_dim,
               int kernel, int grouped, int kept, float eps) {
     SHARED(__align__(16) float, room, [2 * tokens_numbers]);
+    SHARED(float, near, [usual_kernel * Tokens<8>::stride]);
     const Layer l = {key_heads, heads, key_dim, value_dim, kernel, grouped, kept, conv, bias, rate, shift, eps};
-    recur_layer<true>(dst, state, Inputs(x, alpha, beta, ring, numbers, m, l.width(), heads, kept + kernel - 1), l, nullptr, room);
+    recur_layer<true>(dst, state, Inputs(x, alpha, beta, ring, numbers, m, l.width(), heads, kept + kernel - 1), l, nullptr, room, near);
 }
 EXPORT(delta_net)
 
 // mamba2 computes m rows of a Mamba-2 layer in the same way; steps is (m, heads).
-extern "C" __global__ void __launch_bounds__(recurrence_warps *warp_size)
+extern "C" __global__ void __launch_bounds__(recurrence_warps *warp_size, 2)
     mamba2(float *dst, const float *x, const float *steps, const float *conv, const float *bias, const float *rate, const float *shift,
            const float *skip, float *state, float *ring, const int *numbers, int m, int key_heads, int heads, int key_dim, int value_dim,
            int kernel, int grouped, int kept) {
     SHARED(__align__(16) float, room, [2 * tokens_numbers]);
+    SHARED(float, near, [usual_kernel * Tokens<8>::stride]);
     const Layer l = {key_heads, heads, key_dim, value_dim, kernel, grouped, kept, conv, bias, rate, shift, 0.0f};
-    recur_layer<false>(dst, state, Inputs(x, steps, nullptr, ring, numbers, m, l.width(), heads, kept + kernel - 1), l, skip, room);
+    recur_layer<false>(dst, state, Inputs(x, steps, nullptr, ring, numbers, m, l.width(), heads, kept + kernel - 1), l, skip, room, near);
 }
 EXPORT(mamba2)
 

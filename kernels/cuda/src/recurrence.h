@@ -18,13 +18,13 @@
 // pass is n rows later. The ring is twice as long as what a pass reads, so no block writes what another reads.
 // To take back tokens of the last pass, the host lowers position and the row; at stays.
 //
-// A block has 16 columns of a head's state. Its first warps have the columns in registers: eight lanes have a
-// column, or two where keys are short. The other warps prepare the next tokens: they convolve, and normalise keys
-// and queries.
+// A block has 16 columns of a head's state. Its first four warps have the columns in registers, each column in
+// eight lanes. The other warps prepare the next tokens: they convolve, and normalise keys and queries.
 #pragma once
 #include "gpu.h"
 
-constexpr int block_columns = 16, column_lanes = 8, recurrence_warps = 8;
+constexpr int block_columns = 16, column_lanes = 8;
+constexpr int state_warps = block_columns * column_lanes / warp_size, other_warps = 4, recurrence_warps = state_warps + other_warps;
 
 // Layer is a layer's size and parameters.
 struct Layer {
@@ -90,37 +90,10 @@ INLINE float softplus(float x) {
     return fma_rn(2.0f * z, p, x < 0 ? 0.0f : x);
 }
 
-// convolve sets sum[i] to column first + 32i of a token after the convolution, for the first n columns; the others
-// become 0. The oldest token comes first, fused. Several tokens are loaded at once.
-template <int count> INLINE void convolve(float (&sum)[count], const Inputs &in, const Layer &l, int token, int first, int n) {
-    constexpr int at_once = count > 4 ? 2 : 4;
-    UNROLL for (int i = 0; i < count; i++) sum[i] = l.bias && warp_size * i < n ? (l.bias + first)[warp_size * i] : 0.0f;
-    UNROLL_BY(1) for (int from = 0; from < l.kernel; from += at_once) {
-        float x[at_once][count], w[at_once][count];
-        UNROLL for (int j = 0; j < at_once; j++) {
-            const int seen = token - l.kernel + 1 + from + j;
-            const bool exists = from + j < l.kernel && seen >= 0;
-            const float *row = (exists ? in.of(seen) : in.x) + first, *weights = l.conv + first + (exists ? (size_t)(from + j) * in.width : 0);
-            UNROLL for (int i = 0; i < count; i++) {
-                const bool read = exists && warp_size * i < n;
-                x[j][i] = read ? row[warp_size * i] : 0.0f;
-                w[j][i] = read ? weights[warp_size * i] : 0.0f;
-            }
-        }
-        UNROLL for (int j = 0; j < at_once; j++) {
-            const bool exists = from + j < l.kernel && token - l.kernel + 1 + from + j >= 0;
-            UNROLL for (int i = 0; i < count; i++) sum[i] = exists ? fma_rn(x[j][i], w[j][i], sum[i]) : sum[i];
-        }
-    }
-    UNROLL for (int i = 0; i < count; i++) sum[i] = silu(sum[i]);
-}
-
 // Tokens are prepared tokens in shared memory. A key has `chunks` chunks of 32 numbers.
 template <int chunks> struct Tokens {
     static constexpr int keys = 32 * chunks, stride = 2 * keys + block_columns + 4;
     static constexpr int at_once = chunks > 4 ? 8 : 16;
-    static constexpr int lane_columns = chunks > 4 ? 1 : 2;  // more registers than that would spill
-    static constexpr int state_warps = block_columns / lane_columns * column_lanes / warp_size, other_warps = recurrence_warps - state_warps;
     float *memory;
     INLINE_MEMBER float *key(int i) const { return memory + i * stride; }
     INLINE_MEMBER float *query(int i) const { return memory + i * stride + keys; }
@@ -131,14 +104,56 @@ template <int chunks> struct Tokens {
 };
 constexpr int tokens_numbers = 8 * Tokens<8>::stride > 16 * Tokens<4>::stride ? 8 * Tokens<8>::stride : 16 * Tokens<4>::stride;
 
+// The weights of a block's columns for the usual length of a convolution are in shared memory, in the order of
+// Tokens: for each token that it sees, keys, queries and values.
+constexpr int usual_kernel = 4;
+
+// load_near loads the weights of a block's columns.
+template <int chunks> INLINE void load_near(float *near, const Layer &l, const Head &h) {
+    constexpr int keys = Tokens<chunks>::keys, stride = Tokens<chunks>::stride;
+    UNROLL_BY(1) for (int i = threadIdx.x; i < stride; i += recurrence_warps * warp_size) {
+        const int number = i < keys ? i : i < 2 * keys ? i - keys : i - 2 * keys, first = i < keys ? h.key : i < 2 * keys ? h.query : h.value;
+        if (number < (i < 2 * keys ? l.key_dim : h.columns))
+            UNROLL for (int j = 0; j < usual_kernel; j++) near[j * stride + i] = l.conv[(size_t)j * l.width() + first + number];
+    }
+}
+
+// convolve writes to to[k] column first + k of a token after the convolution, for k = from, from + 32, …, or 0 where
+// k ≥ n. The oldest token comes first, fused. near are the weights of column `first` in shared memory.
+template <int count, int stride>
+INLINE void convolve(float *to, const Inputs &in, const Layer &l, const float *near, int token, int first, int from, int n) {
+    const float *bias = l.bias + first;
+    int k[count];
+    float sum[count];
+    UNROLL for (int i = 0; i < count; i++) k[i] = from + warp_size * i < n ? from + warp_size * i : 0;
+    UNROLL for (int i = 0; i < count; i++) sum[i] = 0.0f;
+    if (l.bias) UNROLL for (int i = 0; i < count; i++) sum[i] = bias[k[i]];
+    if (l.kernel == usual_kernel && token >= usual_kernel - 1) {  // everything is loaded before anything is used
+        float x[usual_kernel][count];
+        UNROLL for (int j = 0; j < usual_kernel; j++) {
+            const float *row = in.of(token - usual_kernel + 1 + j) + first;
+            UNROLL for (int i = 0; i < count; i++) x[j][i] = row[k[i]];
+        }
+        UNROLL for (int j = 0; j < usual_kernel; j++)
+            UNROLL for (int i = 0; i < count; i++) sum[i] = fma_rn(x[j][i], near[j * stride + k[i]], sum[i]);
+    } else {
+        UNROLL_BY(1) for (int j = token < l.kernel - 1 ? l.kernel - 1 - token : 0; j < l.kernel; j++) {
+            const float *row = in.of(token - l.kernel + 1 + j) + first, *weights = l.conv + (size_t)j * in.width + first;
+            UNROLL for (int i = 0; i < count; i++) sum[i] = fma_rn(row[k[i]], weights[k[i]], sum[i]);
+        }
+    }
+    UNROLL for (int i = 0; i < count; i++) to[from + warp_size * i] = from + warp_size * i < n ? silu(sum[i]) : 0.0f;
+}
+
 // prepare_key prepares query and key of a token. In a delta net both get length 1, and the query is divided
 // by √key_dim. A warp calls it. A lane reads no other numbers than those that it wrote.
-template <int chunks, bool delta> INLINE void prepare_key(const Tokens<chunks> &to, int i, const Inputs &in, const Layer &l, const Head &h, int token) {
+template <int chunks, bool delta> INLINE void prepare_key(const Tokens<chunks> &to, int i, const Inputs &in, const Layer &l, const Head &h, const float *near, int token) {
     float *q = to.query(i) + lane_id(), *k = to.key(i) + lane_id();
-    UNROLL_BY(1) for (int part = 0; part < 2; part++) {
-        float mixed[chunks];
-        convolve(mixed, in, l, token, (part ? h.key : h.query) + lane_id(), l.key_dim - lane_id());
-        UNROLL for (int c = 0; c < chunks; c++) (part ? k : q)[warp_size * c] = mixed[c];
+    constexpr int at_once = chunks == 4 ? 4 : 2;
+    UNROLL_BY(1) for (int c = 0; c < 2 * chunks; c += at_once) {  // parts of the key, then of the query
+        const int of = c / chunks, begin = of * Tokens<chunks>::keys;
+        convolve<at_once, Tokens<chunks>::stride>(to.key(i) + begin, in, l, near + begin, token, h.key + of * (h.query - h.key),
+                                                  lane_id() + warp_size * c - begin, l.key_dim);
     }
     float qq = 0, kk = 0, qk = 0;
     UNROLL for (int c = 0; c < chunks; c++) {
@@ -169,19 +184,15 @@ template <int chunks, bool delta> INLINE void prepare_gates(const Tokens<chunks>
 
 // prepare prepares n tokens from `first` on. The warps without states call it.
 template <int chunks, bool delta>
-INLINE void prepare(const Tokens<chunks> &to, const Inputs &in, const Layer &l, const Head &h, int first, int n) {
+INLINE void prepare(const Tokens<chunks> &to, const Inputs &in, const Layer &l, const Head &h, const float *near, int first, int n) {
     constexpr int together = warp_size / block_columns;  // tokens whose values a warp prepares together
     const int values = (n + together - 1) / together;
-    UNROLL_BY(1) for (int task = warp_id() - to.state_warps; task < n + values + 1; task += to.other_warps) {
+    UNROLL_BY(1) for (int task = warp_id() - state_warps; task < n + values + 1; task += other_warps) {
         if (task < n) {
-            prepare_key<chunks, delta>(to, task, in, l, h, first + task);
+            prepare_key<chunks, delta>(to, task, in, l, h, near, first + task);
         } else if (task < n + values) {
             const int i = (task - n) * together + lane_id() / block_columns, column = lane_id() % block_columns;
-            float v[1];
-            if (i < n) {
-                convolve(v, in, l, first + i, h.value + column, h.columns - column);
-                to.value(i)[column] = v[0];
-            }
+            if (i < n) convolve<1, Tokens<chunks>::stride>(to.value(i), in, l, near + 2 * to.keys, first + i, h.value, column, h.columns);
         } else if (lane_id() < n) {
             prepare_gates<chunks, delta>(to, lane_id(), in, l, h.head, first + lane_id());
         }
@@ -189,9 +200,9 @@ INLINE void prepare(const Tokens<chunks> &to, const Inputs &in, const Layer &l, 
 }
 
 // store_inputs stores the last inputs of the pass, each block some columns. The warps without states call it.
-template <int chunks> INLINE void store_inputs(const Inputs &in) {
-    constexpr int threads = Tokens<chunks>::other_warps * warp_size;
-    const int thread = threadIdx.x - Tokens<chunks>::state_warps * warp_size;
+INLINE void store_inputs(const Inputs &in) {
+    constexpr int threads = other_warps * warp_size;
+    const int thread = threadIdx.x - state_warps * warp_size;
     const int block = blockIdx.y * gridDim.x + blockIdx.x, blocks = gridDim.x * gridDim.y;
     UNROLL_BY(1) for (int k = block * threads + thread; k < in.row_numbers; k += blocks * threads) {
         UNROLL_BY(1) for (int i = in.first_kept(); i < in.m; i++) {
@@ -203,36 +214,32 @@ template <int chunks> INLINE void store_inputs(const Inputs &in) {
     }
 }
 
-// State is a lane's part of its columns of a state: of each column the numbers 32c + 4g … 32c + 4g + 3, where
-// g is the lane's number among those of the column.
+// State is a lane's part of a column of a state: the numbers 32c + 4g … 32c + 4g + 3, where g is the lane's number
+// among those of the column.
 template <int chunks> struct State {
-    static constexpr int lane_columns = Tokens<chunks>::lane_columns;
-    float s[lane_columns][4 * chunks];
-    float *memory;  // of the first column
-    int g, first, columns, pitch;  // first: the lane's first column in the block; columns: of the block
-    INLINE_MEMBER State(float *states, const Layer &l, const Head &h, bool fresh, bool exists) {
+    float s[4 * chunks];
+    float *memory;  // of the column
+    int g, column, numbers;  // column: in the block; numbers: of the column, 0 if it does not exist
+    INLINE_MEMBER State(float *states, const Layer &l, const Head &h, bool fresh) {
         g = lane_id() % column_lanes;
-        first = (warp_id() * (warp_size / column_lanes) + lane_id() / column_lanes) * lane_columns;
-        columns = exists ? h.columns : 0;
-        pitch = l.pitch();
-        memory = states + ((size_t)h.head * l.value_dim + blockIdx.x * block_columns + first) * pitch;
-        each([&](int j, int c, float *from) {
+        column = warp_id() * (warp_size / column_lanes) + lane_id() / column_lanes;
+        numbers = column < h.columns ? l.pitch() : 0;
+        memory = states + ((size_t)h.head * l.value_dim + blockIdx.x * block_columns + column) * l.pitch();
+        each([&](int c, float *from) {
             const float4 v = *(const float4 *)from;
-            s[j][4 * c] = v.x, s[j][4 * c + 1] = v.y, s[j][4 * c + 2] = v.z, s[j][4 * c + 3] = v.w;
+            s[4 * c] = v.x, s[4 * c + 1] = v.y, s[4 * c + 2] = v.z, s[4 * c + 3] = v.w;
         });
         // The loads begin before it is known whether their results are needed.
-        UNROLL for (int j = 0; j < lane_columns; j++)
-            UNROLL for (int i = 0; i < 4 * chunks; i++)
-                if (fresh || first + j >= columns || i / 4 * 32 + 4 * g >= pitch) s[j][i] = 0.0f;
+        UNROLL for (int i = 0; i < 4 * chunks; i++)
+            if (fresh || i / 4 * 32 + 4 * g >= numbers) s[i] = 0.0f;
     }
-    // each calls see(j, c, p) for chunk c of the lane's column j, if it exists, at p in memory.
+    // each calls see(c, p) for the lane's chunk c, if it exists, at p in memory.
     template <class See> INLINE_MEMBER void each(const See &see) {
-        UNROLL for (int j = 0; j < lane_columns; j++)
-            UNROLL for (int c = 0; c < chunks; c++)
-                if (first + j < columns && 32 * c + 4 * g < pitch) see(j, c, memory + (size_t)j * pitch + 32 * c + 4 * g);
+        UNROLL for (int c = 0; c < chunks; c++)
+            if (32 * c + 4 * g < numbers) see(c, memory + 32 * c + 4 * g);
     }
     INLINE_MEMBER void store() {
-        each([&](int j, int c, float *to) { *(float4 *)to = float4{s[j][4 * c], s[j][4 * c + 1], s[j][4 * c + 2], s[j][4 * c + 3]}; });
+        each([&](int c, float *to) { *(float4 *)to = float4{s[4 * c], s[4 * c + 1], s[4 * c + 2], s[4 * c + 3]}; });
     }
 };
 
@@ -242,60 +249,52 @@ INLINE float column_sum(float v) {
     return v;
 }
 
-// step changes the state by token i, and sets out to what the token's query reads from it. The sums of the
-// state before the token are enough for both: Sᵀq = decay·S₀ᵀq + (q·k)·change.
-template <int chunks, bool delta> INLINE void step(float (&out)[State<chunks>::lane_columns], State<chunks> &state, const Tokens<chunks> &tokens, int i, float skip) {
+// step changes the state by token i, and returns what the token's query reads from it. The sums over the state
+// before the token are enough for both: Sᵀq = decay·S₀ᵀq + (q·k)·change.
+template <int chunks, bool delta> INLINE float step(State<chunks> &state, const Tokens<chunks> &tokens, int i, float skip) {
     const float *keys = tokens.key(i) + 4 * state.g, *queries = tokens.query(i) + 4 * state.g;
-    constexpr int lane_columns = State<chunks>::lane_columns;
-    float recalled[lane_columns] = {0}, read[lane_columns] = {0}, change[lane_columns];
+    const float decay = tokens.decay(i), strength = tokens.strength(i), v = tokens.value(i)[state.column];
+    float recalled = 0, read = 0, k[4 * chunks];
     UNROLL for (int c = 0; c < chunks; c++) {
-        const float4 k = *(const float4 *)(keys + 32 * c), q = *(const float4 *)(queries + 32 * c);
-        const float ks[4] = {k.x, k.y, k.z, k.w}, qs[4] = {q.x, q.y, q.z, q.w};
-        UNROLL for (int e = 0; e < 4; e++)
-            UNROLL for (int j = 0; j < lane_columns; j++) {
-                if (delta) recalled[j] = fma_rn(state.s[j][4 * c + e], ks[e], recalled[j]);
-                read[j] = fma_rn(state.s[j][4 * c + e], qs[e], read[j]);
-            }
+        const float4 key = *(const float4 *)(keys + 32 * c), query = *(const float4 *)(queries + 32 * c);
+        const float q[4] = {query.x, query.y, query.z, query.w};
+        k[4 * c] = key.x, k[4 * c + 1] = key.y, k[4 * c + 2] = key.z, k[4 * c + 3] = key.w;
+        UNROLL for (int e = 0; e < 4; e++) {
+            if (delta) recalled = fma_rn(state.s[4 * c + e], k[4 * c + e], recalled);
+            read = fma_rn(state.s[4 * c + e], q[e], read);
+        }
     }
-    const float decay = tokens.decay(i), strength = tokens.strength(i), product = tokens.product(i);
-    UNROLL for (int j = 0; j < lane_columns; j++) {
-        const float v = tokens.value(i)[state.first + j];
-        change[j] = delta ? strength * (v - decay * column_sum(recalled[j])) : strength * v;
-        out[j] = fma_rn(product, change[j], decay * column_sum(read[j]));
-        if (!delta) out[j] = fma_rn(skip, v, out[j]);
-    }
-    UNROLL for (int c = 0; c < chunks; c++) {
-        const float4 k = *(const float4 *)(keys + 32 * c);
-        const float ks[4] = {k.x, k.y, k.z, k.w};
-        UNROLL for (int e = 0; e < 4; e++)
-            UNROLL for (int j = 0; j < lane_columns; j++) state.s[j][4 * c + e] = fma_rn(ks[e], change[j], decay * state.s[j][4 * c + e]);
-    }
+    const float change = delta ? strength * (v - decay * column_sum(recalled)) : strength * v;
+    UNROLL for (int n = 0; n < 4 * chunks; n++) state.s[n] = fma_rn(k[n], change, decay * state.s[n]);
+    const float out = fma_rn(tokens.product(i), change, decay * column_sum(read));
+    return delta ? out : fma_rn(skip, v, out);
 }
 
 // recur computes a block's columns of a head for all tokens. room is shared memory for two turns of tokens: one
 // is computed while the next is prepared.
-template <int chunks, bool delta> INLINE void recur(float *dst, float *states, const Inputs &in, const Layer &l, const float *skip, float *room) {
+template <int chunks, bool delta> INLINE void recur(float *dst, float *states, const Inputs &in, const Layer &l, const float *skip, float *room, float *near) {
     using Prepared = Tokens<chunks>;
     const Head h(l, delta);
     auto most = [&](int first) { return in.end() - first < Prepared::at_once ? in.end() - first : Prepared::at_once; };
-    const bool has_state = warp_id() < Prepared::state_warps;
+    const bool has_state = warp_id() < state_warps;
     const int final = in.m > l.kept ? in.end() - l.kept : in.position;
     const float skipped = delta ? 0.0f : skip[h.head];
-    State<chunks> state(states, l, h, in.at == 0, has_state);
+    State<chunks> state(states, l, h, in.at == 0);
+    if (l.kernel == usual_kernel) load_near<chunks>(near, l, h);
+    __syncthreads();
+    dst += (size_t)h.head * l.value_dim + blockIdx.x * block_columns + state.column;
     UNROLL_BY(1) for (int first = in.at - Prepared::at_once, turn = 0; first < in.end(); first += Prepared::at_once, turn ^= 1) {
         const int next = first + Prepared::at_once;
         if (!has_state) {
-            if (first == in.at) store_inputs<chunks>(in);
-            if (next < in.end()) prepare<chunks, delta>({room + turn * tokens_numbers}, in, l, h, next, most(next));
+            if (first == in.at) store_inputs(in);
+            if (next < in.end()) prepare<chunks, delta>({room + turn * tokens_numbers}, in, l, h, near, next, most(next));
         } else if (first >= in.at) {
             const Prepared tokens = {room + (turn ^ 1) * tokens_numbers};
             UNROLL_BY(1) for (int i = 0; i < most(first); i++) {
-                const int token = first + i, column = state.first + state.g;
-                if (token == final) state.store();
-                float out[Prepared::lane_columns];
-                step<chunks, delta>(out, state, tokens, i, skipped);
-                if (token >= in.position && state.g < Prepared::lane_columns && column < h.columns)
-                    dst[((size_t)(token - in.position) * l.heads + h.head) * l.value_dim + blockIdx.x * block_columns + column] = state.g ? out[Prepared::lane_columns - 1] : out[0];
+                if (first + i == final) state.store();
+                const float out = step<chunks, delta>(state, tokens, i, skipped);
+                const int row = first + i - in.position;
+                if (row >= 0 && state.g == 0 && state.column < h.columns) dst[(size_t)row * l.heads * l.value_dim] = out;
             }
         }
         __syncthreads();
