@@ -87,6 +87,10 @@ func (m *metadata) readLatent(a *architecture, c *Config) {
 		c.AttentionScale *= grown * grown
 		c.Scaling.Magnitude = 1
 	}
+	// In some files queries grow after the original context. Here they do not, so a context ends there.
+	if growth, _ := m.maybe("attention.temperature_scale", 0, 100); growth > 0 {
+		c.ContextLength = min(c.ContextLength, max(1, c.Scaling.Original))
+	}
 }
 
 // checkLatent refuses layers with compressed keys and values whose heads differ from layer to layer:

@@ -90,6 +90,25 @@ func TestBiasesOfLatentAttention(t *testing.T) {
 	refuses(t, noisyLatent(compute.F16, func(n *noisy) { n.vectors(4*96, "blk.0.attn_q.bias") }), `"blk.0.attn_q.bias" has no place`)
 }
 
+// Queries that grow after the original context are not computed: there the context ends.
+func TestLatentContextEndsWhereQueriesGrow(t *testing.T) {
+	data := (&fixture{name: "mistral4"}).data(t)
+	grown := bytes.Replace(data, []byte("rope.scaling.yarn_beta_fast"), []byte("attention.temperature_scale"), 1)
+	for length, data := range map[int][]byte{128: data, 64: grown} {
+		file, err := weights.Parse("mistral4", data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := model.Load(context.Background(), newBackend(t, 1), file, model.Options{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := m.Config().ContextLength; got != length {
+			t.Errorf("the context has %d tokens, want %d", got, length)
+		}
+	}
+}
+
 // A head whose attention would be that of these families is refused, and the model works without it. A
 // head of Gemma 4 would have no keys of its own.
 func TestHeadsWithoutTheirAttention(t *testing.T) {

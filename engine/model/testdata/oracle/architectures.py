@@ -133,9 +133,15 @@ MODELS = {
     "glm4moe": ("Glm4Moe", dict(head_dim=16, partial_rotary_factor=0.5, moe_intermediate_size=24, n_routed_experts=6, num_experts_per_tok=3,
                                 n_shared_experts=2, first_k_dense_replace=1, n_group=1, topk_group=1, routed_scaling_factor=1.5,
                                 norm_topk_prob=True, use_qk_norm=True, attention_bias=True)),
+    "minimax-m2": ("MiniMaxM2", dict(
+        head_dim=16, intermediate_size=24, rotary_dim=8, num_local_experts=6, num_experts_per_tok=3, scoring_func="sigmoid",
+        rope_parameters=dict(rope_type="default", rope_theta=10000.0, partial_rotary_factor=0.5))),
+    "qwen3vlmoe": ("Qwen3VLMoe", dict(head_dim=16, **EXPERTS)),
     # Compressed keys and values.
     "deepseek2": ("DeepseekV2", dict(**LATENT, q_lora_rank=None, topk_method="greedy", rope_parameters=dict(YARN, mscale=0.707, mscale_all_dim=0.707))),
     "deepseek2-flash": ("Glm4MoeLite", dict(**LATENT, q_lora_rank=24, mlp_layer_types=["dense"] + ["sparse"] * 3, norm_topk_prob=True)),
+    "mistral4": ("Mistral4", dict(**LATENT, q_lora_rank=24, norm_topk_prob=True, rope_parameters=dict(
+        YARN, original_max_position_embeddings=64, mscale=1.0, mscale_all_dim=1.0, llama_4_scaling_beta=0.1, partial_rotary_factor=0.4))),
     "qwen35": ("Qwen3_5Text", DELTA | TURNED),
     "qwen3next": ("Qwen3Next", dict(**DELTA, **EXPERTS, shared_expert_intermediate_size=40, partial_rotary_factor=0.5, rope_parameters=dict(
         rope_type="default", rope_theta=10000.0, partial_rotary_factor=0.5))),
@@ -174,9 +180,9 @@ def make(name, **more):
     """Returns a tiny model with coarse random weights."""
     kind, differs = MODELS[name]
     differs = {**differs, **more}
-    config = getattr(transformers, kind.removesuffix("Text") + ("TextConfig" if kind.endswith("Text") else "TextConfig" if kind.endswith("VL") else "Config"))
+    config = getattr(transformers, kind.removesuffix("Text") + ("TextConfig" if kind.endswith("Text") else "TextConfig" if "VL" in kind else "Config"))
     torch.manual_seed(len(name))
-    if kind.endswith("VL"):
+    if "VL" in kind:
         return vision(kind, config(**{**BASE, **differs}))
     model = getattr(transformers, kind.removesuffix("Text") + "ForCausalLM")
     if kind in ("Qwen3Next", "Gemma4Text", "GraniteMoeHybrid", "FalconH1", "NemotronH"):
@@ -215,7 +221,7 @@ def vision(kind, text):
     if hasattr(config.vision_config, "deepstack_visual_indexes"):
         config.vision_config.deepstack_visual_indexes = [0]
     config.tie_word_embeddings = False
-    config._attn_implementation = "eager"
+    config._attn_implementation = config._experts_implementation = "eager"
     return coarse(getattr(transformers, kind + "ForConditionalGeneration")(config))
 
 
@@ -339,10 +345,14 @@ def convert(model, llama_cpp, folder, out, head=None):
     save(model, folder)
     if head:
         head.patch(folder)
+    if "Qwen3VLMoe" in type(model).__name__:
+        turn_experts(folder / "model.safetensors")
     if "GraniteMoeHybrid" in type(model).__name__:
         name_layers(folder / "config.json")
     hparams = ModelBase.load_hparams(folder, False)
-    cls = get_model_class(get_model_architecture(hparams, ModelType.TEXT), mmproj=False)
+    # The converter knows Mistral 4 only as the text part of a model that sees.
+    kind = "Mistral3ForConditionalGeneration" if "Mistral4" in type(model).__name__ else get_model_architecture(hparams, ModelType.TEXT)
+    cls = get_model_class(kind, mmproj=False)
     cls.set_vocab = lambda self: vocabulary(self.gguf_writer)
     cls.no_mtp = head is None  # transformers leaves out the layer that predicts the token after the next
     more = dict(hparams=nemotron(hparams)) if "NemotronH" in type(model).__name__ else {}
@@ -363,6 +373,14 @@ def name_layers(path):
     config = json.loads(path.read_text())
     config["layer_types"] = ["attention" if kind == "full_attention" else "mamba" for kind in config["layer_types"]]
     path.write_text(json.dumps(config))
+
+
+def turn_experts(file):
+    """Transposes the matrices of experts: published models have them so."""
+    from safetensors.torch import load_file, save_file
+
+    turned = lambda name, t: t.transpose(1, 2).contiguous() if ".experts." in name else t
+    save_file({name: turned(name, t) for name, t in load_file(file).items()}, file, metadata=dict(format="pt"))
 
 
 def nemotron(hparams):
