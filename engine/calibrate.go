@@ -83,7 +83,7 @@ func (s *Session) calibrate(ctx context.Context) (err error) {
 		if err != nil {
 			return fmt.Errorf("measuring how long drafting takes: %w", err)
 		}
-		defer func() { err = errors.Join(err, proposer.Reset()) }()
+		defer func() { err = errors.Join(err, proposer.Reset(), s.target.Truncate(0)) }()
 	}
 	temperatures, lengths := []float64{0, 1}, calibrationRows() // the path greedy, then the path stochastic
 	if s.engine.target == nil {
@@ -99,7 +99,7 @@ func (s *Session) calibrate(ctx context.Context) (err error) {
 				}
 				params, uniforms := sample.Params{Temperature: temperature, TopP: 1}, sample.NewPhilox(0, 0)
 				in := round.Input{Terms: spec.Terms{Params: params, Uniforms: uniforms}, Ask: spec.Ask{
-					Gamma: min(rows, s.target.Cap()) - 1, Params: params, Uniforms: uniforms, Trust: 1, OnDevice: s.engine.draftsStay(),
+					Gamma: min(rows, s.target.Cap()-s.target.Len()) - 1, Params: params, Uniforms: uniforms, Trust: 1, OnDevice: s.engine.draftsStay(),
 				}}
 				if err := s.rehearse(ctx, proposer, traits, &in); err != nil {
 					return fmt.Errorf("measuring a round of %d rows: %w", rows, err)
@@ -114,6 +114,7 @@ func (s *Session) calibrate(ctx context.Context) (err error) {
 // the verdicts on this text say nothing about replies.
 func (s *Session) rehearse(ctx context.Context, p spec.Proposer, traits spec.Traits, in *round.Input) error {
 	var did round.Result
+	before := s.target.Len() // 1 for heads (rehearseHeads), else 0
 	in.Last = s.textTokens(1)[0]
 	driver := &s.driver
 	if p != nil && in.Ask.Gamma > 0 {
@@ -151,7 +152,7 @@ func (s *Session) rehearse(ctx context.Context, p spec.Proposer, traits spec.Tra
 	s.costs[greedy] = append(s.costs[greedy], gamma.Observation{Drafted: in.Ask.Gamma, Read: did.Read,
 		ReadMS: did.Times.Read, DraftMS: did.Times.Draft, VerifyMS: did.Pass.Price(did.Verify + did.Sample)})
 	s.target.Rest()
-	return s.target.Truncate(0)
+	return s.target.Truncate(before)
 }
 
 // rehearsedStream is how many more tokens of a server's stream are timed.

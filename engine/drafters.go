@@ -46,8 +46,8 @@ func drafters() []drafter {
 			Words: "by trained heads", Help: "EAGLE's trained heads (see heads)"}, build: buildEagle},
 		{Traits: spec.Traits{Name: "medusa", From: spec.FromHeads, AutoRank: 3, AutoWhy: "trained heads for this target are loaded",
 			Words: "by trained heads", Help: "Medusa's trained heads (see heads)"}, build: buildMedusa},
-		{Traits: spec.Traits{Name: "mtp", From: spec.FromHeads, AutoRank: 4, AutoWhy: "the target's file has a head that drafts",
-			Words: "by the head in the target's file", Help: "the head of multi-token prediction in the target's own file"}, build: buildMTP},
+		{Traits: spec.Traits{Name: "mtp", From: spec.FromHeads, AutoRank: 4, AutoWhy: "the target came with a head that drafts",
+			Words: "by the head that came with the target", Help: "the target's head of multi-token prediction, in its own file or beside it"}, build: buildMTP},
 	}
 }
 

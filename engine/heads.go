@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -18,8 +17,8 @@ import (
 // target must keep these states on the device (compute.Tap). Passes for other proposers run without
 // a tap, at no extra cost.
 
-// loadHeads loads the heads that the setting model.heads names, the head in the target's own file, and
-// built-in heads of the kinds that are still missing. If a file cannot be read, the error wraps ErrModel.
+// loadHeads loads the heads that the setting model.heads names, the head in the target's own file or in that
+// of the draft, and built-in heads of the kinds that are still missing. If a file cannot be read, the error wraps ErrModel.
 // Heads that do not fit the target are no error: their proposers say why they cannot be chosen. If the
 // heads of the setting do not fit, no built-in heads are loaded.
 func (e *Engine) loadHeads(ctx context.Context, emit func(event.Event)) error {
@@ -45,6 +44,9 @@ func (e *Engine) loadHeads(ctx context.Context, emit func(event.Event)) error {
 		}
 	}
 	if err := e.loadOwnHead(); err != nil {
+		return err
+	}
+	if err := e.loadAssistant(ctx); err != nil {
 		return err
 	}
 	for _, source := range e.options.Heads {
@@ -119,7 +121,7 @@ func (e *Engine) noHeads(name string) string {
 	case e.headsRefused[name] != "":
 		return e.headsRefused[name]
 	case name == "mtp":
-		return "the target's file has no head of multi-token prediction (nextn)"
+		return "the target's file has no head of multi-token prediction (nextn), and no drafter for it lies beside it (mtp-NAME.gguf)"
 	case path != "":
 		other := e.heads[map[string]string{"eagle": "medusa", "medusa": "eagle"}[name]]
 		return fmt.Sprintf("the heads in %q are %s: choose the proposer %s", path, other.Kind, other.Name)
@@ -143,9 +145,12 @@ func buildHeads(s *Session, name string) (spec.Proposer, error) {
 	head := e.heads[name]
 	var state spec.HiddenModel
 	var err error
-	if head.Layer != nil {
+	switch {
+	case head.Layer != nil:
 		state, err = head.Layer.NewState()
-	} else {
+	case head.Assistant != nil:
+		state, err = head.Assistant.NewState(s.cache())
+	default:
 		state, err = head.Medusa.NewState()
 	}
 	if err != nil {
@@ -154,7 +159,8 @@ func buildHeads(s *Session, name string) (spec.Proposer, error) {
 	return spec.NewHeads(name, state, e.tokens.VocabSize())
 }
 
-// rehearseHeads lets the target read one token with a tap: heads need hidden states to draft in a rehearsal.
+// rehearseHeads lets the target read one token with a tap: heads need hidden states to draft in a rehearsal. The
+// token stays in the target's cache, because there are heads that read its key, too.
 func (s *Session) rehearseHeads(ctx context.Context, heads spec.HiddenReader) error {
 	target := s.engine.target
 	target.Attach(heads.Tap())
@@ -166,7 +172,7 @@ func (s *Session) rehearseHeads(ctx context.Context, heads spec.HiddenReader) er
 	if _, err := heads.Begin(text); err != nil {
 		return err
 	}
-	return errors.Join(heads.Take(ctx, 0, 1), s.target.Truncate(0))
+	return heads.Take(ctx, 0, 1)
 }
 
 // reusable returns how many tokens of a new context the target's cache already holds. If heads are to

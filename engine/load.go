@@ -86,6 +86,7 @@ type Engine struct {
 
 	next fallback // the engine that continues the replies after this one's device has failed
 
+	drafter      *weights.File          // the file of Options.Draft, if it is a drafter that reads the target's keys; nil once loadHeads has read it
 	heads        map[string]*model.Head // key: the name of the proposer that uses the heads
 	headsRefused map[string]string      // key: the same name; value: why heads that were asked for cannot be used
 }
@@ -163,6 +164,10 @@ func (e *Engine) loadDraft(ctx context.Context, emit func(event.Event)) error {
 	file, err := open(ctx, "draft", o.Draft, emit)
 	if err != nil {
 		return err
+	}
+	if model.IsAssistant(file) {
+		e.drafter, e.ready.DraftRefused = file, "the file of the draft is a drafter for the target's hidden states: the proposer mtp uses it"
+		return nil
 	}
 	vocab, err := file.TokenizerSpec()
 	if err != nil {
@@ -260,7 +265,7 @@ func open(ctx context.Context, what string, s Source, emit func(event.Event)) (*
 	} else {
 		file, err = model.OpenHeader(ctx, s.Path)
 	}
-	if err == nil {
+	if err == nil && !(what == "draft" && model.IsAssistant(file)) {
 		err = model.Recognise(file) // checked first, because reading a whole file can take minutes
 	}
 	if err == nil && s.Embedded == nil {

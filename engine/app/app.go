@@ -66,6 +66,9 @@ func (a *App) open(ctx context.Context, c config.Config, why string, emit func(e
 		return nil, err
 	}
 	target, draft := models(c)
+	if c.Model.Draft == "" && c.Model.Target != "" {
+		draft = engine.DrafterBeside(ctx, c.Model.Target)
+	}
 	o := engine.Options{
 		Version: a.Version, Config: c, Target: target, Draft: draft,
 		Backend: d.Target, DeviceWhy: d.Why, DraftBackend: d.Draft, Fallback: d.Fallback,

@@ -17,7 +17,7 @@ var table = []Setting{
 		field:   func(c *Config) any { return &c.Model.Target }},
 	{Name: "model.draft", Flag: "draft", Kind: Text, Default: "", Applies: NextStart,
 		Example: "Qwen3-0.6B-Q8_0.gguf",
-		Doc:     "GGUF file or safetensors folder of the small model; none for no draft model; empty for the embedded one if the target is embedded, else for none",
+		Doc:     "GGUF file or safetensors folder of the small model, or drafter of Gemma 4; none for no draft model; empty for the embedded one if the target is embedded, else for a drafter beside the target (mtp-NAME.gguf)",
 		field:   func(c *Config) any { return &c.Model.Draft }},
 	{Name: "model.heads", Flag: "heads", Kind: Text, Default: "", Applies: NextStart,
 		Doc:   "safetensors file, or folder with one, of EAGLE or Medusa heads for the target; empty for the built-in ones",

@@ -152,20 +152,29 @@ func (b *Backend) Attend(dst, q, k, v compute.Buffer, m int, c compute.Cache, a 
 		require(m <= kv.shape.Spare, "Attend with more rows than the cache has to spare")
 		partial.stored(a.Layer, a.Position+m)
 	}
-	task := cpu.Attention{
-		Dst: out, Q: queries, KV: kv.layers[a.Layer], M: m, Position: a.Position, Heads: a.Heads, Scale: a.Scale, Window: a.Window, SoftCap: a.SoftCap,
-		Threads: b.pool.Threads(),
-	}
+	task := b.attention(out, queries, kv, m, a)
 	if a.Sinks != nil {
 		require(a.Sinks.Len() == a.Heads, "Attend with another number of sinks than heads")
 		task.Sinks = a.Sinks.(vector)
 	}
+	b.queueAttention(&task)
+	return nil
+}
+
+// attention is the task of m rows, of which the first stands at a.Position.
+func (b *Backend) attention(out, queries []float32, kv *cache, m int, a compute.Attention) cpu.Attention {
+	return cpu.Attention{
+		Dst: out, Q: queries, KV: kv.layers[a.Layer], M: m, Position: a.Position, Heads: a.Heads, Scale: a.Scale, Window: a.Window, SoftCap: a.SoftCap,
+		Threads: b.pool.Threads(),
+	}
+}
+
+func (b *Backend) queueAttention(task *cpu.Attention) {
 	b.makeRoom()
 	b.queue.close()
 	queued := next(&b.queue.attends)
-	cpu.Keep(queued, &task)
+	cpu.Keep(queued, task)
 	b.queue.add(queued, queued.Items(), queued.Work())
-	return nil
 }
 
 // store queues an operation that writes m rows of keys and values to the cache.

@@ -32,6 +32,7 @@ type architecture struct {
 	qkNorm      qkNorm // what a norm of query and key covers
 	normValues  bool   // each head of the values is normalised, without weights
 	sharedKeys  bool   // the last layers may attend to the keys and values of earlier layers
+	borrowsAll  bool   // all layers attend to the keys and values of another model, the target
 	rotateFirst bool   // RoPE comes before the norms of query and key
 
 	activation compute.Activation // activation of the feed-forward network

@@ -314,8 +314,12 @@ func (b *binder) isHead(tensor string) bool {
 }
 
 // isUnused reports whether a tensor computes keys or values in a layer that borrows them from an
-// earlier layer. Files have such tensors because the training had them.
+// earlier layer. Files have such tensors because the training had them. Tables that say which tokens a
+// drafter scores, to save time, are not used either: it scores all.
 func (b *binder) isUnused(tensor string) bool {
+	if b.arch.borrowsAll && strings.HasPrefix(tensor, "masked_embd_") {
+		return true
+	}
 	i, kind, ok := numberAndKind(tensor)
 	return ok && i >= b.layers-b.borrowers && i < b.layers && slices.Contains([]string{"attn_k.weight", "attn_v.weight", "attn_k_norm.weight"}, kind)
 }

@@ -46,6 +46,8 @@ type Config struct {
 	SharedKeys int   // number of last layers that attend to the keys and values of earlier layers
 	Lenders    []int // the layers to whose keys and values later layers attend
 
+	TargetDim int // width of the target's hidden states, in a drafter that attends to the target's keys; else 0
+
 	AttentionScale float64 // factor of q·k in the first layer, usually 1/√HeadDim
 	AttentionCap   float64 // bound of the scores of attention; from here to TemperatureLength, 0 means none
 	LogitCap       float64 // bound of the logits
@@ -171,8 +173,10 @@ func readConfig(file *weights.File, arch *architecture) (Config, layout, error) 
 		RopeBase:      m.number("rope.freq_base", 10_000, 1, 1e12),
 		NormEps:       m.number(eps, 0, 1e-12, 0.1),
 	}
-	// The last layers may be heads that predict further tokens. They are not part of the model.
-	c.Layers -= m.optionalCount("nextn_predict_layers", max(c.Layers-1, 0))
+	if !arch.borrowsAll {
+		// The last layers may be heads that predict further tokens. They are not part of the model.
+		c.Layers -= m.optionalCount("nextn_predict_layers", max(c.Layers-1, 0))
+	}
 	c.KVHeads = m.countFirst("attention.head_count_kv", c.Heads, mostHeads)
 	c.HeadDim = m.count("attention.key_length", max(c.Dim/c.Heads, 1), maxKeyDim)
 	c.RopeDim = m.count("rope.dimension_count", c.HeadDim, c.HeadDim)
@@ -187,7 +191,10 @@ func readConfig(file *weights.File, arch *architecture) (Config, layout, error) 
 	m.readExperts(arch, &c)
 	m.readStates(arch, &c)
 	m.readLatent(arch, &c)
-	if arch.sharedKeys {
+	switch {
+	case arch.borrowsAll:
+		c.SharedKeys = c.Layers
+	case arch.sharedKeys:
 		c.SharedKeys = m.optionalCount("attention.shared_kv_layers", c.Layers-1)
 	}
 	shapes := m.readShapes(&c, w)
@@ -196,7 +203,10 @@ func readConfig(file *weights.File, arch *architecture) (Config, layout, error) 
 	m.checkShapes(shapes)
 	m.checkLatent(&c, shapes)
 	m.check(c)
-	all := layout{w, shapes, m.lenders(&c, shapes, w)}
+	all := layout{w, shapes, make([]int, c.Layers)} // a drafter's lenders are layers of the target: see Assistant
+	if !arch.borrowsAll {
+		all.keysOf = m.lenders(&c, shapes, w)
+	}
 	return c, all, m.err
 }
 

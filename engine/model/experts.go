@@ -109,7 +109,7 @@ func (c *Config) parts(i int) map[string]bool {
 		"": true, "attention": has.attention, "whole": has.attention && c.Latent.Dim == 0,
 		"keys":  has.attention && !c.borrows(i) && c.Latent.Dim == 0,
 		"dense": has.network && (!mixed || c.Beside), "experts": has.network && mixed, "shared": has.network && mixed && c.SharedFFN > 0,
-		"beside": mixed && c.Beside, "narrow": has.network && mixed && c.ExpertDim != c.Dim, "per_layer": c.PerLayer > 0,
+		"beside": mixed && c.Beside, "narrow": has.network && mixed && c.ExpertDim != c.Dim, "per_layer": c.PerLayer > 0, "drafter": c.TargetDim > 0,
 		"latent": c.Latent.Dim > 0, "latent_query": c.Latent.Dim > 0 && c.Latent.QueryDim > 0, "latent_plain": c.Latent.Dim > 0 && c.Latent.QueryDim == 0,
 		"state": has.state, "decay": has.state && kind != compute.ConvolutionState,
 		"delta": has.state && kind == compute.DeltaNetState, "mamba2": has.state && kind == compute.Mamba2State,

@@ -18,3 +18,15 @@ func gemma4s() []architecture {
 		},
 	}}
 }
+
+// gemma4Assistant describes the drafter of Gemma 4. It is not in the list of architectures, because it is no
+// model by itself: see Assistant.
+func gemma4Assistant() architecture {
+	a := gemma4s()[0]
+	a.name, a.experts, a.borrowsAll = "gemma4-assistant", experts{}, true
+	a.read = func(m *metadata, c *Config) {
+		c.AttentionScale = 1
+		c.TargetDim = m.count("embedding_length_out", 0, mostWide)
+	}
+	return a
+}

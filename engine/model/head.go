@@ -11,10 +11,11 @@ import (
 // vocabularies with rows that stand for no token.
 const maxPadding = 1024
 
-// Head is a loaded file of heads, or the head in a target's file. Either Layer or Medusa is set.
+// Head is a loaded file of heads, or the head in a target's file. One of Layer, Medusa and Assistant is set.
 type Head struct {
 	Layer      *LayerHead
 	Medusa     *Medusa
+	Assistant  *Assistant
 	Name       string // name of the proposer that uses it: "eagle", "medusa" or "mtp"
 	Kind       string // "EAGLE", "EAGLE-3", "MTP" or "Medusa", with details
 	Parameters int64
@@ -57,6 +58,9 @@ func LoadHead(ctx context.Context, target *Model, file *safetensors.File) (head 
 func (h *Head) ParametersPerToken() int64 {
 	if h.Medusa != nil {
 		return h.Medusa.parametersPerToken()
+	}
+	if h.Assistant != nil {
+		return h.Parameters
 	}
 	e, n := h.Layer, h.Parameters
 	if read := e.layer.config.ReadBy(1); e.layer.config.Experts.Experts > 0 {

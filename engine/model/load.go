@@ -40,6 +40,11 @@ func load(ctx context.Context, backend compute.Backend, file *weights.File, o Op
 	if err != nil {
 		return nil, err
 	}
+	return loadAs(ctx, arch, backend, file, o, progress)
+}
+
+// loadAs loads a file of this architecture.
+func loadAs(ctx context.Context, arch architecture, backend compute.Backend, file *weights.File, o Options, progress func(done, total int64)) (*Model, error) {
 	config, layout, err := readConfig(file, &arch)
 	if err != nil {
 		return nil, err
@@ -148,7 +153,7 @@ func (c *Config) size(file *weights.File, o Options, shapes []layerShape) error 
 func (m *Model) bind(file *weights.File) (*binder, error) {
 	b := &binder{file: file, arch: m.arch, sizes: m.config.sizes(m.arch.qkNorm, m.layers[0].shape), layers: m.config.Layers, borrowers: m.config.SharedKeys}
 	b.parts = m.config.parts(0)
-	for _, tensors := range []any{&m.parameters, &m.perLayerTables} {
+	for _, tensors := range []any{&m.parameters, &m.perLayerTables, &m.joints} {
 		if err := b.collect(tensors, 0); err != nil {
 			return nil, err
 		}

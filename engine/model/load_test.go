@@ -130,6 +130,7 @@ func TestRecogniseSaysWhatAFileIs(t *testing.T) {
 		{"adapter", file(arch, "llama", kind, "adapter"), []string{"adapter (LoRA)", "llama-export-lora"}},
 		{"importance matrix", file(kind, "imatrix"), []string{"importance matrix"}},
 		{"draft head", file(arch, "eagle3"), []string{"draft head (eagle3)", "--heads"}},
+		{"drafter of Gemma 4", file(arch, "gemma4-assistant"), []string{"reads the keys of a Gemma 4 model", "--draft"}},
 		{"encoder", file(arch, "nomic-bert-moe"), []string{"writes none", `"nomic-bert-moe"`}},
 		{"embedding model", file(arch, "gemma-embedding"), []string{"writes none"}},
 		{"first part", file(arch, "llama", "split.no", uint16(0), "split.count", uint16(2), "split.tensors.count", int32(30)),

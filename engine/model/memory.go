@@ -46,6 +46,7 @@ func (m *Model) sizes() []size {
 	}
 	all = append(all, m.mixtureSizes()...)
 	all = append(all, m.perLayerSizes()...)
+	all = append(all, m.jointSizes()...)
 	all = append(all, m.latentSizes()...)
 	listed := map[*layerBuffers]bool{}
 	for i := range m.layers {
@@ -124,6 +125,9 @@ const float32Bytes = 4
 // cacheBytes returns the memory of a cache for this many tokens.
 func (m *Model) cacheBytes(tokens int) float64 {
 	c := &m.config
+	if m.arch.borrowsAll {
+		return 0
+	}
 	if known, ok := m.backend.(cacheSizer); ok {
 		if bytes := known.CacheBytes(m.cacheShape(tokens)); bytes >= 0 {
 			return float64(bytes)
@@ -158,7 +162,7 @@ func cacheTypeBySize(shapes []layerShape) compute.DType {
 
 // checkCache asks the backend whether it supports such a cache.
 func (m *Model) checkCache() error {
-	if checker, ok := m.backend.(compute.CacheChecker); ok {
+	if checker, ok := m.backend.(compute.CacheChecker); ok && !m.arch.borrowsAll {
 		return checker.CheckCache(m.cacheShape(m.config.MaxTokens))
 	}
 	return nil

@@ -32,6 +32,7 @@ var ErrContextFull = errors.New("the context is full")
 type Model struct {
 	parameters
 	perLayerTables
+	joints
 	layers      []layer
 	backend     compute.Backend
 	arch        architecture

@@ -102,6 +102,10 @@ func (p *pass) attend(dst, q, k, v compute.Buffer, a compute.Attention) {
 	for i := range p.parts {
 		if part := &p.parts[i]; p.err == nil {
 			a.Position = part.Cache.Len()
+			if p.model.arch.borrowsAll {
+				p.err = p.Backend.(compute.PastReader).AttendPast(dst, q, part.Cache, a)
+				continue
+			}
 			p.err = p.Attend(dst, q, k, v, len(part.IDs), part.Cache, a)
 			a.Row += len(part.IDs)
 		}

@@ -52,7 +52,9 @@ func accessory(kind, arch string) (what, do string) {
 		return "an adapter (LoRA), which changes another model", "merge it into that model with llama-export-lora, or " + own
 	case kind == "imatrix", arch == "imatrix":
 		return "an importance matrix, which helps to quantise a model", own
-	case slices.Contains([]string{"eagle3", "dflash", "gemma4-assistant"}, arch):
+	case arch == gemma4Assistant().name:
+		return "a drafter (gemma4-assistant), which reads the keys of a Gemma 4 model", "give it by --draft, and that model by --target"
+	case slices.Contains([]string{"eagle3", "dflash"}, arch):
 		return fmt.Sprintf("a draft head (%s) for another model", arch),
 			"heads are read from safetensors by --heads, and drafts from models of their own by --draft"
 	case strings.Contains(arch, "bert"), strings.HasSuffix(arch, "-embed"), strings.HasSuffix(arch, "-embedding"), arch == "t5encoder":

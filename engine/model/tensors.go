@@ -13,7 +13,8 @@ import "specula/engine/compute"
 //     latent (compressed keys and values), latent_query (compressed queries, too), latent_plain (not);
 //     state (any), decay (one that decays), delta (of a delta net), mamba2;
 //     dense (a feed-forward network without experts), experts, shared (an expert for all rows), beside
-//     (experts and a dense network), narrow (experts with an input of fewer numbers); per_layer (an embedding of the layer's own).
+//     (experts and a dense network), narrow (experts with an input of fewer numbers); per_layer (an embedding of the layer's own);
+//     drafter (reads the target's keys).
 type parameters struct {
 	Embedding      compute.Matrix `gguf:"token_embd.weight" shape:"vocab,dim"`
 	OutputNorm     compute.Vector `gguf:"output_norm.weight" shape:"dim"`
@@ -180,6 +181,8 @@ func (c *Config) sizes(norm qkNorm, s layerShape) map[string]int {
 		"key_norm":   s.keys(),
 		"pairs":      c.RopeDim / 2,
 		"1":          1,
+		"target":     c.TargetDim,
+		"pair":       2 * c.TargetDim,
 		"experts":    c.Experts.Experts,
 		"expert_ffn": c.ExpertFFN,
 		"expert_dim": c.ExpertDim,

@@ -1,0 +1,10 @@
+package compute
+
+// PastReader is an optional interface of a Backend: attention to the keys and values of a cache, without
+// any of the row's own. The drafter of Gemma 4 needs it, which has no keys and values.
+type PastReader interface {
+	// AttendPast writes attention of row 0 of q to row 0 of dst. The row stands at a.Position, which is the
+	// cache's Len and at least 1, and attends to tokens of the cache only. It stores nothing. With a
+	// window it sees the last a.Window−1 tokens; a window is at least 2. a.Row and a.Sinks are not used.
+	AttendPast(dst, q Buffer, c Cache, a Attention) error
+}

@@ -1,0 +1,29 @@
+package host
+
+import (
+	"specula/engine/compute"
+)
+
+var _ compute.PastReader = (*Backend)(nil)
+
+// AttendPast attends to what a row at the last token of the cache sees, but for the oldest key of its
+// window: the row of q stands one position later.
+func (b *Backend) AttendPast(dst, q compute.Buffer, c compute.Cache, a compute.Attention) error {
+	kv, partial := inside(c)
+	require(a.Position == kv.length && kv.layers != nil, "AttendPast at another position than the cache's length")
+	require(a.Position > 0 && a.Window != 1, "AttendPast of a row that sees no key")
+	queries, qb := queuedRows(q, 0, 1)
+	out, db := queuedRows(dst, 0, 1)
+	l := kv.shape.Layer(a.Layer)
+	require(qb.cols == a.Heads*a.HeadDim && db.cols == a.Heads*l.ValueDim, "AttendPast of widths that do not fit")
+	require(a.HeadDim == l.KeyDim && l.KVHeads > 0 && a.Heads%l.KVHeads == 0, "AttendPast of heads that do not fit")
+	require(partial == nil || ringOf(&kv.shape, a.Layer) == 0 || a.Window > 0 && a.Window <= kv.shape.Windows[a.Layer],
+		"AttendPast to keys before the cache's window")
+	a.Position--
+	if a.Window > 0 {
+		a.Window--
+	}
+	task := b.attention(out, queries, kv, 1, a)
+	b.queueAttention(&task)
+	return nil
+}
