@@ -37,9 +37,9 @@ func (p planning) Matrix(ctx context.Context, w compute.Weight) (compute.Matrix,
 	return p.Backend.Matrix(ctx, w)
 }
 
-// load loads a model with experts and compressed keys on a device with that much memory, and makes a cache. It
-// returns the most memory that was reserved at once, the device's own left out.
-func (p planning) load(t *testing.T, total int64) (int64, error) {
+// load loads a model on a device with that much memory, and makes a cache. It returns the most memory that was
+// reserved at once, the device's own left out.
+func (p planning) load(t *testing.T, name string, total int64) (int64, error) {
 	t.Helper()
 	d := newRecorder(t)
 	d.total = total
@@ -49,7 +49,7 @@ func (p planning) load(t *testing.T, total int64) (int64, error) {
 	}
 	defer p.Close()
 	own := d.bytes()
-	m, err := model.Load(t.Context(), p, fixture(t, "../engine/model/testdata/architectures/deepseek2-flash.gguf.gz"),
+	m, err := model.Load(t.Context(), p, fixture(t, "../engine/model/testdata/architectures/"+name+".gguf.gz"),
 		model.Options{MaxTokens: 128, MaxRows: 9, PrefillRows: 64, CacheType: compute.F32}, nil)
 	if err != nil {
 		return 0, err
@@ -62,17 +62,24 @@ func (p planning) load(t *testing.T, total int64) (int64, error) {
 }
 
 // What a model reserves when it is loaded is in the plan that is made before: each matrix and each choice of
-// experts or heads was asked about, and a device with just the planned memory is large enough.
+// experts or heads was asked about, and a device with just the planned memory is large enough. The models have
+// experts with compressed keys, experts in layers of unlike heads, and embeddings for each layer.
 func TestThePlanCoversWhatIsReserved(t *testing.T) {
+	for _, name := range []string{"deepseek2-flash", "gemma4-experts", "gemma4-embeddings"} {
+		t.Run(name, func(t *testing.T) { planCovers(t, name) })
+	}
+}
+
+func planCovers(t *testing.T, name string) {
 	p := planning{nil, map[string]bool{}, map[string]bool{}}
 	planned := int64(sort.Search(1<<26, func(n int) bool {
-		_, err := p.load(t, int64(n))
+		_, err := p.load(t, name, int64(n))
 		if err != nil && !errors.Is(err, compute.ErrOutOfMemory) {
 			t.Fatal(err)
 		}
 		return err == nil
 	}))
-	if got, err := p.load(t, planned); err != nil || got > planned || got < planned/4 {
+	if got, err := p.load(t, name, planned); err != nil || got > planned || got < planned/4 {
 		t.Errorf("%d bytes were reserved, planned were %d: %v", got, planned, err)
 	}
 	for what := range p.made {

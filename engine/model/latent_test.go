@@ -10,6 +10,7 @@ import (
 
 	"specula/engine/compute"
 	"specula/engine/model"
+	"specula/engine/model/modeltest"
 	"specula/engine/weights"
 )
 
@@ -56,12 +57,12 @@ func TestLatentHeadsAreAlike(t *testing.T) {
 		"attention.head_count":    "is 8 in layer 1; allowed is 4, as in layer 0",
 		"attention.head_count_kv": "is 2 in layer 1; allowed is 1",
 	} {
-		numbers := latentNumbers()
+		numbers := modeltest.LatentNumbers()
 		usual := uint32(numbers[key])
 		delete(numbers, key)
-		n := newNoisy("deepseek2", compute.F32, numbers)
+		n := modeltest.NewNoisy("deepseek2", compute.F32, numbers)
 		n.Set("deepseek2."+key, []uint32{usual, 2 * usual, usual})
-		n.matrix("token_embd", 64, 128)
+		n.Matrix("token_embd", 64, 128)
 		refuses(t, n.Bytes(), want)
 	}
 }
@@ -69,8 +70,8 @@ func TestLatentHeadsAreAlike(t *testing.T) {
 // Attention over compressed keys adds the bias of its output, and a file with a bias that it does not
 // know is refused.
 func TestBiasesOfLatentAttention(t *testing.T) {
-	scores := func(more func(*noisy)) [][]float32 {
-		file, err := weights.Parse("deepseek2", noisyLatent(compute.F16, more))
+	scores := func(more func(*modeltest.Noisy)) [][]float32 {
+		file, err := weights.Parse("deepseek2", modeltest.NoisyLatent(compute.F16, more))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,10 +85,10 @@ func TestBiasesOfLatentAttention(t *testing.T) {
 		}
 		return scoresOf(t, logits)
 	}
-	if slices.Equal(scores(nil)[0], scores(func(n *noisy) { n.vectors(64, "blk.0.attn_output.bias") })[0]) {
+	if slices.Equal(scores(nil)[0], scores(func(n *modeltest.Noisy) { n.Vectors(64, "blk.0.attn_output.bias") })[0]) {
 		t.Error("a bias of the output changes nothing")
 	}
-	refuses(t, noisyLatent(compute.F16, func(n *noisy) { n.vectors(4*96, "blk.0.attn_q.bias") }), `"blk.0.attn_q.bias" has no place`)
+	refuses(t, modeltest.NoisyLatent(compute.F16, func(n *modeltest.Noisy) { n.Vectors(4*96, "blk.0.attn_q.bias") }), `"blk.0.attn_q.bias" has no place`)
 }
 
 // Queries that grow after the original context are not computed: there the context ends.
@@ -112,7 +113,7 @@ func TestLatentContextEndsWhereQueriesGrow(t *testing.T) {
 // A head whose attention would be that of these families is refused, and the model works without it. A
 // head of Gemma 4 would have no keys of its own.
 func TestHeadsWithoutTheirAttention(t *testing.T) {
-	for name, data := range map[string]func(compute.DType, func(*noisy)) []byte{"deepseek2": noisyLatent, "gemma4": noisyGemma4} {
+	for name, data := range map[string]func(compute.DType, func(*modeltest.Noisy)) []byte{"deepseek2": modeltest.NoisyLatent, "gemma4": modeltest.NoisyGemma4} {
 		file, err := weights.Parse(name, withHead(name, data))
 		if err != nil {
 			t.Fatal(err)
@@ -128,14 +129,14 @@ func TestHeadsWithoutTheirAttention(t *testing.T) {
 }
 
 // withHead returns a file of one more layer, which is a head and has one tensor only.
-func withHead(name string, build func(compute.DType, func(*noisy)) []byte) []byte {
+func withHead(name string, build func(compute.DType, func(*modeltest.Noisy)) []byte) []byte {
 	layers := uint32(0)
-	data := build(compute.F16, func(n *noisy) {
+	data := build(compute.F16, func(n *modeltest.Noisy) {
 		for bytes.Contains(n.Bytes(), fmt.Appendf(nil, "blk.%d.", layers)) {
 			layers++
 		}
 		n.Set(name+".nextn_predict_layers", uint32(1))
-		n.matrix(fmt.Sprintf("blk.%d.nextn.eh_proj", layers), 128, 64)
+		n.Matrix(fmt.Sprintf("blk.%d.nextn.eh_proj", layers), 128, 64)
 	})
 	return withUint32(data, name+".block_count", layers+1)
 }

@@ -155,7 +155,7 @@ func build(ctx context.Context, s Shape, t compute.DType) (*gguf.Builder, error)
 	}
 	b := &gguf.Builder{}
 	setHyperparameters(b, s)
-	setVocabulary(b, s.Vocab)
+	SetVocabulary(b, s.Vocab)
 	r := rand.NewChaCha8([32]byte{1})
 	matrix := func(name string, rows, cols int) {
 		b.Stream(name, t, func(w io.Writer) error { return fill.matrix(ctx, w, r, rows, cols) }, uint64(cols), uint64(rows))

@@ -13,9 +13,9 @@ const (
 	unused  int32 = 5
 )
 
-// setVocabulary sets a byte-level BPE vocabulary that can encode any text: the 256 bytes, every
+// SetVocabulary sets a byte-level BPE vocabulary that can encode any text: the 256 bytes, every
 // pair of lower-case letters with its merge, two control tokens, and unused tokens up to size.
-func setVocabulary(b *gguf.Builder, size int) {
+func SetVocabulary(b *gguf.Builder, size int) {
 	var tokens, merges []string
 	for c := range 256 {
 		tokens = append(tokens, string(byteRune(byte(c))))
