@@ -3,15 +3,11 @@
 package gpu_test
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -45,9 +41,6 @@ func TestEveryArchitecture(t *testing.T) {
 				t.Fatal(err)
 			}
 			data := modeltest.Unpack(t, folder+name+".gguf.gz")
-			if refused(t, b, data) {
-				return
-			}
 			// The first tokens of the longer prompt are more than a window, which is 16.
 			const tokens = 20
 			prompt := prompts[len(prompts)-1]
@@ -75,31 +68,4 @@ func TestEveryArchitecture(t *testing.T) {
 			}
 		})
 	}
-}
-
-// refused reports whether a model has something that the device does not compute yet; then it must
-// say so. Of two such things it names one.
-func refused(t *testing.T, b compute.Backend, data []byte) bool {
-	t.Helper()
-	file := parse(t, data)
-	has := func(key string) bool {
-		n, _, _ := file.Uint(file.Architecture() + "." + key)
-		return n > 0
-	}
-	lacks := map[string]bool{
-		"layers with a state": has("ssm.state_size") || has("shortconv.l_cache"),
-	}
-	maps.DeleteFunc(lacks, func(_ string, is bool) bool { return !is })
-	if len(lacks) == 0 {
-		return false
-	}
-	_, err := model.Load(context.Background(), b, file, model.Options{}, nil)
-	named := false
-	for what := range lacks {
-		named = named || strings.Contains(fmt.Sprint(err), what)
-	}
-	if !errors.Is(err, compute.ErrLacks) || !named || !strings.Contains(err.Error(), "--device cpu") {
-		t.Errorf("a model with %v: %v", slices.Collect(maps.Keys(lacks)), err)
-	}
-	return true
 }

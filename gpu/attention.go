@@ -71,7 +71,7 @@ func roundUpToPower(n int) int { return 1 << bits.Len(uint(n-1)) }
 // Attend stores k and v, unless they are nil, after the tokens in the cache. Then each row attends to all
 // earlier tokens and to itself; with a window, to the last a.Window of them.
 func (b *Backend) Attend(dst, q, k, v compute.Buffer, m int, cc compute.Cache, a compute.Attention) error {
-	c := cc.(*cache)
+	c := inside(cc)
 	require(a.Position == c.length && c.memory != 0, "Attend at another position than the cache's length")
 	layer := c.layers[a.Layer]
 	d, qb := rowsOf(dst, a.Row, m), rowsOf(q, a.Row, m)

@@ -38,7 +38,12 @@ func (b *Backend) Cache(shape compute.CacheShape) (compute.Cache, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &cache{owner: b, shape: shape, layers: layersAt(memory, shape), memory: memory}, nil
+	c := &cache{owner: b, shape: shape, layers: layersAt(memory, shape), memory: memory}
+	if hasStates(shape) {
+		last := &c.layers[len(c.layers)-1]
+		return newPartialCache(c, last.values+driver.Pointer(last.valueBytes()))
+	}
+	return c, nil
 }
 
 // layersAt returns where the keys and values of each layer lie: keys before values, layer after layer.
@@ -84,7 +89,7 @@ func (c *layerCache) valueBytes() int64 {
 	return int64(c.kvHeads*c.valueDim*c.numberBytes()) * int64(c.capacity)
 }
 
-// CheckCache refuses a storage type that attention cannot read, layers with a state, and float32 heads
+// CheckCache refuses a storage type that attention cannot read, states and float32 heads
 // that are too wide.
 func (b *Backend) CheckCache(shape compute.CacheShape) error {
 	if shape.Type != compute.F32 && shape.Type != compute.F16 {
@@ -92,8 +97,8 @@ func (b *Backend) CheckCache(shape compute.CacheShape) error {
 	}
 	for i := range shape.Layers {
 		switch l := shape.Layer(i); {
-		case l.State.Heads > 0:
-			return fmt.Errorf("layers with a state, which the GPU does not compute yet: choose --device cpu: %w", compute.ErrLacks)
+		case l.State.Heads > 0 && l.State.KeyDim > mostStateDim:
+			return fmt.Errorf("layer %d has states with keys of %d numbers: the GPU computes at most %d: choose --device cpu: %w", i, l.State.KeyDim, mostStateDim, compute.ErrLacks)
 		case l.KVHeads > 0 && !halfLayer(l, shape.Type) && l.KeyDim > mostFloatKeyDim:
 			return fmt.Errorf("a cache with heads of %d numbers: the GPU attends to heads of up to %d", l.KeyDim, mostFloatKeyDim)
 		}
@@ -110,7 +115,8 @@ func (b *Backend) CacheBytes(shape compute.CacheShape) int64 {
 	}
 	one := shape // the same cache with one split, which cannot overflow
 	one.Tokens = keysPerSplit
-	sum := uint64(0)
+	_, states := statesAt(0, shape)
+	sum := uint64(states) * uint64(stateCopies(shape))
 	for i := range shape.Layers {
 		l := newLayerCache(shape.Layer(i), one)
 		high, low := bits.Mul64(uint64(l.keyBytes()+l.valueBytes()), uint64(splits))

@@ -46,7 +46,7 @@ func (b *Backend) Embed(dst compute.Buffer, table compute.Matrix, ids []int32) e
 func (b *Backend) embed(dst compute.Buffer, t *matrix, ids driver.Pointer, m int) {
 	d := rowsOf(dst, 0, m)
 	require(d.cols == t.cols, "Embed between different widths")
-	b.tape.positions = b.tape.positions[:0] // a new pass begins
+	b.tape.beginPass()
 	b.changed(d)
 	b.tape.append(embed{t.format, d.memory, t.memory, ids, m, t.cols})
 }

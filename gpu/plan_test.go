@@ -113,15 +113,3 @@ func TestCacheBytesOfUnlikeLayers(t *testing.T) {
 		t.Errorf("a cache larger than every memory takes %d bytes", got)
 	}
 }
-
-// What the GPU does not compute is refused before weights are loaded; under --device auto the processor
-// takes over.
-func TestLayersThatTheGPULacksAreRefused(t *testing.T) {
-	b := &Backend{}
-	shape := compute.CacheShape{Layers: 2, Tokens: 1000, Type: compute.F16, Each: []compute.CacheLayer{
-		{KVHeads: 2, KeyDim: 64, ValueDim: 64}, {State: compute.CacheState{Heads: 2}},
-	}}
-	if err := b.CheckCache(shape); !errors.Is(err, compute.ErrLacks) || !strings.Contains(err.Error(), "choose --device cpu") {
-		t.Errorf("a layer with a state: %v", err)
-	}
-}

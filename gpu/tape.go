@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"specula/gpu/driver"
+	"specula/kernels/cuda"
 )
 
 // tape is the work of one pass, or of all passes of a draft. The methods of Backend append operations
@@ -19,6 +20,7 @@ type tape struct {
 	steps      []step         // what the operations become; filled by Backend.flush
 	words      []int32        // ids, positions, settings and edits; on the device before the first step
 	positions  []position     // positions of the current pass that already have a word
+	numbers    []stateNumbers // numbers of states in the current pass that already have words
 	scores     driver.Pointer // of the pass that ends with this tape; 0: none does
 }
 
@@ -32,10 +34,20 @@ type step struct {
 // position says which word holds the position of a row in its sequence.
 type position struct{ row, position, word int }
 
-func (t *tape) reset() {
-	t.operations, t.steps, t.words, t.positions = t.operations[:0], t.steps[:0], t.words[:0], t.positions[:0]
-	t.scores = 0
+// stateNumbers says which words hold the numbers that layers with a state read (see convolved).
+type stateNumbers struct {
+	row     int // first row of the sequence
+	numbers [cuda.PassNumbers]int32
+	word    int
 }
+
+func (t *tape) reset() {
+	t.operations, t.steps, t.words, t.scores = t.operations[:0], t.steps[:0], t.words[:0], 0
+	t.beginPass()
+}
+
+// beginPass forgets which words the pass before has.
+func (t *tape) beginPass() { t.positions, t.numbers = t.positions[:0], t.numbers[:0] }
 
 func (t *tape) append(operations ...operation) { t.operations = append(t.operations, operations...) }
 
@@ -55,6 +67,19 @@ func (t *tape) positionWord(row, at int) int {
 	}
 	w := t.word(int32(at))
 	t.positions = append(t.positions, position{row, at, w})
+	return w
+}
+
+// numbersWord returns the index of the first word with these numbers of a sequence. It appends the words if
+// there are none yet: mostly, all layers of a pass have the same numbers.
+func (t *tape) numbersWord(row int, numbers [cuda.PassNumbers]int32) int {
+	for _, n := range t.numbers {
+		if n.row == row && n.numbers == numbers {
+			return n.word
+		}
+	}
+	w := t.word(numbers[:]...)
+	t.numbers = append(t.numbers, stateNumbers{row, numbers, w})
 	return w
 }
 
