@@ -124,6 +124,8 @@ var plantedBugs = []plantedBug{
 	{"attention stores no key in the last place of a split", "attend_half.cu", "f.k && key < keys_per_split ?", "f.k && key < keys_per_split - 1 ?", "TestFreshRows", true},
 	{"attention leaves columns without a query as they are", "attend_half.cu", "c < 8; c += warps) store_query", "c < 0; c += warps) store_query", "TestFreshRows", false},
 	{"attention reads the query of the head before", "attend_half.cu", "(size_t)s.query(i).head * head_dim", "(size_t)(s.query(i).head - (i > 0)) * head_dim", "TestFreshRows", true},
+	{"heads of values lie as far apart as those of keys", "attend_half.cu", "s.kv_head * value_dim * capacity", "s.kv_head * key_dim * capacity", "TestUnlikeAttention", true},
+	{"queries are as long as values", "attend_half.cu", "load_queries<key_dim, columns>", "load_queries<value_dim, columns>", "TestUnlikeAttention", true},
 }
 
 // Every planted bug is caught. Each needs a compiler run and a test run per machine, so this test
