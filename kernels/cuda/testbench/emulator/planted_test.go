@@ -24,8 +24,8 @@ const attention = "TestAttention|TestRowCounts"
 
 var plantedBugs = []plantedBug{
 	{"no barrier after the queries", "attend_half.cu",
-		"load_queries<head_dim, columns>((half_bits *)query, q, s);\n    __syncthreads();",
-		"load_queries<head_dim, columns>((half_bits *)query, q, s);",
+		"load_queries<key_dim, columns>((half_bits *)query, q, s);\n    __syncthreads();",
+		"load_queries<key_dim, columns>((half_bits *)query, q, s);",
 		attention, true},
 	{"no barrier after the weights", "attend_half.cu",
 		"gridDim.x, s);\n    __syncthreads();\n    sum_values", "gridDim.x, s);\n    sum_values",
