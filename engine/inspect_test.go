@@ -10,8 +10,8 @@ import (
 	"specula/engine/event"
 )
 
-// bar returns the probability of a token in a list of candidates, if it is in the list.
-func bar(list []event.Candidate, id int32) (p float64, ok bool) {
+// listed returns the probability of a token in a list of candidates, if it is in the list.
+func listed(list []event.Candidate, id int32) (p float64, ok bool) {
 	i := slices.IndexFunc(list, func(c event.Candidate) bool { return c.ID == id })
 	if i < 0 {
 		return 0, false
@@ -19,16 +19,16 @@ func bar(list []event.Candidate, id int32) (p float64, ok bool) {
 	return list[i].P, true
 }
 
-// sameBars checks that a token has the same p and q in its candidates as in its own figures, and returns
-// how many q it compared.
-func sameBars(t *testing.T, what string, token event.Token) (compared int) {
+// sameFigures checks that a token has the same p and q in the lists of candidates as in its own fields, and
+// returns how many q it compared.
+func sameFigures(t *testing.T, what string, token event.Token) (compared int) {
 	t.Helper()
-	if p, ok := bar(token.Target, token.ID); ok && token.P != nil && math.Abs(p-*token.P) > 1e-12 { // which the rule block works back to
-		t.Errorf("%s: %q has p %v and in the target's bar %v", what, token.Text, *token.P, p)
+	if p, ok := listed(token.Target, token.ID); ok && token.P != nil && math.Abs(p-*token.P) > 1e-12 { // the rule block computes p back from the residual, because it keeps no row
+		t.Errorf("%s: %q has p %v, and %v in the target's list", what, token.Text, *token.P, p)
 	}
-	q, ok := bar(token.Draft, token.ID)
+	q, ok := listed(token.Draft, token.ID)
 	if ok && token.Q != nil && q != *token.Q {
-		t.Errorf("%s: %q has q %v and in the draft's bar %v", what, token.Text, *token.Q, q)
+		t.Errorf("%s: %q has q %v, and %v in the draft's list", what, token.Text, *token.Q, q)
 	}
 	if ok && token.Q != nil {
 		compared++
@@ -38,7 +38,7 @@ func sameBars(t *testing.T, what string, token event.Token) (compared int) {
 
 // The inspector's candidates show the distribution that each token was drawn from, with every kind of
 // proposer and at every temperature.
-func TestBarsShowWhatWasDrawnFrom(t *testing.T) {
+func TestCandidatesShowWhatWasDrawnFrom(t *testing.T) {
 	strangers := translated(t, strange(t, func(string) bool { return false }), "tokens")
 	for _, c := range []struct {
 		proposer string
@@ -57,10 +57,10 @@ func TestBarsShowWhatWasDrawnFrom(t *testing.T) {
 			for _, round := range r.rounds {
 				what := fmt.Sprintf("%s, %v, round %d", c.proposer, settings, round.Index)
 				for _, token := range round.Draft {
-					compared += sameBars(t, what, token)
+					compared += sameFigures(t, what, token)
 				}
 				if round.Commit != nil {
-					sameBars(t, what+", after the draft", *round.Commit)
+					sameFigures(t, what+", after the draft", *round.Commit)
 				}
 				drawn := len(round.Draft) > 0 && round.Proposer != "suffix"
 				if (round.DraftTemperature > 0) != drawn || round.DraftTemperature > round.Temperature {
@@ -78,12 +78,12 @@ func TestBarsShowWhatWasDrawnFrom(t *testing.T) {
 }
 
 // A draft that was not drawn at random has no temperature. A draft that was looked up has no other
-// choices either. At temperature 0 a draft model takes its best token: then the bars show the model's
+// choices either. At temperature 0 a draft model takes its best token: then the candidates show the model's
 // plain softmax, but the event has no q, because no token was drawn from it.
 func TestCertainDraftsHaveNoTemperature(t *testing.T) {
 	for _, c := range []struct {
 		proposer, temperature string
-		bars                  bool
+		candidates            bool
 	}{{"suffix", "0.8", false}, {"ngram", "0.8", false}, {"draft", "0", true}, {"suffix", "0", false}} {
 		s := session(t, pair(), "proposer", c.proposer, "temperature", c.temperature, "seed", "3", "max-tokens", "40", "gamma-rule", "fixed", "gamma", "3")
 		drafted := 0
@@ -93,7 +93,7 @@ func TestCertainDraftsHaveNoTemperature(t *testing.T) {
 			}
 			for _, token := range round.Draft {
 				drafted++
-				if (len(token.Draft) > 0) != c.bars || c.temperature == "0" && token.Q != nil || c.temperature != "0" && token.Q != nil && *token.Q != 1 {
+				if (len(token.Draft) > 0) != c.candidates || c.temperature == "0" && token.Q != nil || c.temperature != "0" && token.Q != nil && *token.Q != 1 {
 					t.Errorf("%v: %q has q %v and %d of the draft's choices", c, token.Text, token.Q, len(token.Draft))
 				}
 			}

@@ -12,8 +12,8 @@ func (b *Backend) Scale(x compute.Buffer, m int, factor float32) error {
 	return nil
 }
 
-// LayerNorm normalises each group of numbers around its mean. The number of threads decides the order
-// of the sums, so it depends on the group's length alone.
+// LayerNorm normalises each group of numbers around its mean. The order of the sums follows from the
+// number of threads. So that number depends on the group's length alone, and not on m.
 func (b *Backend) LayerNorm(dst, x compute.Buffer, m int, w compute.Vector, group int, eps float32) error {
 	xb, d, v := rowsOf(x, 0, m), rowsOf(dst, 0, m), w.(*vector)
 	require(group > 0 && xb.cols == d.cols && v.length%group == 0 && xb.cols%v.length == 0,
@@ -25,7 +25,7 @@ func (b *Backend) LayerNorm(dst, x compute.Buffer, m int, w compute.Vector, grou
 }
 
 // Activate applies an activation to x, and multiplies the result by y unless y is nil. ClampedSwiGLU
-// needs y and is no such product: see kernels/cuda/src/elementwise.cu.
+// needs y and combines the two in another way: see kernels/cuda/src/elementwise.cu.
 func (b *Backend) Activate(x, y compute.Buffer, m int, f compute.Activation) error {
 	xb := rowsOf(x, 0, m)
 	o := activate{x: xb.memory, n: m * xb.cols, by: f}

@@ -30,8 +30,8 @@ func file(t *testing.T) *weights.File {
 	return f
 }
 
-// use does once everything that a program does with a backend, and three passes. It always closes
-// the backend.
+// use makes a backend, loads a model, runs three passes and a round of each kind, and frees everything, as a
+// program does. It closes the backend whatever fails.
 func use(t *testing.T, d *recorder, f *weights.File) (err error) {
 	b, err := newBackend(d)
 	if err != nil {
@@ -209,7 +209,8 @@ func TestAPassThatComesAgainIsOneGraph(t *testing.T) {
 	}
 }
 
-// After work that failed, the memory that cutting expects to be 0 is cleared, and not in other rounds.
+// The memory for cuts of distributions must be 0 when a round begins. It is cleared in the first round and
+// in the round after a failure, and in no other one.
 func TestCutsAreClearedAfterAFailure(t *testing.T) {
 	d, b, m, cache := recorded(t)
 	defer b.Close()

@@ -39,10 +39,11 @@ import (
 var ErrNoDevice = errors.New("no CUDA device")
 
 // Open opens the device called name: "cuda" or "cuda:N", N from 0. It compiles all kernels but those of
-// weight formats, so that a card that cannot run them is found here and not in the middle of a reply. If
-// name is no such name, or the device cannot be opened or cannot run the kernels, the error wraps
-// ErrNoDevice and says what is missing. Other errors, as of ctx or for lack of memory on an open device, do
-// not wrap it.
+// weight formats, so that a card that cannot run them is found here and not in the middle of a reply.
+//
+// The error wraps ErrNoDevice and says what is missing if there is no device of that name, or if it cannot
+// be opened or cannot run the kernels. Other errors do not wrap ErrNoDevice, such as the error of ctx, or a
+// lack of memory on an open device.
 func Open(ctx context.Context, name string) (compute.Backend, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -80,8 +81,8 @@ func ordinalOf(name string) (int, error) {
 	return n, nil
 }
 
-// kernelTexts returns the PTX of all modules, by module name. All backends share the texts, which have
-// some megabytes.
+// kernelTexts returns the PTX of all modules, by module name. The texts take some megabytes, so all
+// backends share them.
 var kernelTexts = sync.OnceValues(func() (map[string]string, error) {
 	texts := map[string]string{}
 	for _, name := range cuda.Modules() {

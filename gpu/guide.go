@@ -2,9 +2,9 @@ package gpu
 
 import "specula/gpu/driver"
 
-// Guided rounds. A pass has the rows of the reply and those of its companion, which reads the reply after
-// the negative prompt. One launch turns the first into guided rows. Nothing restores them: whoever reads
-// a row later, for inspection for example, wants the guided one.
+// Guided rounds. A pass has the rows of the reply, and then those of its companion, which reads the reply
+// after the negative prompt. One launch turns the reply's rows into guided rows. Nothing restores the
+// reply's rows, because whoever reads a row later, such as the inspector, wants the guided one.
 
 // Guide appends the guidance to the tape. From here on, only the first half of the rows counts.
 func (l *logits) Guide(scale float32) error {

@@ -11,9 +11,9 @@ import (
 	"specula/gpu/driver"
 )
 
-// BenchmarkKernels says where the time of a pass goes: each metric is the time of all launches of a kernel in a
-// pass, by events around every launch, in microseconds. An event adds about as much as the gap between two
-// launches, so the sum is above the time of the pass in a graph.
+// BenchmarkKernels says where the time of a pass goes. Each metric is the time of all launches of one kernel
+// in a pass, in microseconds, measured by events before and after every launch. An event takes about as long
+// as the gap between two launches, so the sum of the metrics is above the time of the same pass as a graph.
 func BenchmarkKernels(b *testing.B) {
 	for _, c := range []struct {
 		size string
@@ -35,7 +35,8 @@ func BenchmarkKernels(b *testing.B) {
 	}
 }
 
-// latestSteps returns the steps of the pass that was recorded last and is longer than any copy or choice.
+// latestSteps returns the steps of the pass that was recorded last. Recordings of at most 10 steps are copies
+// and choices, not passes.
 func (b *made) latestSteps() (steps []step) {
 	latest := 0
 	for _, r := range b.recordings.byHash {

@@ -13,7 +13,7 @@ type logits struct {
 	owner      *Backend
 	x          *buffer
 	rows       int
-	movedBytes int64 // that came to the host since Logits
+	movedBytes int64 // bytes that came to the host since Logits
 	syncs      int   // how often the host waited since Logits
 
 	peaks   driver.Pointer // (MaxRows, slices): the best score of each slice, sliceTokens scores

@@ -55,8 +55,8 @@ func (b *Backend) MatrixBytes(w compute.Weight) int64 {
 // tileRows is the height of a tile. Weights are packed and sent in whole tiles.
 const tileRows = 16
 
-// Matrix loads a weight of any type of format.Loadable. It returns while the last bytes are
-// still on their way.
+// Matrix loads a weight of any type of format.Loadable. It returns before the last bytes have reached the
+// device.
 func (b *Backend) Matrix(ctx context.Context, w compute.Weight) (compute.Matrix, error) {
 	f := formatOf(w.Type)
 	switch {
@@ -203,8 +203,8 @@ func toFloats(dst []float32, source []byte) {
 	}
 }
 
-// roundedBytes is the memory that rows of activations take at most after conversion for a product, in
-// whatever format.
+// roundedBytes is the memory that activations take after they are converted for a product, in the format
+// that needs the most.
 func roundedBytes(rows, cols int) int64 {
 	most := 0
 	for _, f := range cuda.Packed() {

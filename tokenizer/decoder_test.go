@@ -37,7 +37,7 @@ func byteTokenizer(t testing.TB, model string, extra ...string) *Tokenizer {
 	return mustNew(t, spec)
 }
 
-// stream decodes ids one by one. It returns the text of each, and last that of the flush.
+// stream decodes ids one by one. It returns a text for each id, and then the text of Flush.
 func stream(tok *Tokenizer, ids []int32) (texts []string) {
 	d := tok.NewDecoder()
 	for _, id := range ids {
@@ -160,8 +160,8 @@ func runsBetweenControls(tok *Tokenizer, ids []int32) func(yield func([]int32) b
 	}
 }
 
-// In scripts and signs that are held back, no text ends inside a visible character, although every
-// byte comes alone. Another library says what a visible character is.
+// No text ends inside a visible character of the scripts and emoji that the decoder holds back, although
+// every byte is a token of its own. Package uniseg says where a visible character ends.
 func TestDecoderKeepsGraphemesWhole(t *testing.T) {
 	tok := byteTokenizer(t, "gpt2")
 	texts := []string{

@@ -8,8 +8,9 @@ import (
 
 // PreTokenizerFor returns the name of the pre-tokenizer that cuts by these expressions; "" if there is
 // none. The expressions are in the order of their use, in the syntax of tokenizer.json (Oniguruma); ""
-// stands for GPT-2's expression. Of several pre-tokenizers that fit, it takes the first one with this
-// wholeWords, or else the first. An expression is compared with those of the program, and never run.
+// stands for GPT-2's expression. If several pre-tokenizers fit, PreTokenizerFor takes the first one with
+// this wholeWords, or else the first. It only compares the expressions with those of the program: a foreign
+// expression never runs.
 func PreTokenizerFor(expressions []string, wholeWords bool) string {
 	wanted := make([]string, len(expressions))
 	for i, e := range expressions {
@@ -69,8 +70,8 @@ func canonical(expression string) string {
 }
 
 // respelled replaces parts of expressions by others that mean the same. A possessive repetition means
-// the same as a greedy one here, because no match needs to give characters back. (?i: may begin before
-// or after the apostrophe, which has no cases.
+// the same as a greedy one here, because no match needs to give characters back. (?i: may stand before or
+// after the apostrophe, because an apostrophe is neither small nor capital.
 var respelled = strings.NewReplacer(
 	`'(?i:[sdmt]|ll|ve|re)`, contractions,
 	`(?i:'(?:[sdmt]|ll|ve|re))`, contractions,

@@ -20,7 +20,7 @@ const (
 	filmBytes      = 64 << 20         // most bytes of all frames together, as sent to a terminal
 	filmTime       = 15 * time.Minute // longest film
 	filmFrameTime  = time.Second / 30 // least time between two frames
-	filmKey        = 3 * time.Second  // after how long a film goes on where the script waits for a key
+	filmKey        = 3 * time.Second  // how long a film stands still where the script waits for a key
 	filmTooLongFix = "shorten the script, or make the window smaller"
 )
 
@@ -53,7 +53,7 @@ type studio struct {
 	err    error
 
 	// The reply or race that is being shown. next returns its next event; it is nil if nothing is shown.
-	// After the last event, over makes one more, the closing one.
+	// over makes the event that comes after the last one: that the reply or race has ended.
 	ctx  context.Context
 	next func() (event.Event, bool)
 	stop func()
@@ -145,8 +145,8 @@ func measured(e event.Event) time.Duration {
 	return time.Duration(ms * float64(time.Millisecond))
 }
 
-// take adds a frame to the film, or replaces the last one if that is less than filmFrameTime old. After
-// the script's end, and over the limits, it returns false.
+// take adds a frame to the film. If the last frame is less than filmFrameTime old, the new one replaces it.
+// take returns false after the script's end, and when the film has reached a limit.
 func (s *studio) take(f film.Frame) bool {
 	if s.m.tour == nil || s.err != nil {
 		return false

@@ -12,8 +12,8 @@ import (
 	"specula/ui/race"
 )
 
-// Once tokens are drafted, the status no longer says that the prompt is read; not even in
-// the first round.
+// Once tokens are drafted, the status no longer says that the prompt is being read. This holds from
+// the first round on.
 func TestSteppingNamesEachPhase(t *testing.T) {
 	s := stepping(t)
 	s.mustNotShow("reading the prompt")

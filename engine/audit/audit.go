@@ -2,9 +2,9 @@
 // with and without speculation at temperature 0, where speculation must change nothing.
 //
 // The speculative side is the server's own rounds, which are watched. The plain side is a second server
-// without speculation. It can be the same server, too: it is then asked for one token per request, for
-// which no server speculates. Where the texts part, the rows of the plain side say how close the two best
-// tokens were. A near tie may fall either way when batches differ; a wide margin means a fault.
+// without speculation, or the same server, asked for one token per request: no server speculates for one
+// token. At the first token that differs, the plain side's log-probabilities say how close its two best
+// tokens were. If they nearly tie, a batch of another size may choose either; a wide margin means a fault.
 package audit
 
 import (
@@ -117,8 +117,8 @@ func ask(ctx context.Context, s Session, prompt string) (r reply, err error) {
 	return r, nil
 }
 
-// parting is the index of the first token at which two texts differ; -1 if they are the same.
-func parting(a, b []int32) int {
+// firstDifference is the index of the first token at which two texts differ; -1 if they are the same.
+func firstDifference(a, b []int32) int {
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] {
 			return i

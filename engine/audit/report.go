@@ -56,7 +56,7 @@ func (r *Report) add(prompt string, speculative, plain *reply, streams bool) {
 	if streams {
 		r.plainMS, r.plainTimed = r.plainMS+plain.ms, r.plainTimed+plain.timed
 	}
-	at := parting(speculative.end.IDs, plain.end.IDs)
+	at := firstDifference(speculative.end.IDs, plain.end.IDs)
 	if at < 0 {
 		return
 	}

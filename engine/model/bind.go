@@ -17,11 +17,11 @@ import (
 type binding struct {
 	weight compute.Weight
 	tensor string // the name in the file
-	at     int    // first byte of the weight in the tensor, if it is some consecutive rows of it; else 0
+	at     int    // offset of the weight in the tensor, in bytes; 0 if the weight is the whole tensor
 	lookup bool   // a table: its rows are looked up, and no product uses it
-	// Only if the tensor interleaves the rows of two weights: whole[i*every:i*every+group], in bytes,
-	// is group i of this weight's rows. Until gather copies the groups, weight.Data has only the right
-	// length.
+	// These fields are set if the tensor interleaves the rows of two weights. The bytes
+	// whole[i*every:i*every+group] are group i of this weight's rows. Before gather has copied the groups
+	// to weight.Data, its length is right and its bytes are not.
 	every, group int
 	whole        []byte
 	field        reflect.Value // a compute.Matrix, compute.Vector or []float32
@@ -347,8 +347,8 @@ func (b *binder) describe(c *Config) {
 	c.WeightType = gguf.TypeName(most)
 }
 
-// take gives every bound tensor to the backend. It returns the matrices, but for tables and for tensors of
-// several matrices (Weight.Experts).
+// take gives every bound tensor to the backend. It returns the matrices that a pass multiplies by as a
+// whole: no tables, and no tensors of several matrices (Weight.Experts).
 func (b *binder) take(ctx context.Context, backend compute.Backend, total int64, progress func(done, total int64)) (matrices []Matrix, err error) {
 	var done int64
 	left := map[string]int{} // parts of a tensor that are not loaded yet
@@ -370,10 +370,10 @@ func (b *binder) take(ctx context.Context, backend compute.Backend, total int64,
 		}
 		taken, err := takeIn(ctx, backend, binding)
 		if err != nil {
-			return nil, fmt.Errorf("taking in the tensor %q: %w", binding.weight.Name, err)
+			return nil, fmt.Errorf("loading the tensor %q: %w", binding.weight.Name, err)
 		}
 		binding.field.Set(reflect.ValueOf(taken))
-		if matrix, ok := taken.(compute.Matrix); ok && binding.weight.Experts == 0 && !binding.lookup { // of experts a pass reads only some; several matrices of heads are no single product
+		if matrix, ok := taken.(compute.Matrix); ok && binding.weight.Experts == 0 && !binding.lookup { // a pass reads only some experts, and heads with a matrix each are several products
 			matrices = append(matrices, Matrix{matrix, binding.weight.Type, int64(len(binding.weight.Data))})
 		}
 		if left[binding.tensor]--; (copied || interleaved) && left[binding.tensor] == 0 {

@@ -92,7 +92,7 @@ func (c headConfig) shape(file *safetensors.File, target *Config, dim, queries, 
 	}
 	s.RopeDim = s.HeadDim
 	if s.HeadDim < 1 || s.HeadDim > maxValueDim || s.HeadDim%2 != 0 || queries%s.HeadDim != 0 || keys%s.HeadDim != 0 || keys > queries || queries%keys != 0 {
-		return s, fmt.Errorf("query and key projections of %d and %d numbers cannot be heads of %d each, as the config.json beside %q or else the target says", queries, keys, s.HeadDim, file.Name())
+		return s, fmt.Errorf("query and key projections of %d and %d numbers cannot be divided into heads of %d, the size that the config.json beside %q gives, or the target without it", queries, keys, s.HeadDim, file.Name())
 	}
 	if !(s.RopeBase >= 1 && s.RopeBase <= 1e12) || !(s.NormEps >= 1e-12 && s.NormEps <= 0.1) {
 		return s, fmt.Errorf("rope_theta is %g and rms_norm_eps %g in the config.json beside %q; allowed are 1 to 1e12 and 1e-12 to 0.1", s.RopeBase, s.NormEps, file.Name())

@@ -70,7 +70,7 @@ func (h *headTensors) matrix(rows, cols int, need need, names ...string) (m comp
 	}
 	m, err := h.backend.Matrix(h.ctx, w)
 	if err != nil {
-		h.err = fmt.Errorf("taking in the tensor %q: %w", w.Name, err)
+		h.err = fmt.Errorf("loading the tensor %q: %w", w.Name, err)
 	}
 	h.bytes += int64(len(w.Data))
 	h.numbers += int64(w.Rows) * int64(w.Cols)
@@ -87,7 +87,7 @@ func (h *headTensors) vector(length int, need need, names ...string) (v compute.
 		v, err = h.backend.Vector(w.Name, floats)
 	}
 	if err != nil {
-		h.err = fmt.Errorf("taking in the tensor %q: %w", w.Name, err)
+		h.err = fmt.Errorf("loading the tensor %q: %w", w.Name, err)
 	}
 	h.bytes += int64(len(w.Data))
 	h.numbers += int64(length)

@@ -162,20 +162,20 @@ func (m *Model) placeHeads(ctx context.Context) error {
 	}
 	diagonal, ids := make([]byte, 0, float32Bytes*heads*heads), make([]int32, rows*heads)
 	for i := range heads * heads {
-		one := float32(0)
+		score := float32(0)
 		if i/heads == i%heads {
-			one = 1
+			score = 1
 		}
-		diagonal = binary.LittleEndian.AppendUint32(diagonal, math.Float32bits(one))
+		diagonal = binary.LittleEndian.AppendUint32(diagonal, math.Float32bits(score))
 	}
 	for i := range ids {
 		ids[i] = int32(i % heads)
 	}
-	ones, err := m.backend.Matrix(ctx, m.headScores(diagonal))
+	scores, err := m.backend.Matrix(ctx, m.headScores(diagonal))
 	if err != nil {
 		return err
 	}
-	return m.backend.Embed(m.activations.chosenHeads, ones, ids)
+	return m.backend.Embed(m.activations.chosenHeads, scores, ids)
 }
 
 // chooseHeads lets the router choose each head's matrix, for all rows of a pass.
@@ -185,7 +185,7 @@ func (m *Model) chooseHeads(p *pass) {
 	}
 }
 
-// gatherLatent is gather over compressed keys and values.
+// gatherLatent does what gather does, for attention over compressed keys and values.
 func (m *Model) gatherLatent(p *pass, i int, x compute.Buffer) {
 	l, a, b, c := &m.layers[i], &m.activations, m.layers[i].buffers, &m.config.Latent
 	plain, turned := l.QueryPlain, l.QueryTurned
@@ -219,8 +219,8 @@ func (p *pass) reshape(x compute.Buffer, head int) compute.Buffer {
 	return p.Backend.(compute.Reshaper).Reshape(x, head)
 }
 
-// multiplyHeads multiplies each head, a row of x, with the matrix of that head. slots is a buffer for
-// the products in the order in which they are computed.
+// multiplyHeads multiplies each row of x, which is a head, by the matrix of that head. The products lie in
+// slots in the order in which they are computed, and then in dst in the order of the heads.
 func (p *pass) multiplyHeads(dst, slots, x compute.Buffer, w compute.Matrix) {
 	if p.err == nil {
 		p.err = p.ctx.Err()
@@ -233,7 +233,7 @@ func (p *pass) multiplyHeads(dst, slots, x compute.Buffer, w compute.Matrix) {
 	}
 }
 
-// copyHeads copies the heads of the pass's rows, which are rows of x.
+// copyHeads copies x, which has a row for each head of each row of the pass.
 func (p *pass) copyHeads(dst, x compute.Buffer, b compute.Block) {
 	if p.err == nil {
 		p.err = p.Copy(dst, x, p.rows*p.model.latentHeads(), b)

@@ -9,8 +9,8 @@ import (
 	"specula/engine/weights"
 )
 
-// weigher is a backend that knows how much memory a weight needs in addition to the bytes of the file.
-// These are in memory already.
+// weigher is a backend that knows how much memory a weight needs in addition to its bytes in the file,
+// which are in memory already.
 type weigher interface{ MatrixBytes(compute.Weight) int64 }
 
 // cacheSizer is a backend that knows the memory of a cache. A negative number means that the size
@@ -213,10 +213,10 @@ func (m *Model) bytesTaken(b binding) int64 {
 	return int64(len(b.weight.Data)) // gather copies the rows, and the backend borrows the copy
 }
 
-// mostAtOnce returns a correction of the memory for weights, in bytes: 0 or negative. If the backend
-// copies a weight, that weight's bytes of the file are released. So never more than the largest weight
-// is in memory twice. The correction is 0 if bytes of the file cannot be released, or if the backend
-// has its own memory.
+// mostAtOnce returns a correction of the memory for weights, in bytes: 0 or negative. After the backend has
+// copied a weight, the bytes of this weight in the file are released. So at most one weight is in memory
+// twice, in the worst case the largest. The correction is 0 if the bytes of the file cannot be released, or
+// if the backend has its own memory.
 func (m *Model) mostAtOnce(file *weights.File, bindings []binding) float64 {
 	known, ok := m.backend.(weigher)
 	if _, elsewhere := m.backend.(planner); elsewhere || !ok || !file.Owned() {

@@ -54,7 +54,7 @@ func (e events) next() ([]byte, error) {
 	case errors.Is(err, bufio.ErrTooLong):
 		return nil, fmt.Errorf("an event of the stream cannot be read: it is longer than %d MiB", mostLine>>20)
 	case err != nil:
-		return nil, fmt.Errorf("the connection to the server broke in the middle of the reply: look whether it still runs, and into its log: %w", err)
+		return nil, fmt.Errorf("the connection to the server broke in the middle of the reply: %w; is the server still running, and what does its log say?", err)
 	}
 	return nil, io.EOF
 }
@@ -78,7 +78,7 @@ type stream struct {
 
 // streams reports whether rounds without a draft may take their tokens from a stream. The server draws
 // these tokens from its own rows, so nothing may change rows on this side: no shapers and no guidance.
-// Only llama-server's streams serve for this, and none after AskSingly.
+// Only llama-server has streams of the kind that is needed. After AskSingly, streams are not used.
 func (s *Server) streams(t *spec.Terms) bool {
 	return s.kind == Llama && !s.singly && len(t.Shapers) == 0 && !t.Mixed
 }

@@ -38,8 +38,8 @@ type Dist struct {
 // OneHot is the distribution of a deterministic choice.
 func OneHot(id int32) Dist { return Dist{Hot: id} }
 
-// Elsewhere means that the distribution is on a device. Its values are not known here, only that the
-// token was drawn from a distribution and not chosen greedily.
+// Elsewhere stands for a distribution that stays on a device. Its values are not known here. It only says
+// that the token was drawn from a distribution, and not chosen greedily.
 func Elsewhere() Dist { return Dist{P: []float64{}} }
 
 // IsElsewhere reports whether a distribution stays on a device.
@@ -82,7 +82,7 @@ const (
 	AcceptTest                 // draft token i is tested
 	ResidualDraw               // the token that replaces a rejected one
 	BonusDraw                  // the bonus token of a fully accepted draft, or a plain round's token
-	// any token under the rule exact, which draws every token from the target; position counts from the start
-	// of the reply
+	// TargetDraw is for every token under the rule exact, which draws all tokens from the target. Its
+	// positions count from the start of the reply.
 	TargetDraw
 )

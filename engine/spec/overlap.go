@@ -31,14 +31,15 @@ func (v *Verifier) Overlaps(target Rows, scores []float32, p sample.Params, temp
 	return overlaps, nil
 }
 
+// overlap returns Σ min(p, q).
 func overlap(p, q sample.Dist) float64 {
 	if q.P == nil {
 		return p.Prob(q.Hot)
 	}
 	sum := 0.0
-	theirs := q.P[:len(p.P)]
-	for i, mine := range p.P {
-		sum += min(mine, theirs[i])
+	drafted := q.P[:len(p.P)]
+	for id, wanted := range p.P {
+		sum += min(wanted, drafted[id])
 	}
 	return sum
 }

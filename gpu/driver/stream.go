@@ -14,8 +14,8 @@ import (
 	"gorgonia.org/cu"
 )
 
-// The handles of cu are structs of one C pointer. These lines fail to compile if ours differ in
-// size.
+// The handles of package cu are structs of one C pointer. These lines fail to compile if the handles of
+// this package have another size.
 var (
 	_ = [1]byte{}[unsafe.Sizeof(cu.Stream{})-unsafe.Sizeof(Stream(0))]
 	_ = [1]byte{}[unsafe.Sizeof(cu.Event{})-unsafe.Sizeof(Event(0))]

@@ -18,6 +18,7 @@ type task struct {
 	done chan<- any // gets run's panic value or nil; if the channel is nil, no one waits for run
 }
 
+// maxSubmitted is how many functions can wait in the queue before Submit blocks.
 const maxSubmitted = 1024
 
 // StartThread starts a thread; Stop ends it.
@@ -28,8 +29,8 @@ func StartThread() *Thread {
 }
 
 func (t *Thread) loop() {
-	// Never unlocked, so that the OS thread ends with the goroutine. No other goroutine then gets a
-	// thread with this CUDA context.
+	// The thread is never unlocked, so it ends with this goroutine. Otherwise another goroutine could
+	// get a thread that has this CUDA context.
 	runtime.LockOSThread()
 	defer close(t.stopped)
 	var panicked any // value of a panic in submitted work; the next Do passes it on

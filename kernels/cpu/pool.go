@@ -43,8 +43,8 @@ type Pool struct {
 	polling polling
 	lost    lostCores
 
-	taking   atomic.Int32  // number of threads that take part in programs: the first of threads
-	program  atomic.Uint64 // number of the run << 16 | number of its phases
+	taking   atomic.Int32  // how many threads take part in programs: threads[:taking]
+	program  atomic.Uint64 // index of the run << 16 | how many phases it has
 	phases   [MostPhases]sharedPhase
 	panicked atomic.Pointer[panicked]
 }
@@ -55,7 +55,7 @@ type sharedPhase struct {
 	task   Task
 	items  int
 	chunks int           // the items are divided into this many, as evenly as possible
-	ticket atomic.Uint64 // number of the run << 32 | first chunk not taken << 16 | end of the chunks not taken
+	ticket atomic.Uint64 // index of the run << 32 | first chunk not taken << 16 | end of the chunks not taken
 	left   atomic.Int64  // chunks that are not finished
 	first  atomic.Int32  // chunks that a thread takes at first; 0: the caller takes the only chunk
 	_      [12]byte
@@ -99,8 +99,8 @@ func (p *Pool) Close() {
 }
 
 // Run computes the items of t and returns when all are done. All threads take part if there is enough
-// work to share. It is for tasks that write memory for the first time. There, threads may wait
-// because the system clears pages; unlike RunAll, Run does not count that as a lost core.
+// work to share. It is for tasks that write memory for the first time. In such a task, threads may wait
+// while the system clears pages. RunAll would count this wait as a lost core, and Run does not.
 func (p *Pool) Run(t Task, items, work int) {
 	program := []Phase{{t, items, work}}
 	if len(p.threads) == 1 || items < 2 || work < p.cost.MinWork {
@@ -111,11 +111,12 @@ func (p *Pool) Run(t Task, items, work int) {
 	p.lost.beginWindow()
 }
 
-// RunAll computes a program of at most MostPhases phases and returns when all are done. Work only
+// RunAll computes a program of at most MostPhases phases and returns when all are done. Phase.Work only
 // decides whether the items are shared between threads, and how finely. A program runs on the
-// caller's thread alone if its work is too small to share, or if one thread was measured to be faster. If
-// a task panics, so does RunAll. In a program on the caller's thread alone the value is the task's. A
-// shared program first ends; then RunAll panics with a text of value and stack.
+// caller's thread alone if its work is too small to share, or if one thread was measured to be faster.
+//
+// If a task panics, so does RunAll: on the caller's thread alone at once, with the task's value; in a
+// shared program at its end, with a text of the value and the stack.
 func (p *Pool) RunAll(program []Phase) {
 	work, together := 0, 0 // multiplications; phases that can be shared
 	for _, t := range program {
@@ -210,7 +211,8 @@ func (p *Pool) walk(program uint64, t *thread) {
 	run := program >> 16 << 32
 	for i := range p.phases[:program&0xffff] {
 		s := &p.phases[i]
-		// Only the caller computes a phase of one chunk. If the system stopped a worker there, all would wait.
+		// Only the caller computes a phase of one chunk: if the system stopped a worker there, all threads
+		// would wait for it.
 		first := s.first.Load()
 		for most := max(1, int(first)); (caller || first > 0) && p.step(s, run, caller, most); most = 1 {
 		}
@@ -249,8 +251,8 @@ func (p *Pool) await(s *sharedPhase, program uint64, caller bool, t *thread) boo
 }
 
 // firstChunks returns the number of chunks that a thread takes at first: three quarters of an equal
-// part, or 0 if there is only one chunk. To take them at once is cheaper, because threads that take
-// chunks at the same time wait for each other, and usually all begin a phase at the same time.
+// part, or 0 if there is only one chunk. Threads that take chunks at the same moment wait for each other,
+// and most threads begin a phase at the same moment. So it is cheaper to take several chunks then.
 func (p *Pool) firstChunks(chunks int) int32 {
 	if chunks < 2 {
 		return 0
@@ -264,7 +266,7 @@ func (p *Pool) step(s *sharedPhase, run uint64, last bool, most int) bool {
 	for {
 		ticket := s.ticket.Load()
 		first, end := ticket>>16&0xffff, ticket&0xffff
-		// The ticket holds the number of the run, so that a late worker cannot take a chunk of a later
+		// The ticket holds the index of the run, so that a late worker cannot take a chunk of a later
 		// run. The run cannot end while a taken chunk is unfinished, so the phase's fields are valid.
 		if ticket>>32<<32 != run || first == end {
 			return false

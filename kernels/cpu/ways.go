@@ -112,16 +112,16 @@ func fromMemory(m int) func(way int) time.Duration {
 }
 
 // fastest runs ways 0 and 1 in turn, each at least twice, until the duration long has passed. run returns
-// the time that a way took. fastest returns 1 if the shortest time of way 1 is below the shortest time of
-// way 0 times `times`, else 0. It compares shortest times: other programs can only make a run slower.
-func fastest(long time.Duration, times float64, run func(way int) time.Duration) int {
+// the time that a way took. fastest returns 1 if the shortest time of way 1 is below the share limit of the
+// shortest time of way 0, else 0. It compares shortest times: other programs can only make a run slower.
+func fastest(long time.Duration, limit float64, run func(way int) time.Duration) int {
 	var shortest [2]time.Duration
 	for begun, n := time.Now(), 0; n < 4 || time.Since(begun) < long; n++ {
 		if took := run(n % 2); n < 2 || took < shortest[n%2] {
 			shortest[n%2] = took
 		}
 	}
-	if float64(shortest[1]) < times*float64(shortest[0]) {
+	if float64(shortest[1]) < limit*float64(shortest[0]) {
 		return 1
 	}
 	return 0

@@ -8,8 +8,8 @@ import (
 func TestFastestWay(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
-		times  float64
-		ways   [2][]time.Duration
+		limit  float64            // way 1 must take less than this share of the time of way 0
+		ways   [2][]time.Duration // what the runs of each way take
 		chosen int
 	}{
 		{"the second is faster", 1, [2][]time.Duration{{5, 5}, {4, 4}}, 1},
@@ -18,7 +18,7 @@ func TestFastestWay(t *testing.T) {
 		{"the second is not clearly faster", 0.9, [2][]time.Duration{{100, 100}, {95, 95}}, 0},
 		{"the second is clearly faster", 0.9, [2][]time.Duration{{100, 100}, {85, 85}}, 1},
 	} {
-		got := fastest(0, tt.times, func(way int) time.Duration {
+		got := fastest(0, tt.limit, func(way int) time.Duration {
 			took := tt.ways[way][0]
 			tt.ways[way] = tt.ways[way][1:]
 			return took

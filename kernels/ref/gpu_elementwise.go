@@ -5,7 +5,7 @@ package ref
 func Activations() map[string]func(x float32) float32 {
 	return map[string]func(x float32) float32{
 		"silu": func(x float32) float32 { return x / (1 + Exp(-x)) },
-		"gelu": func(x float32) float32 {
+		"gelu": func(x float32) float32 { // x·sigmoid(2·√(2/π)·(x + 0.044715·x³)), which is GELU by tanh
 			return x / (1 + Exp(-(x * FMA(0.07135481, x*x,
 				1.5957691))))
 		},

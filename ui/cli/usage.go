@@ -56,7 +56,11 @@ func arguments(least, most int) cobra.PositionalArgs {
 		if len(args) >= least && len(args) <= most {
 			return nil
 		}
-		return usagef("the number of arguments is wrong, got %d: %s", len(args), c.UseLine())
+		allowed := fmt.Sprintf("are %d to %d", least, most)
+		if least == most {
+			allowed = fmt.Sprintf("is %d", least)
+		}
+		return usagef("the number of arguments is wrong, got %d, allowed %s: %s", len(args), allowed, c.UseLine())
 	}
 }
 

@@ -105,7 +105,7 @@ func legend(th *theme.Theme, w int) []string {
 		{th.Plain, "no draft", "drawn by the target in a round without a draft"},
 		{th.Pending, "unchecked", "drafted, and not verified yet"},
 		{th.Warning, "measuring " + th.Glyph.Probe, "a round whose draft length was chosen to measure what it costs; often it has no draft"},
-		{th.Strong, "q, p, u", "in the lane: the chance that the draft gave its token, that of the target, and the chance that decides (kept if u times q is below p)"},
+		{th.Strong, "q, p, u", "in the lane: the draft's probability of its token, the target's, and a random number from 0 to 1 that decides (kept if u times q is below p)"},
 	}
 	out := []string{paint.Fit(th, th.Title, " How to read the tokens", w)}
 	for _, r := range rows {

@@ -39,7 +39,7 @@ func pictures(t *testing.T, records []trace.Record, format, theme string, w, h i
 	return moving, sb.String()
 }
 
-// texts returns the lines of a frame as far as a font draws them.
+// texts returns the lines of a frame, with spaces for the characters that are painted as shapes.
 func texts(f film.Frame) []string {
 	shapes := func(r rune) rune {
 		if r >= 0x2580 && r <= 0x259f || r >= 0x2800 && r <= 0x28ff || strings.ContainsRune("─│┌┐└┘├┤┬┴┼", r) {

@@ -15,13 +15,13 @@ import (
 type StatusOptions struct {
 	Few   bool   // leave out what an audience does not need
 	Doing string // work that the state does not know of, such as "racing"; or ""
-	Pace  string // "shown at 2 rounds/s"; before it "recording", or the time in a replay
+	Pace  string // such as "shown at 2 rounds/s", after "recording" or the time in a replay if there is one
 	Hints string // keys, "enter send · ? help"; at the right
 	Flash string // a short message, shown instead of context and pace; or ""
 }
 
-// phaseWidth is the width in cells of the longest phase word with the gap after it, so that the text
-// behind does not move.
+// phaseWidth is the width in cells of the longest phase word with the gap after it. With a fixed width, the
+// text after it does not move.
 const phaseWidth = 11
 
 // Status draws the bottom line: the phase, the context, the pace, and the keys.
@@ -74,8 +74,8 @@ func Notice(s *state.State, th *theme.Theme, w int, message string) []string {
 	return lines
 }
 
-// longestThatFits returns the first text that fits into w cells; "" if none does. The texts must get
-// shorter.
+// longestThatFits returns the first text that fits into w cells; "" if none does. The longest text must
+// come first, the shortest last.
 func longestThatFits(w int, texts ...string) string {
 	for _, text := range texts {
 		if paint.Width(text) <= w {

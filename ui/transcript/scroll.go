@@ -6,15 +6,15 @@ import "specula/ui/state"
 // follows the text again.
 func (v *View) Scroll(lines int) {
 	v.top = min(max(v.top+lines, 0), v.last())
-	v.leave = v.top < v.last()
+	v.stays = v.top < v.last()
 	v.anchor = v.anchorAt(v.top)
 }
 
 // Follow goes to the end of the chat and stays there as text arrives.
-func (v *View) Follow() { v.leave = false }
+func (v *View) Follow() { v.stays = false }
 
 // Following reports whether the window stays at the end.
-func (v *View) Following() bool { return !v.leave }
+func (v *View) Following() bool { return !v.stays }
 
 // Below returns how many lines are below the window.
 func (v *View) Below() int { return max(0, v.last()-v.top) }
@@ -30,7 +30,7 @@ func (v *View) last() int { return max(0, v.total-v.h) }
 
 // place decides which line is at the top of this frame.
 func (v *View) place(rewrapped bool) {
-	if v.leave && rewrapped {
+	if v.stays && rewrapped {
 		v.top = v.find(v.anchor)
 	}
 	if v.reveal != (state.Ref{}) {
@@ -39,7 +39,7 @@ func (v *View) place(rewrapped bool) {
 		}
 		v.reveal = state.Ref{}
 	}
-	if !v.leave {
+	if !v.stays {
 		v.top = v.last()
 	}
 	v.top = min(max(v.top, 0), v.last())
@@ -47,7 +47,7 @@ func (v *View) place(rewrapped bool) {
 
 // show scrolls so that line at is in the window, with the lines before and after it if there are any.
 func (v *View) show(at int) {
-	if !v.leave {
+	if !v.stays {
 		v.top = v.last()
 	}
 	switch {
@@ -59,7 +59,7 @@ func (v *View) show(at int) {
 		return
 	}
 	v.top = min(max(v.top, 0), v.last())
-	v.leave = v.top < v.last()
+	v.stays = v.top < v.last()
 	v.anchor = v.anchorAt(v.top)
 }
 

@@ -102,7 +102,7 @@ type View struct {
 	w, h   int
 
 	top    int  // first line shown, counted from the first line of the chat
-	leave  bool // the window stays where it is and does not follow the end
+	stays  bool // the window stays where it is, and does not follow the end of the chat
 	anchor anchor
 	reveal state.Ref // token to which the next Draw scrolls; zero: none
 	total  int       // lines of the whole chat

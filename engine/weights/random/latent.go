@@ -7,15 +7,15 @@ type Latent struct{ Dim, Turned, Plain, Value, QueryDim int }
 
 // latentAttention adds the tensors of a layer's attention over compressed keys and values. heads adds a matrix for
 // each head.
-func (s *Shape) latentAttention(layer func(string) string, matrix, heads func(string, int, int), vector func(string, int)) {
+func (s *Shape) latentAttention(layer func(string) string, matrix, perHead func(string, int, int), vector func(string, int)) {
 	l := s.Latent
 	matrix(layer("attn_q_a"), l.QueryDim, s.Dim)
 	vector(layer("attn_q_a_norm"), l.QueryDim)
 	matrix(layer("attn_q_b"), s.Heads*(l.Plain+l.Turned), l.QueryDim)
 	matrix(layer("attn_kv_a_mqa"), l.Dim+l.Turned, s.Dim)
 	vector(layer("attn_kv_a_norm"), l.Dim)
-	heads(layer("attn_k_b"), l.Dim, l.Plain)
-	heads(layer("attn_v_b"), l.Value, l.Dim)
+	perHead(layer("attn_k_b"), l.Dim, l.Plain)
+	perHead(layer("attn_v_b"), l.Value, l.Dim)
 	matrix(layer("attn_output"), s.Dim, s.Heads*l.Value)
 }
 

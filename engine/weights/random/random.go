@@ -38,9 +38,9 @@ type Shape struct {
 	Vocab   int
 	Untied  bool // has an output matrix in addition to the embedding table
 	Experts int  // 0: none
-	Used    int  // experts of a row; with experts, FFN is the width of one
-	// States are the states of three layers in four, which have no attention. Without heads, there are no
-	// such layers.
+	Used    int  // experts that a row uses; FFN is then the width of one expert
+	// States is the size of the state that three layers in four have in place of attention. If it has 0
+	// heads, all layers have attention.
 	States compute.CacheState
 	// Latent are the sizes of compressed keys and values. Without Dim they are not compressed. With them, KVHeads is
 	// 1, HeadDim is Latent.Dim + Latent.Turned, and there are no experts.
@@ -165,7 +165,7 @@ func build(ctx context.Context, s Shape, t compute.DType) (*gguf.Builder, error)
 			b.Stream(name, t, func(w io.Writer) error { return fill.matrix(ctx, w, r, count*rows, cols) }, uint64(cols), uint64(rows), uint64(count))
 		}
 	}
-	each, heads := several(s.Experts), several(s.Heads)
+	perExpert, perHead := several(s.Experts), several(s.Heads)
 	vector := func(name string, size int) { b.Vector(name, slices.Repeat([]float32{1}, size)) }
 	matrix("token_embd.weight", s.Vocab, s.Dim)
 	vector("output_norm.weight", s.Dim)
@@ -176,7 +176,7 @@ func build(ctx context.Context, s Shape, t compute.DType) (*gguf.Builder, error)
 		case s.recurs(i):
 			s.deltaNet(b, layer, matrix)
 		case s.Latent.Dim > 0:
-			s.latentAttention(layer, matrix, heads, vector)
+			s.latentAttention(layer, matrix, perHead, vector)
 		default:
 			s.attention(layer, matrix, vector)
 		}
@@ -185,9 +185,9 @@ func build(ctx context.Context, s Shape, t compute.DType) (*gguf.Builder, error)
 			b.Stream(layer("ffn_gate_inp"), compute.F32, func(w io.Writer) error {
 				return filler{compute.F32, setF32}.matrix(ctx, w, r, s.Experts, s.Dim)
 			}, uint64(s.Dim), uint64(s.Experts))
-			each(layer("ffn_gate_exps"), s.FFN, s.Dim)
-			each(layer("ffn_up_exps"), s.FFN, s.Dim)
-			each(layer("ffn_down_exps"), s.Dim, s.FFN)
+			perExpert(layer("ffn_gate_exps"), s.FFN, s.Dim)
+			perExpert(layer("ffn_up_exps"), s.FFN, s.Dim)
+			perExpert(layer("ffn_down_exps"), s.Dim, s.FFN)
 			continue
 		}
 		matrix(layer("ffn_gate"), s.FFN, s.Dim)
@@ -200,7 +200,7 @@ func build(ctx context.Context, s Shape, t compute.DType) (*gguf.Builder, error)
 	return b, nil
 }
 
-// recurs reports whether a layer has a state.
+// recurs reports whether a layer has a state in place of attention.
 func (s *Shape) recurs(layer int) bool { return s.States.Heads > 0 && layer%4 != 3 }
 
 // attention adds the tensors of a layer's attention. In the Qwen3.5 family, the tensor of the query also

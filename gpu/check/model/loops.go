@@ -16,7 +16,8 @@ import (
 type loop struct {
 	kernel string
 	target int // sm_…
-	// per mma instruction, so that it does not matter how far the compiler unrolled the loop
+	// instructions counts all instructions per mma instruction: a number that stays the same however far
+	// the compiler unrolled the loop.
 	instructions float64
 	registers    int
 }
@@ -85,8 +86,8 @@ func registersOf(said string) map[string]int {
 	return registers
 }
 
-// hotLoops finds in a disassembly, for each kernel, the loop with the most mma instructions; of nested
-// loops, the innermost. Kernels without mma are left out.
+// hotLoops finds the loop of each kernel in a disassembly: the one with the most mma instructions, and of
+// nested loops the innermost. It leaves out kernels without mma instructions.
 func hotLoops(disassembly string) (all []loop) {
 	kernel := ""
 	var lines []string // instructions and labels of a kernel

@@ -33,7 +33,7 @@ func main() {
 
 func run() error {
 	folder := flag.String("tools", ".gpu-model", "folder of ptxas and nvdisasm")
-	passesFile := flag.String("passes", "", "other launches than those of this version")
+	passesFile := flag.String("passes", "", "file of launches to use instead of those of this version")
 	update := flag.Bool("update", false, "write "+loopsFile)
 	check := flag.Bool("check", false, "compare with "+loopsFile+" and print no estimate")
 	flag.Parse()
@@ -74,20 +74,20 @@ func run() error {
 	return nil
 }
 
-// targets are those of the cards, in ascending order.
+// targets returns the targets of the cards, each once, in ascending order.
 func targets() []int {
-	of := map[int]bool{}
+	found := map[int]bool{}
 	for _, c := range cards {
-		of[c.target] = true
+		found[c.target] = true
 	}
-	return slices.Sorted(maps.Keys(of))
+	return slices.Sorted(maps.Keys(found))
 }
 
 // countAll returns the loops of all products on the targets.
 func countAll(t tools, folder string, targets []int) (all []loop, err error) {
 	modules, err := filepath.Glob(filepath.Join(folder, "matmul_*.ptx"))
 	if err != nil || len(modules) == 0 {
-		return nil, errors.Join(err, fmt.Errorf("no modules of products in %s", folder))
+		return nil, errors.Join(err, fmt.Errorf("no modules of products in %s: run this at the root of the repository", folder))
 	}
 	for _, target := range targets {
 		for _, module := range modules {
@@ -114,8 +114,8 @@ func table(loops []loop) string {
 // mostGrowth is by how many percent a loop may grow.
 const mostGrowth = 5
 
-// grown lists the loops that are not in known, the text of loops.txt, or have more instructions than
-// there by over mostGrowth percent.
+// grown lists the loops that are not in known, the text of loops.txt, and those whose instructions are more
+// than mostGrowth percent above the number there.
 func grown(known string, loops []loop) (list []string) {
 	was := map[string]float64{}
 	for line := range strings.Lines(known) {

@@ -12,10 +12,10 @@ import (
 const (
 	tileRows    = 16                       // activation rows of a tile register, at most
 	tileLanes   = 16                       // weight rows of a tile register
-	together    = 2                        // tiles of a panel in a step, whose sums are added together
-	bytesOfTile = groups * 4 * panelRows   // of signed quants
+	together    = 2                        // tiles of a panel that a step multiplies
+	bytesOfTile = groups * 4 * panelRows   // a tile of the panel as signed quants
 	cacheLine   = 64                       // bytes
-	bytesOfSums = tileRows * tileLanes * 4 // of a tile register with int32
+	bytesOfSums = tileRows * tileLanes * 4 // a tile register of int32 sums
 )
 
 // Offsets and sizes in the memory of a step.
@@ -28,9 +28,9 @@ const (
 
 // matmulTiles generates the products on the tile registers of AMX.
 //
-// One tile instruction multiplies a block of 32 columns, half of what it could. So its sums are the
-// exact integer dot products of a block, as at the other levels, and are scaled and added as there. A
-// tile of a panel is first unpacked to signed bytes, whatever the format.
+// One tile instruction could multiply 64 columns, and is given a block of 32. So its sums are the exact
+// integer dot products of a block, and are scaled and added in the order of the other levels. A tile of a
+// panel is first unpacked to signed bytes, whatever the format.
 //
 // The tile unit works on its own: while it multiplies 16 rows, the vector unit adds the results of
 // the previous 16 rows. The processor does not look far enough ahead to overlap the two by itself.
@@ -86,10 +86,10 @@ type tilesProduct struct {
 	xNext             reg.GPVirtual // records of the next rows to multiply
 	biases            reg.VecVirtual
 
-	// Needed only at the start of a step, so kept in memory: arguments that are counted up or down, and
-	// two other numbers.
-	panel, records, left Mem
-	heads, bothSteps     Mem
+	// Needed only at the start of a step, so kept in memory.
+	panel, records, left Mem // arguments that are counted up or down
+	heads                Mem // address of the super-block's scales
+	bothSteps            Mem // stepNext + stepNow: minus one of the two, it is the other
 }
 
 func productTiles(c *build.Context, f format, config Mem) {
@@ -184,7 +184,7 @@ func (p *tilesProduct) beginStep() {
 		p.MOVQ(p.heads, p.head)
 	}
 	for t := range together {
-		// So many lines at once are more requests than the first-level cache can have under way.
+		// These lines are more requests than the first-level cache can have under way, so they go to the second.
 		for ahead := 0; ahead < p.tileBytes(); ahead += 64 {
 			p.PREFETCHT1(at(p.w, prefetchBytes+ahead))
 		}
@@ -292,20 +292,20 @@ func (p *tilesProduct) addAndMultiply(half int) {
 		case 12:
 			p.multiplyRows(half, 1, together)
 		}
-		p.askForRecords(half, cacheLine*row)
+		p.prefetchRecords(half, cacheLine*row)
 		p.addRow(half, row, addresses{p.px, p.pa, p.sums}, scales, mins)
 	}
 }
 
-// askForRecords prefetches a line of a tile's records, 16 records after the next ones. The records
-// take so much memory that they are only in the second-level cache.
-func (p *tilesProduct) askForRecords(t, distance int) {
+// prefetchRecords prefetches a line of the records of tile t: the line at offset in the 16 records after
+// the next ones. All records together are larger than the first-level cache.
+func (p *tilesProduct) prefetchRecords(t, offset int) {
 	const bytes = tileRows * recordBytes
-	if distance >= bytes {
+	if offset >= bytes {
 		return
 	}
 	record := []Mem{{Base: p.xNext}, {Base: p.xNext, Index: p.stride, Scale: 1}}[t]
-	p.PREFETCHT0(record.Offset(bytes + distance))
+	p.PREFETCHT0(record.Offset(bytes + offset))
 }
 
 // addRows scales the integer sums of the rows multiplied before, and adds them.

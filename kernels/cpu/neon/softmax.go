@@ -5,11 +5,11 @@ import (
 	"math"
 )
 
-const doubleLanes = 8 // partial sums of a row of float64
+const doubleLanes = 8 // partial sums of a row of float64; element i is added to sum i%8
 
 func softmax() []*function { return []*function{expRow(), multiplyRow()} }
 
-// double reserves a vector register and fills it with two copies of a float64.
+// double reserves a vector register and fills it with two copies of a float64. It overwrites register by.
 func (f *function) double(x float64, by r) v {
 	to := f.v()
 	f.asm("MOVD $0x%016x, %v", math.Float64bits(x), by)
@@ -46,7 +46,8 @@ func (e *doubleExponential) exp(x v) {
 		for _, term := range append(e.terms[2:], e.terms[len(e.terms)-1]) {
 			e.do(fmul2(p, p, r), fadd2(p, p, term))
 		}
-		// The low bits of shifted are n. Shift them into the exponent.
+		// The low bits of shifted are the integer n. Shifted into the exponent of p, they multiply p by 2ⁿ.
+		// Lanes in which x is below smallest become 0.
 		e.do(shl2(shifted, shifted, 52), add2(p, p, shifted), fcmge2(x, x, e.smallest), and(x, x, p))
 	})
 }

@@ -39,7 +39,7 @@ func (r *runner) evalArguments(list []argument) arguments {
 	return a
 }
 
-// prepare evaluates the function and the arguments of a call. After an error the function is nil.
+// prepare evaluates the function and the arguments of a call. If there was an error, the function is nil.
 func (n *callNode) prepare(r *runner) (function, arguments) {
 	callee := r.eval(n.callee)
 	a := r.evalArguments(n.arguments)

@@ -1,8 +1,8 @@
 // Package jinja runs chat templates, which are Jinja source that nobody has checked.
 //
 // [Parse] reads a [Template], [Template.Render] runs it on values ([Value]) and gives a [Text].
-// A template travels through these files: lexer.go cuts the source into tokens, parser.go and
-// expressions.go build a tree, statements.go and eval.go run the tree.
+// Read the files in this order: lexer.go cuts the source into tokens, parser.go and expressions.go build
+// a tree, statements.go and eval.go run the tree.
 //
 // There are two reasons not to use a library. First, a template is code by a stranger, so every
 // step, byte and level of nesting is counted while it runs (limits.go). A macro that calls itself,
@@ -10,9 +10,9 @@
 // must not end the process. Second, each byte of the output keeps its origin, template or data,
 // through every filter and method.
 //
-// The second reason serves an invariant: data never becomes a control token. Only text has an origin. A
-// number from data counts as the template's when it is printed; so does text that a template writes
-// because it compared data with its own words.
+// The second reason serves an invariant: data never becomes a control token. Only text has an origin. Two
+// things count as the template's although they depend on data: a printed number, and the template's own
+// text in a branch that it takes because of data.
 //
 // What runs is what Hugging Face's transformers runs: Jinja in an immutable sandbox with
 // trim_blocks, lstrip_blocks, loop controls, raise_exception, strftime_now, tojson and the
