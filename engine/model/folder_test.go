@@ -94,7 +94,7 @@ func TestEveryFolderIsTheFile(t *testing.T) {
 func withoutFolders() []string {
 	return []string{"internlm2", "qwen", "muse-glimmer", "mixtral", "qwen2moe", "qwen3moe", "granitemoe", "ernie4_5-moe", "glm4moe", "gpt-oss", "qwen35", "qwen35-mtp",
 		"glm4moe-mtp", "qwen35moe", "qwen35moe-mtp", "qwen3next", "qwen3next-mtp", "lfm2", "lfm2moe", "granitehybrid",
-		"granitehybrid-moe", "falcon-h1", "falcon-h1-norms", "nemotron_h", "nemotron_h_moe", "nemotron_h_moe-narrow", "minimax-m2", "qwen3vlmoe", "mistral4",
+		"granitehybrid-moe", "falcon-h1", "falcon-h1-norms", "nemotron_h", "nemotron_h_moe", "nemotron_h_moe-narrow", "nemotron_h_moe-mtp", "minimax-m2", "qwen3vlmoe", "mistral4",
 		"gemma4", "gemma4-shared", "gemma4-embeddings", "gemma4-experts", "deepseek2", "deepseek2-flash"}
 }
 

@@ -3,6 +3,7 @@ package model
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"specula/engine/compute"
@@ -65,6 +66,10 @@ func (m *Model) bindHead(file *weights.File) {
 // headLayer returns a model of one layer, of the same kind as the target's layers with attention.
 func (m *Model) headLayer() Model {
 	c, arch := m.config, m.arch
+	if arch.states.single { // the target's layers have one part and one norm, the head's has two of each
+		arch.has, arch.named = maps.Clone(arch.has), maps.Clone(arch.named)
+		arch.has["feed_forward_norm"], arch.named["ffn_norm"] = required, "post_attention_norm"
+	}
 	c.Layers, c.DenseLayers, c.State, c.mixers, c.MaxRows, c.PrefillRows = 1, 0, compute.CacheState{}, nil, 1, c.PrefillRows+c.MaxRows
 	c.Parameters, c.WeightBytes = 0, 0
 	shape := m.layers[m.attentionLayer()].shape

@@ -13,6 +13,7 @@ Every weight has one of four values, so that a file compresses to two bits a wei
 import gzip
 import json
 import pathlib
+import re
 import shutil
 import sys
 import tempfile
@@ -172,8 +173,10 @@ MODELS = {
 QWEN_HEAD = dict(layer="mtp.layers.0.", fc="mtp.fc", enorm="mtp.pre_fc_norm_embedding", hnorm="mtp.pre_fc_norm_hidden", norm="mtp.norm")
 GLM_HEAD = dict(layer="model.layers.4.", fc="model.layers.4.eh_proj", enorm="model.layers.4.enorm", hnorm="model.layers.4.hnorm",
                 norm="model.layers.4.shared_head.norm", embedding="model.layers.4.embed_tokens", output="model.layers.4.shared_head.head")
+NEMOTRON_HEAD = dict(layer="mtp.layers.0.", fc="mtp.layers.0.eh_proj", enorm="mtp.layers.0.enorm", hnorm="mtp.layers.0.hnorm",
+                     norm="mtp.layers.1.final_layernorm")
 HEADS = {"qwen35-mtp": ("qwen35", QWEN_HEAD), "qwen35moe-mtp": ("qwen35moe", QWEN_HEAD), "qwen3next-mtp": ("qwen3next", QWEN_HEAD),
-         "glm4moe-mtp": ("glm4moe", GLM_HEAD)}
+         "glm4moe-mtp": ("glm4moe", GLM_HEAD), "nemotron_h_moe-mtp": ("nemotron_h_moe", NEMOTRON_HEAD)}
 
 
 def make(name, **more):
@@ -277,17 +280,17 @@ class Head:
     The layer is the last of a model of one layer more. What is normed where is llama.cpp's (qwen35.cpp, glm4-moe.cpp).
     """
 
-    def __init__(self, name, names):
+    def __init__(self, name, names, n=BASE["num_hidden_layers"], **more):
         kinds = MODELS[name][1].get("layer_types")
-        self.names, n = names, BASE["num_hidden_layers"]
-        self.model = make(name, num_hidden_layers=n + 1, **(dict(layer_types=[*kinds, "full_attention"]) if kinds else {}))
+        self.names = names
+        self.model = make(name, num_hidden_layers=n + 1, **more, **(dict(layer_types=[*kinds, "full_attention"]) if kinds else {}))
         self.config, body = self.model.config, self.model.model
         draw = np.random.default_rng(9)
         coarse = lambda *shape, around=0.0: torch.from_numpy(draw.choice([-0.375, -0.125, 0.125, 0.375], size=shape) + around)
         dim = self.config.hidden_size
         self.own = {part: coarse(dim, around=1.0) for part in ("enorm", "hnorm", "norm")} | {"fc": coarse(dim, 2 * dim)}
         self.own |= {part: coarse(VOCAB, dim) for part in ("embedding", "output") if part in names}
-        self.tables = [self.own.get("embedding", body.embed_tokens.weight.detach()), self.own.get("output", self.model.lm_head.weight.detach())]
+        self.tables = [self.own.get("embedding", self.model.get_input_embeddings().weight.detach()), self.own.get("output", self.model.lm_head.weight.detach())]
 
     def patch(self, folder):
         """Makes of a saved model of one layer more one with a head, as published folders have it."""
@@ -311,9 +314,15 @@ class Head:
         body.config.num_hidden_layers = n
 
     def norm(self, x, part):
-        made = type(self.model.model.norm)(x.shape[-1], eps=self.config.rms_norm_eps).double()
+        body, c = self.model.model, self.config
+        kind = type(body.norm_f if hasattr(body, "norm_f") else body.norm)
+        made = kind(x.shape[-1], eps=c.rms_norm_eps if hasattr(c, "rms_norm_eps") else c.layer_norm_epsilon).double()
         made.weight.data = self.own[part].double()
         return made(x)
+
+    def run(self, x, mask):
+        angles = self.model.model.rotary_emb(x, torch.arange(x.shape[1])[None])
+        return self.layer(x, position_embeddings=angles, attention_mask=mask)[0][None]
 
     def draft(self, ids, steps):
         """Drafts steps tokens after ids: the tokens, and the logits of each. Every step computes all pairs afresh."""
@@ -326,13 +335,42 @@ class Head:
                 x = (both @ self.own["fc"].double().T)[None]
                 n = len(tokens)
                 mask = torch.triu(torch.full((n, n), -torch.inf, dtype=torch.float64), 1)[None, None]
-                angles = body.rotary_emb(x, torch.arange(n)[None])
-                state = self.norm(self.layer(x, position_embeddings=angles, attention_mask=mask)[0], "norm")[-1]
+                state = self.norm(self.run(x, mask)[0], "norm")[-1]
                 rows.append((output @ state).numpy())
                 drafted.append(int(rows[-1].argmax()))
                 inputs.append(state)
                 tokens.append(drafted[-1])
         return drafted, rows
+
+
+class NemotronHead(Head):
+    """A head of two layers, attention and experts. As in vLLM, its last norm is RMSNorm."""
+
+    def __init__(self, name, names):
+        kinds = MODELS[name][1]["layers_block_type"]
+        self.count = len(kinds)
+        super().__init__(name, names, self.count, layers_block_type=[*kinds, "full_attention", "moe"])
+
+    def patch(self, folder):
+        from safetensors.torch import load_file, save_file
+
+        file, n = folder / "model.safetensors", self.count
+        own = lambda name: re.sub(r"^(backbone|model)\.layers\.(%d|%d)\." % (n, n + 1), lambda m: f"mtp.layers.{int(m[2]) - n}.", name)
+        tensors = {own(name): t for name, t in load_file(file).items()}
+        tensors |= {self.names[part] + ".weight": t.to(torch.float32) for part, t in self.own.items()}
+        save_file(tensors, file, metadata=dict(format="pt"))
+        config = json.loads((folder / "config.json").read_text())
+        config |= dict(layers_block_type=config["layers_block_type"][:n], num_nextn_predict_layers=1)
+        (folder / "config.json").write_text(json.dumps(config))
+
+    def cut(self):
+        body = self.model.double().model
+        self.layers, body.layers = body.layers[self.count:], body.layers[:self.count]
+
+    def run(self, x, mask):
+        for layer in self.layers:
+            x = layer(x, attention_mask=mask)
+        return x
 
 
 def convert(model, llama_cpp, folder, out, head=None):
@@ -559,7 +597,7 @@ def fixture(name, llama_cpp, out):
             model = Muse()
             model.write(llama_cpp, file)
         elif name in HEADS:
-            head = Head(*HEADS[name])
+            head = (NemotronHead if name.startswith("nemotron") else Head)(*HEADS[name])
             model = head.model
             convert(model, llama_cpp, folder, file, head)
             head.cut()
