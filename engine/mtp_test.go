@@ -15,6 +15,7 @@ import (
 	"specula/engine/event"
 	"specula/engine/host"
 	"specula/engine/model/modeltest"
+	"specula/tokenizer/chat"
 )
 
 // replies is how many replies each family writes in TestChangesInMidReplyInEveryFamily.
@@ -106,6 +107,31 @@ func TestAutoDraftsByTheHeadInTheFile(t *testing.T) {
 			}
 			if longest != 4 {
 				t.Errorf("the longest draft has %d tokens, want 4", longest)
+			}
+		})
+	}
+}
+
+// A head that has not drafted keeps the hidden states of the turns before. So the target reads as little
+// again in the next turn as without a head.
+func TestAnIdleHeadCostsNoReadingInTheNextTurn(t *testing.T) {
+	for _, path := range families(t, withMTP) {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			e := family(t, path)
+			settings := []string{"temperature", "0", "max-tokens", "16", "gamma-rule", "fixed", "gamma", "0"}
+			s, plain := session(t, e, settings...), session(t, e, append(settings, "speculate", "off")...)
+			rng := rand.New(rand.NewPCG(11, 1))
+			messages, most := user(letters(rng, 12)), 0
+			for range 3 {
+				got, want := write(t, s, messages, nil), write(t, plain, messages, nil)
+				if n := want.started.ReusedTokens; got.started.ReusedTokens != n {
+					t.Errorf("%d of %d tokens are reused, %d without the head", got.started.ReusedTokens, got.started.PromptTokens, n)
+				}
+				most = max(most, want.started.ReusedTokens)
+				messages = append(messages, chat.Message{Role: "assistant", Content: got.ended.Text}, user(letters(rng, 5))[0])
+			}
+			if most == 0 {
+				t.Error("no turn reuses any token")
 			}
 		})
 	}

@@ -79,10 +79,22 @@ func (c *costs) observe(o Observation) {
 	if o.Read > 0 {
 		c.take(&c.read, o.ReadMS/float64(o.Read))
 	}
-	if o.Drafted > 0 && !o.Forced && o.DraftMS > 0 && o.Pending <= 2 {
+	switch drafts := o.Drafted > 0 && !o.Forced && o.DraftMS > 0; {
+	case drafts && o.Pending <= 2:
 		c.take(&c.step, o.DraftMS/float64(o.Drafted))
+	case drafts && o.Pending > fewPending && c.step.samples > 0:
+		read := max(o.DraftMS-c.steps(o.Drafted), leastRead*c.steps(1))
+		c.take(&c.read, read/float64(o.Pending-1))
 	}
 }
+
+const (
+	// A first draft step that reads more than fewPending committed tokens shows what reading costs: what the
+	// draft took longer than its steps should take. With fewer tokens this is too little to be measured.
+	fewPending = 9
+	// leastRead is the least that such reading is taken to cost, in draft steps.
+	leastRead = 0.1
+)
 
 // of returns the expected cost of a round that drafts gamma tokens.
 func (c *costs) of(gamma int) float64 { return c.steps(gamma) + c.pass(gamma) }

@@ -80,7 +80,7 @@ type Observation struct {
 	// all other work of the round. Both are in milliseconds.
 	DraftMS, VerifyMS float64
 	// Pending is the number of committed tokens that the first draft step had to read. If it is more
-	// than 2, DraftMS is not typical of a draft step.
+	// than 2, DraftMS is not typical of a draft step. Much more than 2 show what reading costs.
 	Pending int
 	// Read is the number of committed tokens that the proposer read before its first step, because it
 	// had missed them. ReadMS is how long this took, in milliseconds.

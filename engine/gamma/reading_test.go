@@ -128,6 +128,32 @@ func TestNothingIsReadForLessThanItGains(t *testing.T) {
 	}
 }
 
+// Heads read in the first pass of a draft. What it takes longer than other drafts is the price of reading.
+func TestALongFirstPassShowsWhatReadingCosts(t *testing.T) {
+	for _, c := range []struct {
+		readMS float64
+		drafts bool
+	}{{0.01, true}, {1, false}} {
+		a := gamma.New(gamma.Options{Rule: gamma.CostAware, Max: 1})
+		for range 3 {
+			a.Rehearse(gamma.Observation{VerifyMS: 10})
+			a.Rehearse(gamma.Observation{Drafted: 1, DraftMS: 1, VerifyMS: 10})
+		}
+		for i := range 40 {
+			o := gamma.Observation{Drafted: 1, Tested: 1, Accepted: 1, DraftMS: 1, VerifyMS: 10, Pending: 2}
+			if i%10 == 0 {
+				o.Pending, o.DraftMS = 21, 1+20*c.readMS
+			}
+			a.Observe(o)
+		}
+		a.BeginReply()
+		a.Observe(gamma.Observation{VerifyMS: 10}) // the plain round to compare with
+		if d := a.Next(gamma.Outlook{Unread: 40, Left: 8}); (d.Gamma > 0) != c.drafts {
+			t.Errorf("reading a token takes %g ms: γ %d before 8 tokens, for which 40 must be read: %s", c.readMS, d.Gamma, d.Why)
+		}
+	}
+}
+
 // Unread tokens make a try expensive. It waits until there is little to read.
 func TestTriesPayForWhatTheyRead(t *testing.T) {
 	tries := func(replies int) (n int) {

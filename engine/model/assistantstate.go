@@ -38,6 +38,9 @@ func (s *AssistantState) Tap() *compute.Tap { return s.tap }
 // Room returns how many hidden states can be kept. There is no limit, because only the last one is stored.
 func (s *AssistantState) Room() int { return math.MaxInt }
 
+// Reads returns false: the drafter computes only after the last token.
+func (s *AssistantState) Reads() bool { return false }
+
 // Longest returns the longest possible draft, in tokens.
 func (s *AssistantState) Longest() int { return math.MaxInt }
 

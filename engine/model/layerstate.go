@@ -43,16 +43,20 @@ func (s *LayerState) Longest() int { return math.MaxInt }
 // Embeddings returns the number of ids that the head can read.
 func (s *LayerState) Embeddings() int { return s.embedding.Rows() }
 
+// Reads returns true: the layer reads each committed token.
+func (s *LayerState) Reads() bool { return true }
+
 // Keep copies rows 0 to rows−1 of the tap. Row i must be the target's hidden state after token at+i.
-// Keep appends them to the kept states; at must be the token after the last of these. With fresh, Keep
-// first drops the kept states. It returns an error if there is no room.
+// Keep appends them to the kept states before that of token at, and drops the kept states from there on.
+// With fresh, it drops all. It returns an error if the state before is not kept, or if there is no room.
 func (s *LayerState) Keep(at, rows int, fresh bool) error {
 	if fresh {
 		s.first, s.held = at, 0
 	}
-	if at != s.first+s.held || s.held+rows > s.Room() {
-		return fmt.Errorf("keeping %d hidden states from token %d on: the next is that of token %d, and there is room for %d", rows, at, s.first+s.held, s.Room()-s.held)
+	if at < s.first || at > s.first+s.held || at-s.first+rows > s.Room() {
+		return fmt.Errorf("keeping %d hidden states from token %d on: kept are %d from token %d on, and there is room for %d", rows, at, s.held, s.first, s.Room())
 	}
+	s.held = at - s.first
 	if err := s.layer.backend.Copy(s.kept, s.tap.Rows, rows, compute.Block{Row: s.held}); err != nil {
 		return fmt.Errorf("keeping %d hidden states: %w", rows, err)
 	}

@@ -36,6 +36,9 @@ func (s *MedusaState) Tap() *compute.Tap { return s.tap }
 // stored.
 func (s *MedusaState) Room() int { return math.MaxInt }
 
+// Reads returns false: the heads draft from the last state alone.
+func (s *MedusaState) Reads() bool { return false }
+
 // Longest returns the longest possible draft, in tokens.
 func (s *MedusaState) Longest() int { return s.Heads() }
 

@@ -33,8 +33,11 @@ type HiddenModel interface {
 	Tap() *compute.Tap
 	// Keep takes as many states as rows says, from the first rows of the tap: the states after token at
 	// of the text and after the tokens that follow. If fresh is set, they replace the kept states.
-	// Otherwise they are added, and must continue the kept states.
+	// Otherwise they replace the kept states from token at on, and must continue those before it.
 	Keep(at, rows int, fresh bool) error
+	// Reads reports whether reading committed tokens takes time. It does not if the model computes only after
+	// the last of them.
+	Reads() bool
 	// Room is the number of states that can be kept at a time.
 	Room() int
 	// Longest is the number of tokens that can be drafted after the last token that the target has
@@ -58,6 +61,7 @@ type Heads struct {
 	model HiddenModel
 	known int // number of context tokens whose target state was taken
 	held  int // how many of these states the model keeps: the last ones
+	since int // tokens committed since the last draft; after Begin, those that are not in the cache
 }
 
 var _ HiddenReader = (*Heads)(nil)
@@ -83,11 +87,26 @@ func (h *Heads) Begin(tokens []int32) (reused int, err error) {
 	if err := h.forgetOwn(); err != nil {
 		return 0, err
 	}
+	agreed := 0 // tokens of the last context
+	for agreed < min(len(h.context), len(tokens)-2) && h.context[agreed] == tokens[agreed] {
+		agreed++
+	}
 	h.context, h.stranger = append(h.context[:0], tokens...), ""
 	h.meet(h.context)
-	kept, err := h.rollBack(0)
-	h.known, h.held = max(0, kept-1), 0
+	cached, err := h.rollBack(0)
+	needed, first := max(0, cached-1), h.known-h.held // the states that the next pass needs, and those that are kept
+	if first > needed {
+		agreed = needed
+	}
+	h.know(min(agreed, h.known))
+	h.since = len(tokens) - cached
 	return h.known, err
+}
+
+// know forgets the known states from that after token n on.
+func (h *Heads) know(n int) {
+	h.held = max(0, n-(h.known-h.held))
+	h.known = n
 }
 
 // forgetOwn drops from the cache the tokens that were read with states of the heads. One token more
@@ -100,7 +119,7 @@ func (h *Heads) Take(ctx context.Context, at, rows int) error {
 		return fmt.Errorf("hidden states after the tokens %d to %d of %d: they must follow the first %d, and the last token has none yet", at, at+rows-1, len(h.context), h.known)
 	}
 	if at < h.known {
-		h.known, h.held = at, 0
+		h.know(at)
 		if err := h.forgetOwn(); err != nil {
 			return err
 		}
@@ -137,15 +156,27 @@ func (h *Heads) Propose(ctx context.Context, ask Ask) (Draft, error) {
 	ask.Gamma = min(ask.Gamma, most)
 	h.sound = len(h.cached)
 	draft, err := h.propose(ctx, ask) // this pass also reads the kept states
+	if err == nil {
+		h.since = 0
+	}
 	if cut && err == nil && draft.Stop == "" {
 		draft.Stop = fmt.Sprintf("there are %d heads", most)
 	}
 	return draft, err
 }
 
-// Unread is 0: the target, and not the heads, reads missing tokens.
-func (h *Heads) Unread() int { return 0 }
+// Unread is the number of committed tokens that the first pass of the next draft reads with kept states
+// (Draft.Pending). A few take hardly longer than the last token alone, and count as none. If the kept
+// states had to be read before, because there was no room, Unread is too high. It must not depend on how
+// many states the heads kept from earlier replies, or the same seed would not give the same γ.
+func (h *Heads) Unread() int {
+	if n := min(h.since-1, h.model.Room()); h.model.Reads() && n > mostMissed {
+		return n
+	}
+	return 0
+}
 
+// Read reads nothing: Propose does.
 func (h *Heads) Read(context.Context, func(done, total int)) error { return nil }
 
 // Committed takes the states before the committed tokens from the target's last pass.
@@ -159,11 +190,12 @@ func (h *Heads) Committed(tokens []int32) error {
 			return err
 		}
 	}
+	h.since += len(tokens)
 	return h.DraftModel.Committed(tokens)
 }
 
 // Reset forgets everything.
 func (h *Heads) Reset() error {
-	h.known, h.held = 0, 0
+	h.known, h.held, h.since = 0, 0, 0
 	return h.DraftModel.Reset()
 }

@@ -56,6 +56,7 @@ func (m *pairs) NewCache() (compute.Cache, error) {
 }
 func (m *pairs) Tap() *compute.Tap { return nil }
 func (m *pairs) Room() int         { return m.room }
+func (m *pairs) Reads() bool       { return true }
 func (m *pairs) Longest() int      { return 5 }
 func (m *pairs) Embeddings() int   { return m.vocab }
 
@@ -63,10 +64,10 @@ func (m *pairs) Keep(at, rows int, fresh bool) error {
 	if fresh {
 		m.first, m.kept = at, nil
 	}
-	if at != m.first+len(m.kept) || len(m.kept)+rows > m.room || rows > len(m.trunk.tap) {
+	if at < m.first || at > m.first+len(m.kept) || at-m.first+rows > m.room || rows > len(m.trunk.tap) {
 		return fmt.Errorf("keeping %d of %d rows at %d after %d from %d on", rows, len(m.trunk.tap), at, len(m.kept), m.first)
 	}
-	m.kept = append(m.kept, m.trunk.tap[:rows]...)
+	m.kept = append(m.kept[:at-m.first], m.trunk.tap[:rows]...)
 	return nil
 }
 
@@ -210,8 +211,8 @@ func TestHeadsReuseWhatTwoPromptsHaveInCommon(t *testing.T) {
 		reused int
 	}{
 		{[]int32{1, 2, 3, 4, 5}, 0},
-		{[]int32{1, 2, 3, 4, 5, 6, 7}, 0}, // nothing was drafted, so nothing was read
-		{[]int32{1, 2, 3, 4, 5, 6, 8, 8}, 5},
+		{[]int32{1, 2, 3, 4, 5, 6, 7}, 4}, // nothing was drafted, so nothing was read, but the states are kept
+		{[]int32{1, 2, 3, 4, 5, 6, 8, 8}, 6},
 		{[]int32{1, 2, 8}, 1},
 		{[]int32{1, 2, 8}, 1}, // the state before the last token is needed again
 		{[]int32{7}, 0},
@@ -227,6 +228,34 @@ func TestHeadsReuseWhatTwoPromptsHaveInCommon(t *testing.T) {
 			must(t, err)
 			must(t, h.Committed(nil))
 		}
+	}
+}
+
+// What the first pass of a draft has to read is told before, so that it can be weighed.
+func TestHeadsTellWhatTheyHaveToRead(t *testing.T) {
+	for _, c := range []struct{ prompt, unread int }{{12, 11}, {9, 0}} { // a few tokens count as none
+		tr := &trunk{}
+		h, err := NewHeads("eagle", &pairs{trunk: tr, vocab: 9, room: 100}, 9)
+		must(t, err)
+		text := slices.Repeat([]int32{1, 2, 3}, 4)[:c.prompt]
+		prompt(t, h, tr, text, len(text))
+		if n := h.Unread(); n != c.unread {
+			t.Errorf("after a prompt of %d tokens, %d are unread, want %d", c.prompt, n, c.unread)
+		}
+		_, err = h.Propose(t.Context(), Ask{Gamma: 1})
+		must(t, err)
+		must(t, h.Committed(nil))
+		if n := h.Unread(); n != 0 {
+			t.Errorf("after a draft, %d tokens are unread", n)
+		}
+	}
+	h, err := NewHeads("medusa", &worldHeads{blind: true, worldModel: worldModel{world: &gate.World{Vocab: 9}}}, 9)
+	must(t, err)
+	_, err = h.Begin(slices.Repeat([]int32{1}, 40))
+	must(t, err)
+	must(t, h.Take(t.Context(), 0, 39))
+	if n := h.Unread(); n != 0 {
+		t.Errorf("heads that draft from the last state alone have %d tokens unread", n)
 	}
 }
 
@@ -263,6 +292,7 @@ type worldHeads struct {
 
 func (m *worldHeads) Tap() *compute.Tap { return nil }
 func (m *worldHeads) Room() int         { return 100 }
+func (m *worldHeads) Reads() bool       { return !m.blind }
 func (m *worldHeads) Longest() int      { return 100 }
 func (m *worldHeads) Embeddings() int   { return m.world.Vocab }
 
