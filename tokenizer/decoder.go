@@ -99,7 +99,8 @@ var vowelSigns = []*unicode.RangeTable{
 	unicode.Khmer, unicode.Balinese, unicode.Javanese,
 }
 
-// continues reports whether the next character regularly continues this grapheme cluster.
+// continues reports whether the character that follows is likely to belong to this grapheme cluster. That
+// character is not known yet.
 func continues(cluster []byte) bool {
 	r, _ := utf8.DecodeLastRune(cluster)
 	switch {

@@ -9,7 +9,7 @@ import (
 	"specula/ui/sanitize"
 )
 
-// isEmbedded reports whether the pair inside the program is loaded.
+// isEmbedded reports whether the target is the built-in one. The draft may be another.
 func (m *Model) isEmbedded() bool {
 	return m.state.Ready != nil && m.state.Ready.Target.Path == "embedded"
 }

@@ -43,7 +43,7 @@ func (m *Model) stepBack() tea.Cmd {
 	return cmd
 }
 
-// lookAt shows a moment; the zero one is the present.
+// lookAt shows a moment. It shows the present for the zero moment, and for one whose round is no longer kept.
 func (m *Model) lookAt(at state.Moment) {
 	p, ok := m.state.Past(at)
 	if !ok {

@@ -185,7 +185,8 @@ func (m *Model) chooseHeads(p *pass) {
 	}
 }
 
-// gatherLatent does what gather does, for attention over compressed keys and values.
+// gatherLatent computes the attention of layer i from its normed input x, over compressed keys and values, as
+// gather in forward.go does over others.
 func (m *Model) gatherLatent(p *pass, i int, x compute.Buffer) {
 	l, a, b, c := &m.layers[i], &m.activations, m.layers[i].buffers, &m.config.Latent
 	plain, turned := l.QueryPlain, l.QueryTurned

@@ -78,8 +78,8 @@ func (r *row) rest() float64 {
 
 func (r *row) last() float64 { return r.top[len(r.top)-1].logProb }
 
-// fill writes one score for each id of the vocabulary. Tokens that are not in the row share their
-// probability evenly. If the row decides the filters, this choice does not matter.
+// fill writes one score for each id of the vocabulary. The tokens outside the row, which have no score of
+// their own, get equal shares of what the row leaves. Where decides returns true, these shares do not matter.
 func (r *row) fill(dst []float32) {
 	even := math.Inf(-1)
 	if rest := r.rest(); rest > 0 {

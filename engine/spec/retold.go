@@ -91,9 +91,10 @@ func (r *Retold) Committed(tokens []int32) error {
 		own, text = append(own, id), text[len(b):]
 	}
 	r.said = r.said[:0]
-	// text is now the part of the committed text that the kept tokens do not spell. It may begin inside
-	// a target token, whose other bytes the kept tokens do spell. Spell the remaining bytes of this
-	// token first, and then the whole target tokens after it.
+	// own are now the draft model's tokens that stay, and text is what they leave of the committed text.
+	// It may begin inside a token of the target, of which own has the first bytes. The loop goes back from
+	// the end of text to that token. Then the rest of that token is spelled, and after it the whole tokens
+	// of the target that follow.
 	rest := tokens[n:]
 	for len(text) > 0 && n > 0 {
 		b := r.texts.TargetBytes(tokens[n-1])

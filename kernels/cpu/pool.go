@@ -85,7 +85,8 @@ func NewPool(threads int, poll time.Duration) *Pool {
 // Threads returns the number of threads, with the caller's.
 func (p *Pool) Threads() int { return len(p.threads) }
 
-// Cost returns the cost of a parallel step, as NewPool measured it.
+// Cost returns what a parallel step costs, and from how much work on it pays. NewPool measured both, if
+// there is more than one thread.
 func (p *Pool) Cost() StepCost { return p.cost }
 
 // Ways returns the faster ways to compute, as NewPool measured them.

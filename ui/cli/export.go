@@ -126,7 +126,8 @@ func (o exportFlags) formatOf() (export.Format, error) {
 	return export.ForFile(o.path)
 }
 
-// writeFile writes a file that only its owner may read. If writing fails, it removes a file that it made.
+// writeFile writes a file. A file that it makes can only be read by its owner, and is removed if writing
+// fails.
 func writeFile(o exportFlags, write func(io.Writer) error) error {
 	f, mine, err := createPrivate(o.path, o.force)
 	if errors.Is(err, os.ErrExist) {

@@ -60,7 +60,8 @@ var plain = map[string]string{"CUdevice": "int", "CUdeviceptr": "unsigned long l
 
 // constant marks parameters that a function only reads: the source of a copy to the device; a module's
 // text or file, and names in it. The Go code of gorgonia.org/cu, from which the prototypes are inferred,
-// does not show this. Functions that gpu/driver does not call, such as cuLinkAddData, stay without.
+// does not show this. It goes by the beginning of the name, so other functions, such as cuLinkAddData, stay
+// without; gpu/driver does not call them.
 func (f function) constant() function {
 	f.parameters = slices.Clone(f.parameters)
 	for i, parameter := range f.parameters {
