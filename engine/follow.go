@@ -26,8 +26,8 @@ func (f *follower) follows(name string) bool { return f.following == name }
 // leave notes that no proposer follows the reply: none is told the coming tokens.
 func (f *follower) leave() { f.following = "" }
 
-// set makes p the proposer of the reply, before it is told the context. p may be nil; then it is made
-// when it is first needed.
+// set makes p the proposer of the reply. It does not tell p the context: open does. p may be nil; then it is
+// made when it is first needed.
 func (f *follower) set(p spec.Proposer, t spec.Traits, large bool) {
 	f.proposer, f.traits, f.large, f.heads = p, t, large, nil
 	if p != nil && t.Hidden() {

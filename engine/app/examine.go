@@ -61,8 +61,9 @@ type PairOptions struct {
 	Goals   map[string]float64 // by name of a figure, see pair.Options; nil: no goals
 }
 
-// EvalPair lets a pair of models sit the exam, and compares its agreement and cost with the goals.
-// progress gets the number of questions done.
+// EvalPair lets a pair of models sit the exam, and compares its results with the goals: the share of right
+// answers in each paper, the costs, and with a holdout and a draft their agreement. progress gets the number
+// of questions done.
 func (a *App) EvalPair(ctx context.Context, o PairOptions, progress func(done, total int)) (Report, error) {
 	options := pair.Options{Temperatures: []float64{0, 0.7, 1}, Goals: o.Goals}
 	for _, p := range assets.Exam() {

@@ -92,7 +92,7 @@ func spelled(g *grammar) func(ranges ...rune) expr {
 	}
 }
 
-// text matches a string.
+// text returns the expression for a JSON string.
 func (s *schema) text(v value, at string) (expr, error) {
 	low, high, err := s.counts(v, at, "minLength", "maxLength")
 	if err != nil {

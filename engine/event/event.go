@@ -318,7 +318,7 @@ type Notice struct {
 type Failed struct {
 	Error  string `json:"error"`
 	Device bool   `json:"device,omitempty"` // the device is the cause, not the request
-	Model  bool   `json:"model,omitempty"`  // the target's file is the cause: its weights are damaged
+	Model  bool   `json:"model,omitempty"`  // the target's scores are not finite: most likely its weights are damaged
 }
 
 func (Loading) Kind() string        { return "loading" }

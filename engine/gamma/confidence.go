@@ -87,7 +87,8 @@ func (c *Controller) Trim(confidence []float64) (gamma int, why string) {
 	holds := func(i int) float64 { return c.confidence.chance(confidence[i], unseen) }
 	lengths := c.costs.lengths(n, holds)
 	if c.options.Remote {
-		// A draft does not save the cost of opening a stream: one is opened later, even after a draft.
+		// A draft costs more than its rows: it ends the stream that is being read, which must be opened again
+		// later, and the server reads what further sequences have missed (turn).
 		for i := range lengths[1:] {
 			lengths[i+1].Cost += c.turn(i + 1)
 		}

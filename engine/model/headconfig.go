@@ -8,9 +8,9 @@ import (
 	"specula/engine/weights/safetensors"
 )
 
-// headConfig is the config.json next to a head, with the keys of the Hugging Face library. A missing
-// value is nil, 0 or empty; then it comes from the shapes of tensors, from the target, or from the
-// library's defaults.
+// headConfig is the config.json next to a head, with the keys of transformers, vLLM, SGLang, Medusa and
+// speculators. A missing value is nil, 0 or empty; then it comes from the shapes of tensors, from the
+// target, or from these programs' defaults.
 type headConfig struct {
 	Heads              int          `json:"num_attention_heads"`
 	HeadDim            int          `json:"head_dim"`

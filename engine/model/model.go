@@ -101,7 +101,7 @@ type layerBuffers struct {
 	// The rest is for layers with a state.
 	mixed       compute.Buffer // inputs of a state, side by side: its Width, for a short convolution 3·Width
 	alpha, beta compute.Buffer // inputs of decay and update, one number for each head of the state
-	stateGate   compute.Buffer // gate of answered and then their product, heads·valueDim of the state
+	stateGate   compute.Buffer // the gate for the field answered, later their product; heads·valueDim of the state
 	answered    compute.Buffer // what the state gives, heads·valueDim of the state
 }
 

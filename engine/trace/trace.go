@@ -14,8 +14,8 @@ import "specula/engine/event"
 // Version is the version of the format. Read refuses any other version.
 const Version = 1
 
-// MaxLineBytes bounds a line. The longest events are rounds with the candidates of every position,
-// a few hundred kilobytes.
+// MaxLineBytes bounds a line. Rounds with the candidates of every position take a few hundred kilobytes. The
+// end of a reply holds its whole text and ids, and grows with it.
 const MaxLineBytes = 16 << 20
 
 // Limits on memory. A line of a few megabytes can hold millions of empty tokens, each of which needs

@@ -121,7 +121,7 @@ func weigh(scores []float32, hidden int, round func(float32) float32, headDim in
 }
 
 // CombineSplits writes the combination of the splits to dst: Σ values·f / Σ sum·f, with f =
-// exp(largest − the largest of all splits). It adds the splits in ascending order of their keys.
+// exp(largest − the largest of all splits). It adds the splits in their order in the slice.
 func CombineSplits(dst []float32, splits []Split) {
 	largest := float32(math.Inf(-1))
 	for _, s := range splits {

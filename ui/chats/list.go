@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	maxListed    = 1000    // saved chats in the list, newest first
+	maxListed    = 1000    // saved chats in the list: those that began last
 	maxHeadBytes = 8 << 20 // bytes of a file that are read, to find the fields before its turns
 )
 
