@@ -253,7 +253,7 @@ func TestHeadsThatDoNotFitAreRefusedInWords(t *testing.T) {
 			add(b, "lm_head.weight", 3, 64)
 			b.Integers("d2t", []int64{0})
 		}, "maps 1 tokens by d2t and guesses among 3"},
-		{"heads that do not divide", `{"num_attention_heads":7}`, func(b *safetensors.Builder) { eagle(b, 64, "") }, "heads of 9 each"},
+		{"heads that do not divide", `{"num_attention_heads":7}`, func(b *safetensors.Builder) { eagle(b, 64, "") }, "heads of 9, the size that"},
 		{"another activation", `{"hidden_act":"gelu"}`, func(b *safetensors.Builder) { eagle(b, 64, "") }, "hidden_act"},
 		{"unknown scaling", `{"num_attention_heads":4,"rope_scaling":{"rope_type":"yarn"}}`, func(b *safetensors.Builder) { eagle(b, 64, "") }, "rope_scaling"},
 		{"scaling by nothing", `{"num_attention_heads":4,"rope_scaling":{"type":"linear"}}`, func(b *safetensors.Builder) { eagle(b, 64, "") }, "by 0"},
