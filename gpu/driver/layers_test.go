@@ -16,10 +16,8 @@ import (
 func TestLayers(t *testing.T) {
 	d := open(t)
 	on(t, d, func() {
-		l := layers{Device: d, stream: get(d.NewStream()), bits: bits{}}
-		for _, name := range cuda.Modules() {
-			l.modules = append(l.modules, get(d.Load(name, get(cuda.PTX(name)))))
-		}
+		l := newLayers(d)
+		l.bits = bits{}
 		for _, check := range []func(*testing.T, checks.Launch){checks.Norms, checks.Rope,
 			checks.Elementwise, checks.LayerNorms, checks.Activations, checks.Copy,
 			checks.Heads, checks.Experts, checks.Operands, checks.TooSmallGrid, checks.Peak,
@@ -37,6 +35,13 @@ func TestLayers(t *testing.T) {
 			checks.FreshRows(t, l.launch, 64, 80, 96, 256)
 		}
 	})
+}
+
+// A few rows that attention stores itself, among the checks of TestLayers. Bugs planted there run this test: the
+// sanitizer of threads takes minutes for all checks.
+func TestFreshRows(t *testing.T) {
+	d := open(t)
+	on(t, d, func() { checks.FreshRows(t, newLayers(d).launch, 128) })
 }
 
 func attention(t *testing.T, l layers, rowCounts, headDims []int) {
@@ -57,6 +62,14 @@ type layers struct {
 	stream  Stream
 	modules []Module
 	bits    bits
+}
+
+func newLayers(d *Device) layers {
+	l := layers{Device: d, stream: get(d.NewStream())}
+	for _, name := range cuda.Modules() {
+		l.modules = append(l.modules, get(d.Load(name, get(cuda.PTX(name)))))
+	}
+	return l
 }
 
 func (l layers) find(kernel string) (f Function, err error) {
