@@ -42,6 +42,7 @@ func (e *Engine) readAssistant(ctx context.Context, file *weights.File) (*model.
 	if err != nil {
 		return nil, fmt.Errorf("reading the vocabulary of %q: %w", file.Name(), err)
 	}
+	// A drafter for another family most likely has another vocabulary, too. The family is the better reason.
 	if _, err := model.AssistantFits(e.target, file); err != nil {
 		return nil, fmt.Errorf("the drafter %q: %w", file.Name(), err)
 	}

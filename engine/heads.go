@@ -18,7 +18,8 @@ import (
 // a tap, at no extra cost.
 
 // loadHeads loads the heads that the setting model.heads names, the head in the target's own file or in that
-// of the draft, and built-in heads of the kinds that are still missing. If a file cannot be read, the error wraps ErrModel.
+// of the draft, and built-in heads of the kinds that are still missing. If a file cannot be read, the error
+// wraps ErrModel.
 // Heads that do not fit the target are no error: their proposers say why they cannot be chosen. If the
 // heads of the setting do not fit, no built-in heads are loaded.
 func (e *Engine) loadHeads(ctx context.Context, emit func(event.Event)) error {
@@ -64,7 +65,7 @@ func (e *Engine) loadHeads(ctx context.Context, emit func(event.Event)) error {
 func (e *Engine) loadOwnHead() error {
 	head, why, err := e.target.Head()
 	if err != nil {
-		return fmt.Errorf("preparing the head in the target's file: %w: %w", ErrModel, err)
+		return &modelError{fmt.Errorf("preparing the head in the target's file: %w", err)}
 	}
 	if why != "" {
 		e.headsRefused["mtp"] = why
@@ -96,7 +97,7 @@ func (e *Engine) loadBuiltIn(ctx context.Context, source HeadSource) error {
 }
 
 func headsError(name string, err error) error {
-	return fmt.Errorf("loading the heads %q: %w: %w", name, ErrModel, err)
+	return &modelError{fmt.Errorf("loading the heads %q: %w", name, err)}
 }
 
 // describeHeads lists the loaded heads, in the order of the proposers; "" for none.

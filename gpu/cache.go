@@ -89,8 +89,8 @@ func (c *layerCache) valueBytes() int64 {
 	return int64(c.kvHeads*c.valueDim*c.numberBytes()) * int64(c.capacity)
 }
 
-// CheckCache refuses a storage type that attention cannot read, states and float32 heads
-// that are too wide.
+// CheckCache refuses a storage type that attention cannot read, and states and float32 heads that are too
+// wide.
 func (b *Backend) CheckCache(shape compute.CacheShape) error {
 	if shape.Type != compute.F32 && shape.Type != compute.F16 {
 		return errors.New("the GPU keeps keys and values as f32 or f16, only the processor as q8_0: choose --cache f16 or --device cpu")
@@ -100,7 +100,7 @@ func (b *Backend) CheckCache(shape compute.CacheShape) error {
 		case l.State.Heads > 0 && l.State.KeyDim > mostStateDim:
 			return fmt.Errorf("layer %d has states with keys of %d numbers: the GPU computes at most %d: choose --device cpu: %w", i, l.State.KeyDim, mostStateDim, compute.ErrLacks)
 		case l.KVHeads > 0 && !halfLayer(l, shape.Type) && l.KeyDim > mostFloatKeyDim:
-			return fmt.Errorf("a cache with heads of %d numbers: the GPU attends to heads of up to %d", l.KeyDim, mostFloatKeyDim)
+			return fmt.Errorf("layer %d has keys of %d numbers for a head: the GPU attends to at most %d: choose --device cpu: %w", i, l.KeyDim, mostFloatKeyDim, compute.ErrLacks)
 		}
 	}
 	return nil

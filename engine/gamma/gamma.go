@@ -195,7 +195,7 @@ func (c *Controller) Next(o Outlook) Decision {
 		panic(fmt.Sprintf("gamma: no rule %q", c.options.Rule))
 	}
 	if d.Gamma > 0 && (c.sincePlain >= plainEvery || c.plain < plainFewest && c.sincePlain >= plainSoon && !c.options.Remote) {
-		d = Decision{Probe: true, Why: fmt.Sprintf("no plain round for %d: a fresh one to compare with", c.sincePlain)}
+		d = Decision{Probe: true, Why: "measures the speed without a draft, which the speed-up compares with"}
 	}
 	for i := range c.options.Max {
 		d.Acceptance = append(d.Acceptance, c.acceptance.at(i))

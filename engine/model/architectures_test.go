@@ -33,9 +33,11 @@ type fixturePrompt struct {
 	Guesses [][]float64 `json:"guesses"`
 }
 
-func fixtures(t testing.TB) (all []fixture) {
+func fixtures(t testing.TB) []fixture { return fixturesIn(t, "testdata/architectures") }
+
+func fixturesIn(t testing.TB, folder string) (all []fixture) {
 	t.Helper()
-	paths, err := filepath.Glob("testdata/architectures/*.json")
+	paths, err := filepath.Glob(folder + "/*.json")
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no fixtures: %v", err)
 	}

@@ -2,11 +2,8 @@ package model_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -19,25 +16,7 @@ import (
 )
 
 // assistants lists the targets for which there is a drafter in testdata/assistants.
-func assistants(t *testing.T) (targets []fixture) {
-	t.Helper()
-	paths, err := filepath.Glob("testdata/assistants/*.json")
-	if err != nil || len(paths) == 0 {
-		t.Fatalf("no fixtures: %v", err)
-	}
-	for _, path := range paths {
-		f := fixture{name: strings.TrimSuffix(filepath.Base(path), ".json")}
-		data, err := os.ReadFile(path)
-		if err == nil {
-			err = json.Unmarshal(data, &f.prompts)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		targets = append(targets, f)
-	}
-	return targets
-}
+func assistants(t *testing.T) []fixture { return fixturesIn(t, "testdata/assistants") }
 
 func assistantData(t *testing.T, target string) []byte {
 	return modeltest.Unpack(t, "testdata/assistants/"+target+".gguf.gz")
@@ -76,7 +55,7 @@ func TestAssistantsAgainstTransformers(t *testing.T) {
 				if err := s.Keep(0, last, true); err != nil {
 					t.Fatal(err)
 				}
-				compareDrafts(t, s, prompt, 4*f.tolerance())
+				compareDrafts(t, s, ownCache(t, s), prompt, 4*f.tolerance())
 				// A round in which the target reads the last token and a draft, and rejects all of it.
 				if _, err := target.Forward(t.Context(), cache, slices.Concat(prompt.IDs[last:], prompt.Drafted)); err != nil {
 					t.Fatal(err)
@@ -84,20 +63,26 @@ func TestAssistantsAgainstTransformers(t *testing.T) {
 				if err := cache.Truncate(last); err != nil {
 					t.Fatal(err)
 				}
-				compareDrafts(t, s, prompt, 4*f.tolerance())
+				compareDrafts(t, s, ownCache(t, s), prompt, 4*f.tolerance())
 			})
 		}
 	}
 }
 
-// compareDrafts drafts after a prompt, of which the target has read all but the last token.
-func compareDrafts(t *testing.T, s *model.AssistantState, prompt fixturePrompt, tolerance float64) {
+func ownCache(t *testing.T, s guesser) compute.Cache {
 	t.Helper()
-	own, err := s.NewCache()
+	cache, err := s.NewCache()
 	if err != nil {
 		t.Fatal(err)
 	}
-	unread := prompt.IDs
+	return cache
+}
+
+// compareDrafts drafts after a prompt, of which the target has read all but the last token, with a cache of the
+// head that holds the first tokens of it, or none.
+func compareDrafts(t *testing.T, s guesser, own compute.Cache, prompt fixturePrompt, tolerance float64) {
+	t.Helper()
+	unread := prompt.IDs[own.Len():]
 	for i, want := range prompt.Guesses {
 		logits, err := s.Prefill(t.Context(), own, unread, nil)
 		if err != nil {

@@ -3,7 +3,6 @@ package model_test
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"sort"
 	"strings"
@@ -33,34 +32,15 @@ func TestHeadsInFilesAgainstTransformers(t *testing.T) {
 				}
 				s := newGuesser(t, head)
 				readBy(t, target, s, prompt.IDs)
-				cache, err := s.NewCache()
-				if err != nil {
-					t.Fatal(err)
-				}
+				cache := ownCache(t, s)
 				for _, piece := range []int{len(prompt.IDs), 3, 2} {
 					for piece < len(prompt.IDs)-cache.Len() {
 						if _, err := s.Prefill(t.Context(), cache, prompt.IDs[cache.Len():][:piece], nil); err != nil {
 							t.Fatal(err)
 						}
 					}
-					unread := prompt.IDs[cache.Len():]
-					for i, want := range prompt.Guesses {
-						logits, err := s.Prefill(t.Context(), cache, unread, nil)
-						if err != nil {
-							t.Fatal(err)
-						}
-						row := make([]float32, logits.Vocab())
-						if err := logits.Row(0, row); err != nil {
-							t.Fatal(err)
-						}
-						for v := range row {
-							if diff := math.Abs(float64(row[v]) - want[v]); !(diff <= tolerance) {
-								t.Fatalf("pieces of %d, step %d: logit %d is %v, want %v", piece, i, v, row[v], want[v])
-							}
-						}
-						unread = prompt.Drafted[i : i+1]
-						compared++
-					}
+					compareDrafts(t, s, cache, prompt, tolerance)
+					compared += len(prompt.Guesses)
 					if err := cache.Truncate(0); err != nil {
 						t.Fatal(err)
 					}

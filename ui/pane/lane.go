@@ -259,10 +259,7 @@ func (l *lane) why(th *theme.Theme, w int) string {
 		text = joinNonEmpty(": ", l.round.Path, l.round.PathWhy)
 	}
 	gammaWhy := l.round.GammaWhy
-	switch {
-	case l.round.Probe && l.round.Gamma == 0:
-		gammaWhy = "measures the speed without a draft, which the speed-up compares with"
-	case l.round.GammaRule == "fixed" && !l.round.Probe && !l.round.GammaOverruled: // the heading says what is set
+	if l.round.GammaRule == "fixed" && !l.round.Probe && !l.round.GammaOverruled { // the heading says what is set
 		gammaWhy = ""
 	}
 	for _, why := range []string{l.round.DraftWhy, l.round.ProposerWhy, gammaWhy, l.round.DraftStop} {
