@@ -8,8 +8,8 @@
 // What happens to a prompt, and the file of each step:
 //
 //	messages → chat template → tokens                            prompt.go
-//	the longest prefix already in the KV caches is kept;
-//	the target reads the rest (prefill)                          reply.go
+//	the longest prefix already in the KV cache is kept;
+//	the target reads the rest (prefill)                          prefill.go
 //	until the reply ends, rounds:                                round.go
 //	    settings that were changed meanwhile                     control.go
 //	    gamma from its controller, a draft from the proposer     drafters.go, drafted.go

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"specula/engine/compute"
 	"specula/engine/config"
 	"specula/engine/event"
 	"specula/engine/model"
@@ -174,55 +173,6 @@ func (s *Session) rehearseHeads(ctx context.Context, heads spec.HiddenReader) er
 		return err
 	}
 	return heads.Take(ctx, 0, 1)
-}
-
-// reusable returns how many tokens of a new context the target's cache already holds. If heads are to
-// draft, it tells them the context, and counts only tokens whose hidden states they know.
-func (r *reply) reusable(tokens []int32) (int, error) {
-	s := r.session
-	n := min(commonPrefix(s.cached, tokens), max(len(tokens)-1, 0))
-	n = compute.Reach(s.cache(), n)
-	if !r.config.Speculation.Enabled {
-		return n, nil
-	}
-	p, refused := s.proposer(r.config.Speculation.Proposer, r.config.Speculation)
-	if refused != "" || !drafterNamed(p.Name()).Hidden() {
-		return n, nil
-	}
-	r.take(p)
-	known, err := r.open(p, tokens)
-	return compute.Reach(s.cache(), min(n, known)), err
-}
-
-// read lets the target read the context from index at to the token before the last.
-func (r *reply) read(ctx context.Context, at int, progress func(done, total int)) error {
-	rest := r.context[at : len(r.context)-1]
-	return compute.ReadWithCheckpoint(r.session.cache(), rest, func(part []int32, before int) error {
-		return r.readPart(ctx, at+before, part, func(done, _ int) { progress(before+done, len(rest)) })
-	})
-}
-
-// readPart reads a part of the context. If heads follow the reply, it gives them the hidden states
-// of each pass.
-func (r *reply) readPart(ctx context.Context, at int, rest []int32, progress func(done, total int)) error {
-	target := r.session.engine.target
-	if r.heads == nil || r.follows("") {
-		return r.session.target.Prefill(ctx, rest, progress)
-	}
-	defer target.Attach(nil)
-	for done := 0; done < len(rest); {
-		piece := rest[done:min(done+target.Config().PrefillRows, len(rest))]
-		target.Attach(r.heads.Tap())
-		if err := r.session.target.Prefill(ctx, piece, nil); err != nil {
-			return err
-		}
-		if err := r.heads.Take(ctx, at+done, len(piece)); err != nil {
-			return fmt.Errorf("reading hidden states into proposer %s: %w", r.heads.Name(), err)
-		}
-		done += len(piece)
-		progress(done, len(rest))
-	}
-	return nil
 }
 
 // attach sets a tap on the target if the proposer reads hidden states. The returned function removes the tap.

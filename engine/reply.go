@@ -3,12 +3,10 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"specula/engine/compute"
 	"specula/engine/config"
 	"specula/engine/event"
-	"specula/engine/round"
 	"specula/engine/sample"
 )
 
@@ -221,46 +219,6 @@ func (r *reply) begin(ctx context.Context) error {
 	return r.prefill(ctx, started.ReusedTokens)
 }
 
-// prefill lets the target read the context up to the token before the last: at the start of a reply this is
-// the prompt. The cache already holds the first reused tokens.
-func (r *reply) prefill(ctx context.Context, reused int) error {
-	s := r.session
-	if err := s.target.Truncate(reused); err != nil {
-		return fmt.Errorf("keeping %d tokens of the target's cache: %w", reused, err)
-	}
-	s.cached = s.cached[:min(reused, len(s.cached))]
-	if reused == len(r.context)-1 {
-		return nil
-	}
-	err := r.timed("target", &r.totals.PrefillMS, func(progress func(done, total int)) error { return r.read(ctx, reused, progress) })
-	if err != nil {
-		return fmt.Errorf("reading the prompt: %w", err)
-	}
-	return nil
-}
-
-// timed runs read, which lets a model read text. It emits the progress and adds the milliseconds to sum. If
-// read tells no progress, it has read nothing: some servers read the prompt in the first round.
-func (r *reply) timed(model string, sum *float64, read func(progress func(done, total int)) error) error {
-	watch := round.NewStopwatch(r.session.engine.options.Now)
-	var ms float64
-	begun := false
-	err := watch.Reading(&ms, r.tellReading(model), func(progress func(done, total int)) error {
-		return read(func(done, total int) { begun = true; progress(done, total) })
-	})
-	if begun {
-		*sum += ms
-	}
-	return err
-}
-
-// tellReading returns a function that emits the progress of a model that reads.
-func (r *reply) tellReading(model string) round.Progress {
-	return func(done, total int, ms float64) error {
-		return r.out.emit(event.Prefill{Model: model, Done: done, Total: total, MS: ms})
-	}
-}
-
 // applyChanges puts the settings that the user has changed into force, from this round on.
 func (r *reply) applyChanges() error {
 	c, changed := r.session.control.apply(r.rounds)
@@ -311,13 +269,4 @@ func (r *reply) full() string {
 		return endContext
 	}
 	return ""
-}
-
-// commonPrefix returns the number of tokens at the start that a and b share.
-func commonPrefix(a, b []int32) int {
-	n := 0
-	for n < min(len(a), len(b)) && a[n] == b[n] {
-		n++
-	}
-	return n
 }
