@@ -67,7 +67,7 @@ func (r *reply) rollBack(c *choice, ev *event.Round) error {
 			return err
 		}
 	}
-	ev.TargetLen, ev.DraftLen = s.target.Len(), r.cached
+	ev.TargetLen, ev.DraftLen = s.target.Len(), r.held
 	return nil
 }
 

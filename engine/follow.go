@@ -16,7 +16,7 @@ type follower struct {
 	traits    spec.Traits
 	large     bool // a draft step reads so many weights that a softmax costs little beside it (isLarge)
 	told      int  // tokens of the context that proposer has been told
-	cached    int  // tokens in the proposer's cache after the last call of tell
+	held      int  // tokens in the proposer's cache after the last call of tell
 	failures  int  // drafts in a row that gave no token
 	auto      bool // the setting is auto, which chose this proposer
 }
@@ -40,7 +40,7 @@ func (f *follower) tell(p spec.Proposer, context []int32) error {
 	if err := p.Committed(context[f.told:]); err != nil {
 		return fmt.Errorf("rolling proposer %s back: %w", p.Name(), err)
 	}
-	f.told, f.cached = len(context), p.Len()
+	f.told, f.held = len(context), p.Len()
 	return nil
 }
 

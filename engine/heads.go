@@ -60,7 +60,8 @@ func (e *Engine) loadHeads(ctx context.Context, emit func(event.Event)) error {
 	return nil
 }
 
-// loadOwnHead prepares the MTP head in the target's own file. A head that cannot be used is no error.
+// loadOwnHead prepares the MTP head that bindHead (engine/model/mtp.go) found in the target's own file, if any.
+// A head that cannot be used is no error.
 func (e *Engine) loadOwnHead() error {
 	head, why, err := e.target.Head()
 	if err != nil {

@@ -85,7 +85,7 @@ func (c *Controller) Trim(confidence []float64) (gamma int, why string) {
 		unseen = 0 // a try costs a round trip, and Passed gives observations without one
 	}
 	holds := func(i int) float64 { return c.confidence.chance(confidence[i], unseen) }
-	lengths := c.costs.lengths(n, holds)
+	lengths := c.costs.expect(n, holds)
 	if c.options.Remote {
 		// A draft costs more than its rows: it ends the stream that is being read, which must be opened again
 		// later, and the server reads what further sequences have missed (turn).
@@ -93,7 +93,7 @@ func (c *Controller) Trim(confidence []float64) (gamma int, why string) {
 			lengths[i+1].Cost += c.turn(i + 1)
 		}
 	}
-	if gamma = best(lengths, 0, margin); gamma == n {
+	if gamma = bestLength(lengths, 0, margin); gamma == n {
 		return n, ""
 	}
 	why = fmt.Sprintf("%d of %d tokens looked up are worth their rows: the next one holds with %.0f %%", gamma, n, 100*holds(gamma))

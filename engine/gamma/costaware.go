@@ -4,32 +4,32 @@ import "fmt"
 
 // mostTokensPerCost is the cost-aware rule. It takes the γ with the most expected tokens per cost. But
 // until the reply ends, this γ must save more time than the proposer needs to read missed tokens.
-// Otherwise the rule drafts nothing, or now and then one token (see off). Two exceptions: a proposer that
+// Otherwise the rule drafts nothing, or now and then one token (see plainOrTry). Two exceptions: a proposer that
 // only looks up is always asked for Options.Max tokens, and γ = 0 needs evidence (see mayRefuse).
 func (c *Controller) mostTokensPerCost(o Outlook) Decision {
 	switch {
 	case c.options.Max == 0:
-		return Decision{Why: "no draft is allowed"}
+		return Decision{Gamma: 0, Why: "no draft is allowed"}
 	case c.options.Lookup:
 		// Trim shortens the draft afterwards: the confidence of a looked-up draft tells more than any average.
 		return Decision{Gamma: c.options.Max, Why: "looking up costs nothing: all that is found and worth its rows"}
 	case !c.costs.measured(0) && c.plain == 0:
-		return Decision{Probe: true, Why: "the first round is plain, to have something to compare with"}
+		return Decision{Gamma: 0, Probe: true, Why: "the first round is plain, to have something to compare with"}
 	}
 	debt, pays := c.debt(o), c.best // pays: the γ that is worth its cost, 0 if none is
 	if c.options.Remote {
 		pays = c.beatsStream(debt)
 	}
-	switch next := best(c.lengths, 1, 0); {
+	switch next := bestLength(c.lengths, 1, 0); {
 	case pays == 0 && !c.mayRefuse(next):
 		return Decision{Gamma: next, Why: fmt.Sprintf("%d rounds with a draft are too few to refuse γ %d", c.drafts, next)}
 	case pays == 0:
-		off := c.whyOff()
-		return c.off(debt, Decision{Off: off, Why: "no draft pays: " + off})
+		reason := c.whyOff()
+		return c.plainOrTry(debt, Decision{Gamma: 0, Off: reason, Why: "no draft pays: " + reason})
 	case debt > 0 && debt > c.gain(pays, o.Left):
-		off := fmt.Sprintf("the proposer would first have to read %d of the chat's tokens", o.Unread)
-		return c.off(debt, Decision{Off: off, Why: fmt.Sprintf("%s, in the time of %.1f of the target, and γ %d would gain less in what is left of the reply",
-			off, debt/c.lengths[0].Cost, pays)})
+		reason := fmt.Sprintf("the proposer would first have to read %d of the chat's tokens", o.Unread)
+		return c.plainOrTry(debt, Decision{Gamma: 0, Off: reason, Why: fmt.Sprintf("%s, in the time of %.1f of the target, and γ %d would gain less in what is left of the reply",
+			reason, debt/c.lengths[0].Cost, pays)})
 	}
 	c.saved = 0
 	return Decision{Gamma: pays, Why: c.worth(pays), Probe: !c.lengths[pays].Measured}
@@ -92,12 +92,12 @@ const (
 	decideEvery = 16
 )
 
-// off returns the decision plain, which drafts nothing, or a try: a draft of one token. It returns a
+// plainOrTry returns the decision plain, which drafts nothing, or a try: a draft of one token. It returns a
 // try if the budget covers what the try should lose, reading included. After plain, Next repeats this
 // decision for decideEvery rounds. A try has one token because this is cheapest, and because the first
 // position matters most. If reading a token costs more than a round adds to the budget, the debt grows
 // faster than the budget; then the try comes at the start of a later reply.
-func (c *Controller) off(debt float64, plain Decision) Decision {
+func (c *Controller) plainOrTry(debt float64, plain Decision) Decision {
 	try := c.lengths[1]
 	loss := max(0, debt+c.turn(1)+try.Cost-try.Tokens/c.rate(c.best))
 	if c.saved < loss || c.saved == 0 { // saved is 0 right after a draft

@@ -8,10 +8,11 @@
 //
 // Read it in this order. Controller is what the engine uses: before each round Next returns a Decision,
 // and after it Observe takes an Observation. acceptance estimates a_i from the verdicts; only the tokens
-// up to the first rejection have a verdict. costs is the ledger of measured times. costaware.go weighs
-// tokens against costs, and confidence.go can end a draft early. tally.go looks back: the speed-up, and
-// which fixed γ would have been best. windowed.go is the older rule with two thresholds. why.go puts
-// decisions into words.
+// up to the first rejection have a verdict. costs is the ledger of measured times. lengths.go computes from
+// both what each γ should bring, and which γ has the most tokens per cost: there γ = 0 wins or loses.
+// costaware.go is the rule that decides by this, and remote.go what a network changes about it.
+// confidence.go can end a draft early. tally.go looks back: the speed-up, and which fixed γ would have been
+// best. windowed.go is the older rule with two thresholds. why.go puts decisions into words.
 //
 // One invariant: the package only computes. It has no clock, no device and no randomness; durations
 // come in through Observation. With NominalCosts the same tokens always lead to the same choices.
@@ -181,8 +182,8 @@ func (c *Controller) Next(o Outlook) Decision {
 		c.saved += tryBudget * c.lengths[0].Cost
 		return c.decision
 	}
-	c.lengths = c.costs.lengths(c.options.Max, c.acceptance.at)
-	c.best, c.reach = best(c.lengths, 0, margin), 1
+	c.lengths = c.costs.expect(c.options.Max, c.acceptance.at)
+	c.best, c.reach = bestLength(c.lengths, 0, margin), 1
 	var d Decision
 	switch c.options.Rule {
 	case Fixed:
@@ -195,7 +196,7 @@ func (c *Controller) Next(o Outlook) Decision {
 		panic(fmt.Sprintf("gamma: no rule %q", c.options.Rule))
 	}
 	if d.Gamma > 0 && (c.sincePlain >= plainEvery || c.plain < plainFewest && c.sincePlain >= plainSoon && !c.options.Remote) {
-		d = Decision{Probe: true, Why: "measures the speed without a draft, which the speed-up compares with"}
+		d = Decision{Gamma: 0, Probe: true, Why: "measures the speed without a draft, which the speed-up compares with"}
 	}
 	for i := range c.options.Max {
 		d.Acceptance = append(d.Acceptance, c.acceptance.at(i))

@@ -12,9 +12,9 @@ type Length struct {
 // rate returns the expected tokens per cost.
 func (l Length) rate() float64 { return l.Tokens / l.Cost }
 
-// lengths returns the draft lengths 0 to most. holds(i) is the chance that draft token i is accepted,
-// given that all before it were.
-func (c *costs) lengths(most int, holds func(i int) float64) []Length {
+// expect returns what the draft lengths 0 to most should bring. holds(i) is the chance that draft token i is
+// accepted, given that all before it were.
+func (c *costs) expect(most int, holds func(i int) float64) []Length {
 	list := make([]Length, most+1)
 	tokens, reach := 1.0, 1.0
 	for gamma := range list {
@@ -27,9 +27,9 @@ func (c *costs) lengths(most int, holds func(i int) float64) []Length {
 	return list
 }
 
-// best returns the index, least or above, with the most tokens per cost; of equal ones the smallest.
+// bestLength returns the index, least or above, with the most tokens per cost; of equal ones the smallest.
 // With least 0 it returns 0 unless a length has more than 1+margin times the tokens per cost of length 0.
-func best(list []Length, least int, margin float64) int {
+func bestLength(list []Length, least int, margin float64) int {
 	best := min(least, len(list)-1)
 	highest := list[best].rate()
 	if best == 0 {
@@ -52,7 +52,7 @@ func (c *Controller) Lengths() []Length {
 	if !c.clock.measured(0) || !(c.clock.of(0) > 0) {
 		return nil
 	}
-	list := c.clock.lengths(c.options.Max, c.acceptance.at)
+	list := c.clock.expect(c.options.Max, c.acceptance.at)
 	plain := list[0].Cost
 	for i := range list {
 		if pass, ok := c.clock.between(i); ok {

@@ -4,7 +4,7 @@ package gamma
 // trip, and then its tokens come without further round trips. A round with a draft is a request of its
 // own, and ends the stream. So the choice between stream and drafts includes what it costs to change
 // from one to the other. And the controller may refuse drafts from the first round on, without first making
-// some to learn from (mayRefuse). A try (off) still comes once its budget covers the loss.
+// some to learn from (mayRefuse). A try (plainOrTry) still comes once its budget covers the loss.
 
 // streamMargin is the fraction by which drafts must seem faster than the stream. The estimates have
 // errors, and stopping a stream by mistake costs more time than the next rounds can save.

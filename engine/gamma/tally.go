@@ -83,12 +83,12 @@ func (c *Controller) Hindsight() (gamma int, regret float64, ok bool) {
 	if c.reply.n < hindsightRounds || took <= 0 || !c.costs.measured(0) {
 		return 0, 0, false
 	}
-	list := c.costs.lengths(c.options.Max, c.acceptance.shown)
+	list := c.costs.expect(c.options.Max, c.acceptance.shown)
 	for i := range list {
 		if !list[i].Measured {
 			list[i].Cost = math.Inf(1) // never the best, because its cost is not known
 		}
 	}
-	gamma = best(list, 0, 0)
+	gamma = bestLength(list, 0, 0)
 	return gamma, 1 - c.reply.tokens/list[gamma].rate()/took, true
 }

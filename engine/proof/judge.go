@@ -8,7 +8,7 @@ import (
 	"specula/engine/event"
 )
 
-// Judge collects the values of replies (see the package comment), and tests them.
+// Judge collects the values of replies (see the package comment). Fault in decide.go tests them.
 type Judge struct {
 	stops  []int32
 	decode func(ids []int32) string
@@ -23,7 +23,7 @@ type Judge struct {
 	replies, tokens           int
 	drafted, tested, accepted int
 	last                      []written // tokens of the last reply
-	fault                     string    // what is wrong with the first reply that contradicts itself; "" if none does
+	contradicted              string    // how the first reply that contradicts itself does so; "" if none does
 }
 
 // pair is a value and a number that was known before the value.
@@ -65,8 +65,8 @@ func (j *Judge) Add(r *Reply) error {
 	}
 	j.replies++
 	if why := j.contradiction(r, list, places); why != "" {
-		if j.fault == "" {
-			j.fault = fmt.Sprintf("reply %d: %s", j.replies, why)
+		if j.contradicted == "" {
+			j.contradicted = fmt.Sprintf("reply %d: %s", j.replies, why)
 		}
 		return nil
 	}

@@ -14,6 +14,9 @@
 // proof asks it for all values, for values at a certain place of a round, for neighbours, and for the
 // lengths of replies.
 //
+// A Judge collects the values (judge.go) and decides whether they are as they must be (Fault in decide.go).
+// conclude in report.go makes a verdict of that.
+//
 // A report also says how small a fault it would have noticed, computed from the replies themselves.
 package proof
 
@@ -98,7 +101,7 @@ func Run(ctx context.Context, s Subject, o Options, progress func(done, total in
 		}
 	}
 	r.Seconds = o.Now().Sub(began).Seconds()
-	r.judge()
+	r.sum()
 	return r, nil
 }
 

@@ -9,7 +9,7 @@ type Verdict string
 const (
 	Same        Verdict = "same"        // no difference from the target's distribution was found
 	Differs     Verdict = "differs"     // there is a difference, although the rule promises none
-	Changed     Verdict = "lossy"       // the rule changes the distribution, and is declared lossy
+	Changed     Verdict = "lossy"       // the rule is declared lossy; Case.Why says whether a difference was found
 	Untested    Verdict = "untested"    // nothing was drafted, or too little was written for a test
 	Unavailable Verdict = "unavailable" // the proposer cannot be used
 )
@@ -56,7 +56,7 @@ type Case struct {
 	Notices float64 `json:"notices"`
 }
 
-// conclude judges a case. falseAlarm is the probability that it finds a fault in correct code.
+// conclude gives a case its verdict. falseAlarm is the probability that it finds a fault in correct code.
 func (s *Subject) conclude(c Contestant, j *Judge, falseAlarm float64) Case {
 	out := Case{Proposer: c.Proposer, Rule: string(c.Rule), Lossy: c.Rule.Lossy() && s.Params.Temperature > 0, Replies: j.replies, Tokens: j.tokens,
 		Drafted: j.drafted, Tested: j.tested, Accepted: j.accepted, Notices: j.notices(falseAlarm), Verdict: Same}
@@ -81,8 +81,8 @@ func (s *Subject) conclude(c Contestant, j *Judge, falseAlarm float64) Case {
 	return out
 }
 
-// judge computes Tested and Lossless from the cases.
-func (r *Report) judge() {
+// sum computes Tested and Lossless from the verdicts of the cases.
+func (r *Report) sum() {
 	r.Lossless = true
 	for _, c := range r.Cases {
 		switch c.Verdict {

@@ -55,9 +55,9 @@ func (g *Ngram) Name() string { return "ngram" }
 // adds only the rest.
 func (g *Ngram) Begin(tokens []int32) (reused int, err error) {
 	var text []int32
-	for _, earlier := range g.corpus.since(0) {
-		if !begins(tokens, earlier) {
-			text = append(append(text, earlier...), border)
+	for _, chat := range g.corpus.since(0) {
+		if !begins(tokens, chat) {
+			text = append(append(text, chat...), border)
 		}
 	}
 	start := len(text)

@@ -44,7 +44,9 @@ func (t *Recurrence) Do(from, to int) {
 	}
 }
 
-// head computes all tokens of a head. Before a token is computed, the row of the next token is prepared: a
+// head computes all tokens of a head, from t.From on. Those before t.Position are tokens of the last pass that
+// were kept: the state is still that from before them, so they are computed again. Refused tokens are not, and
+// that is all that removes them. Before a token is computed, the row of the next token is prepared: a
 // delta net then reads the state once to change it and to recall for the next key.
 func (t *Recurrence) head(head int, row, next *recurrentRow) {
 	s := t.State.shape

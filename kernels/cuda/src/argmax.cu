@@ -1,4 +1,4 @@
-// The best token of every row.
+// The best token of every row, and the verdict about a draft at temperature 0.
 #include "rank.h"
 
 // peak_rows writes the largest key of every slice to peaks (rows, slices). Grid (⌈slices / warps of

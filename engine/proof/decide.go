@@ -70,11 +70,12 @@ func independent(pairs []pair) (p float64) {
 	return stat.Tail(chi2, freedom)
 }
 
-// Fault says what is wrong, or "". falseAlarm is the probability that one of the tests finds a fault in
-// correct code.
+// Fault says what is wrong with the replies, or "": one contradicts itself, or a test shows that they do not
+// have the target's distribution. falseAlarm is the probability that one of the tests finds a fault in correct
+// code. So each test has a share of it.
 func (j *Judge) Fault(falseAlarm float64) string {
-	if j.fault != "" {
-		return j.fault
+	if j.contradicted != "" {
+		return j.contradicted
 	}
 	worst, _ := j.worst()
 	if worst.P < falseAlarm/float64(mostTests) {
