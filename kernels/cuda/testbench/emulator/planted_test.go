@@ -66,6 +66,8 @@ var plantedBugs = []plantedBug{
 	{"every split of the grid is combined", "combine.h",
 		"const int own = (s.seen + keys_per_split - 1) / keys_per_split;", "const int own = s.splits;",
 		attention, true},
+	{"a grid of one split multiplies by the inverse", "combine.h", "values[j] = divide_rn(values[j], sum);",
+		"values[j] = s.splits > 1 ? divide_rn(values[j], sum) : values[j] * divide_rn(1.0f, sum);", "TestRowCounts", true},
 	{"a grid too small is not noticed", "combine.h", "if (own > s.splits) return;", "",
 		"TestTooSmallGrid", false},
 	{"the end of a key is not zeroed", "cache.cu", "d < key_dim ? to_half(k[head * key_dim + d]) : 0",
