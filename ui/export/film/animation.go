@@ -11,8 +11,12 @@ import (
 // maxAnimationBytes limits the size of an animation, because a browser reads all of it.
 const maxAnimationBytes = 32 << 20
 
-// Animation writes the film as an SVG that plays without a script, also as an image in a document. Users
-// who prefer reduced motion, and programs that do not animate, see the last frame.
+// lastStays is how long an animation shows its last frame, if the film ends when this frame appears. Without
+// that, nobody would see it.
+const lastStays = 3 * time.Second
+
+// Animation writes the film as an SVG with CSS animations. It needs no script, so it also plays where a document
+// shows it as an image. Users who prefer reduced motion, and programs that do not animate, see the last frame.
 func (f Film) Animation(w io.Writer) error {
 	pieces, length, err := f.pieces()
 	if err != nil {
@@ -50,11 +54,12 @@ type piece struct {
 type span struct{ from, to time.Duration }
 
 // pieces returns all pieces that are seen during the film, in order of appearance, and the length of the
-// film.
+// animation.
 func (f Film) pieces() (all []*piece, length time.Duration, err error) {
 	known := map[string]*piece{}
 	lines := make([]string, f.H)   // the screen, with escape sequences
 	shown := make([][]*piece, f.H) // the pieces of each line
+	changed := time.Duration(-1)   // when the screen last changed
 	bytes := 0
 	for frame := range f.Frames {
 		length = frame.At
@@ -62,7 +67,7 @@ func (f Film) pieces() (all []*piece, length time.Duration, err error) {
 			if y >= f.H || text == lines[y] {
 				continue
 			}
-			lines[y] = text
+			lines[y], changed = text, frame.At
 			var now []*piece
 			for _, svg := range f.paintPieces(text, y) {
 				p := known[svg]
@@ -87,6 +92,9 @@ func (f Film) pieces() (all []*piece, length time.Duration, err error) {
 		if bytes > maxAnimationBytes {
 			return nil, 0, fmt.Errorf("the animation has more than %d MB after %v: take a shorter reply, or write a cast", maxAnimationBytes>>20, frame.At.Round(time.Second))
 		}
+	}
+	if changed == length {
+		length += lastStays
 	}
 	for _, p := range all {
 		if last := &p.spans[len(p.spans)-1]; last.to < 0 {

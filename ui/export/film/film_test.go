@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/charmbracelet/x/ansi"
@@ -205,4 +206,40 @@ func played(t *testing.T, player string, command []string, cast []byte) []byte {
 		t.Fatalf("asciinema: %v\n%s", err, errs.Bytes())
 	}
 	return output.Bytes()
+}
+
+// An animation shows the last frame, also of a film that ends when this frame appears, and ends with it.
+func TestAnimationShowsTheLastFrame(t *testing.T) {
+	frame := func(seconds int, text string) film.Frame {
+		return film.Frame{At: time.Duration(seconds) * time.Second, Screen: text}
+	}
+	for name, frames := range map[string][]film.Frame{
+		"it changes the screen":        {frame(0, "aaaa"), frame(1, "bbbb"), frame(2, "cccc")},
+		"it comes twice":               {frame(0, "aaaa"), frame(1, "bbbb"), frame(2, "cccc"), frame(2, "cccc")},
+		"it stays for a time":          {frame(0, "aaaa"), frame(1, "bbbb"), frame(2, "cccc"), frame(5, "cccc")},
+		"there is no other":            {frame(0, "cccc")},
+		"the one before has no length": {frame(0, "aaaa"), frame(2, "bbbb"), frame(2, "cccc")},
+	} {
+		var svg strings.Builder
+		f := film.Film{W: 4, H: 1, Frames: slices.Values(frames)}
+		if err := f.Animation(&svg); err != nil {
+			t.Fatal(err)
+		}
+		seen := 0
+		for group := range strings.SplitSeq(svg.String(), "\n") {
+			atEnd := !strings.Contains(group, `visibility="hidden"`)
+			switch {
+			case !strings.HasPrefix(group, "<g"):
+			case strings.Contains(group, ">cccc<"):
+				if seen++; !atEnd {
+					t.Errorf("%s: the last frame is hidden at the end:\n%s", name, group)
+				}
+			case atEnd:
+				t.Errorf("%s: a frame before the last is seen at the end:\n%s", name, group)
+			}
+		}
+		if seen != 1 {
+			t.Errorf("%s: the last frame is there %d times, want once:\n%s", name, seen, svg.String())
+		}
+	}
 }
