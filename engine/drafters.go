@@ -18,15 +18,17 @@ type drafter struct {
 	spec.Traits
 	// build makes the proposer of a session when it is chosen for the first time.
 	build func(s *Session, c config.Speculation) (spec.Proposer, error)
-	// made returns the settings that build uses, as text. When this text changes, the next reply
-	// builds a new proposer. nil: build uses no settings.
+	// made returns the settings that build uses, as text. If the text has changed when a reply begins, the
+	// proposer is dropped, and built again when it is next used. nil: build uses no settings, or the proposer
+	// is a cascade, which is dropped together with any of its parts.
 	made func(c config.Speculation) string
 	// parts are the proposers of a cascade, in the order in which they are asked; nil for all others.
 	parts []string
 }
 
-// drafters is the register of proposers. A key of the screen steps through them in this order. In this
-// package only drafters and heads.go know proposers by their names; other code looks at their traits.
+// drafters is the register of proposers. A key of the screen steps through them in this order. Elsewhere in
+// this package, only the code that loads and builds a kind of proposer knows its name. Other code looks at
+// traits.
 func drafters() []drafter {
 	return []drafter{
 		{Traits: spec.Traits{Name: "draft", From: spec.FromDraft, AutoRank: 1, AutoWhy: "there is a draft model",

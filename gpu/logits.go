@@ -96,8 +96,8 @@ func (l *logits) Argmax(dst []int32) error {
 	return nil
 }
 
-// Row copies row i to dst. If row i is not on the host yet, Row fetches it and all later rows in one
-// transfer. So a round that reads its rows in order waits for the device once.
+// Row copies row i to dst. If row i is not on the host yet, Row fetches it in one transfer with the later rows
+// that are not there either. So a round that reads its rows in order waits for the device once.
 func (l *logits) Row(i int, dst []float32) error {
 	require(0 <= i && i < l.rows && len(dst) == l.x.cols, "Row outside the pass, or to another width")
 	if i < l.from {

@@ -82,15 +82,15 @@ type CacheShape struct {
 	// Each gives the size of every layer, if the layers differ; then KVHeads and HeadDim are unused.
 	// nil: all layers have KVHeads and HeadDim. A backend may refuse layers of different widths.
 	Each []CacheLayer
-	// Windows has for each layer the largest Window of Attention; 0: the layer has none. nil: no layer
+	// Windows has for each layer the largest Attention.Window; 0: the layer has none. nil: no layer
 	// has one. A backend may drop keys and values from before the window; then its caches are Partial.
 	Windows []int
 	// Spare is how many of the last tokens Truncate must always be able to remove from layers with a
 	// window. The model sets it to the rows of its longest pass.
 	Spare int
 	// Single is the largest number of rows of a pass that verifies a draft. After a pass of up to Single
-	// rows, Truncate must be able to remove any number of its tokens. After a pass of more rows, Truncate
-	// can remove from a layer with a state either at most the last Single tokens, or all tokens of that pass.
+	// rows, Truncate must be able to remove any number of its tokens. After a longer pass, a layer with a state
+	// need not allow more than this: to remove up to Single of its tokens, or all of them.
 	Single      int
 	Checkpoints int // largest number of checkpoints in a Partial cache
 	// Sinks: attention over the cache has sinks (see Attention), which a backend may refuse.

@@ -48,8 +48,9 @@ const (
 	// disturbances only add time. Later these samples count together as one sample of a running mean:
 	// they came in quick succession, so one disturbance may have touched all of them.
 	rehearsals = 3
-	// The surprise of a sample is its relative difference from the expected duration. The load changes by
-	// loadGain times the surprise, so it follows within about 15 rounds.
+	// The surprise of a sample is its relative difference from the expected duration. A sample multiplies the load
+	// by 1 + loadGain·surprise. So 15 samples, of which a round gives one to three, bring the load two thirds of
+	// the way to a new value nearby. The way to a distant one takes longer (mostSurprise).
 	loadGain = 0.07
 	// mostSurprise limits the surprise of one sample, because machines sometimes stall.
 	mostSurprise = 0.25

@@ -20,9 +20,10 @@ type Model interface {
 // DraftModel drafts by running a small model ahead of the target: a draft model, or the target without
 // some of its layers.
 //
-// Between rounds its cache holds a prefix of the committed tokens without the last one. The first pass of
-// a draft reads the last one, and gives the logits of the first draft token. During Propose the cache also
-// holds draft tokens. Committed cuts it back to the accepted ones.
+// Between rounds its cache holds the first committed tokens: all but the last one, or fewer. The first pass of
+// a draft reads the committed tokens that are missing there (at most mostMissed and the last one), and gives the
+// logits of the first draft token. Propose adds draft tokens to the cache. Committed removes those that were not
+// accepted.
 type DraftModel struct {
 	name       string
 	model      Model

@@ -21,17 +21,18 @@ type Phase struct {
 const MostPhases = 128
 
 const (
-	// chunksPerThread is the number of chunks per thread in a phase. At the end of the phase a thread
-	// waits for another thread's last chunk at most, which is a small part of the phase.
+	// chunksPerThread is the number of chunks per thread in a phase. If threads are about equally fast, a thread
+	// waits at the end of the phase for no more than another's last chunk, a small part of the phase.
 	chunksPerThread = 8
 	// leastChunkWork is the least work of a chunk, in multiplications. To take a smaller chunk would
 	// cost a noticeable part of the time to compute it.
 	leastChunkWork = 32 << 10
 )
 
-// Pool runs programs, phase after phase, on a fixed number of threads: the caller's goroutine and
-// persistent workers. A phase begins when the one before is done. In each phase, a thread that is
-// free takes the next chunk of items. So the caller never waits for a worker that is still asleep.
+// Pool runs programs, phase after phase, on the caller's goroutine and on persistent workers. Some workers
+// may rest (lostCores), and a small program may run on the caller alone (threadChoice). A phase begins when
+// the one before is done. Its chunks belong to no thread: whoever is free takes some that nobody has taken.
+// So the caller never waits for a worker that is still asleep.
 //
 // Threads poll inside a program and for a while after it (worker.go), because waking a thread takes
 // longer than most phases. A Pool serves one caller at a time.

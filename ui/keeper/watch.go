@@ -102,7 +102,7 @@ func wait(child int, changes chan<- syscall.WaitStatus) {
 }
 
 // stop restores the terminal and stops this process too, so that the shell sees a stopped job. When the
-// shell continues the job, it continues both processes.
+// shell continues the job, it continues both processes. by is the signal that stopped the child.
 func (k *keeper) stop(by syscall.Signal) {
 	k.stopped = true
 	k.restore("")
@@ -111,8 +111,9 @@ func (k *keeper) stop(by syscall.Signal) {
 	case <-k.stops: // drop the SIGTSTP that caused this stop
 	default:
 	}
-	// SIGTSTP and the like stop a process only if a shell can continue it. SIGSTOP stops the child in
-	// any case, so look for a shell before this process stops too.
+	// SIGTSTP, SIGTTIN and SIGTTOU have stopped the child only because a shell can continue it: without one, the
+	// system drops these signals. SIGSTOP stops the child in any case. Then this process stops only if a shell
+	// waits, because without one nothing would continue the two.
 	if by != syscall.SIGSTOP || shellWaits() {
 		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 	}

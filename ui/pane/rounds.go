@@ -186,8 +186,9 @@ func centred(sign string, w int) string {
 	return paint.Spaces(left) + sign + paint.Spaces(w-1-left)
 }
 
-// changes draws a mark under each round before which a setting changed. It names the latest change if
-// there is room, and adds signs, the explanation of the signs above the columns.
+// changes draws the line below the columns: a mark under each round before which a setting changed, and the name
+// of the latest change if there is room. At the right stands the text signs, which explains the signs above the
+// columns; it is empty if the heading explains them.
 func (c *column) changes(cols columns, signs string) string {
 	out := paint.NewLine(c.th, c.w)
 	latest := ""

@@ -64,8 +64,8 @@ func (o Options) check() error {
 	return nil
 }
 
-// Run evaluates. progress may be nil; it gets the number of questions done. A goal for an unknown
-// figure is an error.
+// Run evaluates the pair. After each question of the papers it calls progress, which may be nil. A goal for a
+// figure that this run does not have (check) is an error.
 func Run(ctx context.Context, s Subject, o Options, progress func(done, total int)) (*Report, error) {
 	if err := o.check(); err != nil {
 		return nil, err

@@ -266,8 +266,9 @@ func columnsAVX512(c *build.Context) {
 	})
 }
 
-// columnsAVX2 computes half of the sums of eight weight rows at a time: there are not enough registers
-// for all.
+// columnsAVX2 takes eight weight rows at a time, one in each lane of a register. It goes over the columns twice,
+// each time for half of the sums of these rows: all of the sums together would leave no register for the
+// activation.
 func columnsAVX2(c *build.Context) {
 	k := beginColumns(c, "AVX2")
 	sums := make([]reg.VecVirtual, sumLanes/2)

@@ -262,8 +262,9 @@ func (p *panelProduct) dotPairs() {
 	}
 }
 
-// finish adds the upper bits to the quants of group g, replaces the quants by what they stand for, and
-// multiplies.
+// finish completes the quants of group g in w and multiplies them with the activations of the group. The format
+// decides which steps come before: the upper bits are added, the quants are replaced by what they stand for, and
+// are multiplied by the factor of their half of the tile, which has 4 bits.
 func (p *panelProduct) finish(w, bits, moved v, g, j int) {
 	if p.High.Bits > 0 {
 		from, shift := layout.Place(p.High.Bits, g)

@@ -104,11 +104,12 @@ template <int chunks> struct Tokens {
 };
 constexpr int tokens_numbers = 8 * Tokens<8>::stride > 16 * Tokens<4>::stride ? 8 * Tokens<8>::stride : 16 * Tokens<4>::stride;
 
-// The weights of a block's columns for the usual length of a convolution are in shared memory, in the order of
-// Tokens: for each token that it sees, keys, queries and values.
+// Most convolutions see usual_kernel tokens. Then a block keeps its columns' weights of the convolution in shared
+// memory (near), with a row for each of these tokens. A row has the order of Tokens: the weights of the key, of
+// the query, of the value.
 constexpr int usual_kernel = 4;
 
-// load_near loads the weights of a block's columns.
+// load_near loads near.
 template <int chunks> INLINE void load_near(float *near, const Layer &l, const Head &h) {
     constexpr int keys = Tokens<chunks>::keys, stride = Tokens<chunks>::stride;
     UNROLL_BY(1) for (int i = threadIdx.x; i < stride; i += recurrence_warps * warp_size) {

@@ -26,11 +26,10 @@ func (r *runner) pull(v Value) func() (Value, bool) {
 	}
 }
 
-// lazily returns a generator. For its next element, the generator calls each with one element of v
-// after another, until a call returns true; the value of this call is the element. As in Jinja,
-// nothing is computed before it is asked for, so errors also come only then. None and other false
-// values have no elements.
-func (r *runner) lazily(v Value, each func(item Value) (Value, bool)) Value {
+// lazily returns a generator whose elements are made of those of v: become returns what becomes of an element, and
+// false if nothing does. As in Jinja, nothing is computed before it is asked for, so errors also come only then.
+// None and other false values have no elements.
+func (r *runner) lazily(v Value, become func(item Value) (Value, bool)) Value {
 	if !truth(v) {
 		v = &List{}
 	}
@@ -41,7 +40,7 @@ func (r *runner) lazily(v Value, each func(item Value) (Value, bool)) Value {
 		}
 		defer r.leave()
 		for item, ok := next(); ok; item, ok = next() {
-			if result, kept := each(item); kept {
+			if result, kept := become(item); kept {
 				return result, r.err == nil
 			}
 		}
