@@ -105,7 +105,7 @@ func (t *Attention) widens() bool {
 // scratch is the memory of a thread.
 type scratch struct {
 	groups []together
-	scores []float32 // KeysPerSplit per query of a group; softenRows turns them into weights
+	scores []float32 // KeysPerSplit per query of a group; soften turns them into weights
 	wide   *KV       // a converted split of one head; nil: splits are not converted
 }
 

@@ -16,8 +16,8 @@ type KV struct {
 	tokens           int  // capacity, a multiple of 16
 	ring             bool // see KVShape.Ring
 
-	// Where numbers are in memory, in numbers for each token of a split: those of all layers, those before
-	// this layer's keys, and those before its values.
+	// all is how many numbers the layers have for a token. beforeKeys and beforeValues are how many of them stand
+	// before this layer's keys and before its values. Times the tokens of a split, they are places in its memory.
 	all, beforeKeys, beforeValues int
 
 	// Only the two slices of the KV's type are used. Unless the KV is a converted split, both are the

@@ -144,7 +144,8 @@ func (t *Recurrence) gates(head, token int) (alpha, beta float32) {
 	return alpha, beta
 }
 
-// convolve writes the query, key and value of a token, which begin at these columns, after convolution.
+// convolve writes the query, key and value of a token to row, after the convolution. query, key and value are the
+// columns of the input where they begin.
 func (t *Recurrence) convolve(row *recurrentRow, token, query, key, value int) {
 	width, kernel := t.State.shape.Width(), t.State.shape.Kernel
 	first := max(0, kernel-1-token)

@@ -163,7 +163,7 @@ func (p *product2) multiplyByNibbles() {
 	}
 }
 
-// shift shifts to the left.
+// shift shifts to the left, or to the right if bits is below 0.
 func (p *product2) shift(y reg.VecVirtual, bits int) {
 	if bits > 0 {
 		p.VPSLLD(Imm(uint64(bits)), y, y)

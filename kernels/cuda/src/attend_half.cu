@@ -105,9 +105,9 @@ template <int chunks> struct Rows {
     }
 };
 
-// Reading memory takes as long as all the rest of a block with few columns. So such a block loads keys and
-// values before it needs them, as far as its registers allow: some of a warp's two turns at the keys, and
-// the first of its turns at the values.
+// In a block with few columns, reading memory takes as long as everything else. So such a block loads keys and
+// values before it needs them, as far as its registers allow: those of some of a warp's turns at the keys
+// (key_turns), and of its first turn at the values.
 template <int head_dim, int tiles> struct Ahead {
     static constexpr int keys = tiles > 1 || head_dim > 256 ? 0 : head_dim <= 128 ? 2 : 1, values = tiles > 1 ? 0 : 1;
 };
@@ -312,14 +312,14 @@ INLINE void attend(float *partial, float *stats, const float *q, half_bits *keys
     }                                                                                                                                       \
     EXPORT(attend_half_##head_dim)                                                                                                          \
     ATTEND_WIDE(head_dim, head_dim, wide_tiles)
-// The first of each pair is for up to eight columns, and takes a fresh row if k is not null; the wide one is for
-// more columns. That of heads of 512 numbers takes no fresh row.
+// The first of each pair is for up to eight columns, and takes a fresh row if k is not null, unless heads have 512
+// numbers. The second (wide) is for more columns.
 ATTEND(64, 4)
 ATTEND(80, 4)
 ATTEND(96, 4)
 ATTEND(128, 4)
 ATTEND(256, 2)
 ATTEND(512, 2)
-// Compressed keys have 16 heads of the query or more, so even one row has many columns. All columns of a block share the
-// reading of the keys. Two tiles are as many as have room in 48 KiB of shared memory.
+// Compressed keys are read by 16 query heads or more, so even one row has many columns. All columns of a block share
+// the reading. Two tiles are as many as have room in 48 KiB of shared memory.
 ATTEND_WIDE(576, 512, 2)

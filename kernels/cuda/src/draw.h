@@ -2,8 +2,8 @@
 //
 // Weights are float32; their masses (mass.h) are added. Each lane of a warp adds every 32nd mass of a
 // slice; running_sum adds the lanes; then the sums of the slices are added in the same way. A draw goes
-// down the same tree. So it needs three steps of a warp and reads one slice. It never returns a token
-// without mass.
+// down the same tree: one warp adds up the total, picks a slice, and picks a token in it. So it reads the
+// weights of one slice. It never returns a token without mass.
 #pragma once
 #include "mass.h"
 
@@ -48,9 +48,9 @@ template <class Number> INLINE Number running_sum(Number v) {
     return v;
 }
 
-// Masses of a row or a part of it: of weights (Weights), of slices (Sums), or of a residual (reject.cu).
-// A Mass has the type of its results, Number, which is u64 or Wide. read returns what memory has of a mass,
-// and of makes the mass of it, so that a lane can read ahead.
+// A Mass lists masses of a row or of a part of it: those of weights (Weights), of slices (Sums), or of a residual
+// (reject.cu). Number is the type of a mass and of their sums: u64 or Wide. read(j) reads from memory what mass j
+// is made of, and of makes the mass. They are two functions so that a lane can read ahead.
 template <class Mass> INLINE typename Mass::Number lane_sum(int n, const Mass &mass) {
     constexpr int each = ahead * 8 / sizeof(typename Mass::Number);  // so that they fit into registers
     typename Mass::Number sum = {};

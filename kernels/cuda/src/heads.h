@@ -11,7 +11,7 @@ struct Heads {
     float eps;
 };
 
-// A lane has the numbers l, l+32, … of a head, with l its number in the warp: `numbers` of them.
+// Lane l of a warp has the numbers l, l+32, … of a head. `numbers` is how many a lane has, at most.
 
 // each_number calls see(i, d) for number d of a head of n numbers, the lane's i-th.
 template <int numbers, class See> INLINE void each_number(int n, const See &see) {
@@ -72,8 +72,8 @@ INLINE void store_value(float *values, int head, int position, int capacity, int
 enum class Kind { query, key, value };
 
 // prepare_head loads a head of a row at this position, normalises and rotates it if it is a query or a key,
-// and leaves it in `head`, shared memory. It loads everything before it computes, because each turn to memory
-// takes as long as all its arithmetic. Beyond the capacity of the cache, numbers have no meaning.
+// and leaves it in `head`, shared memory. It loads everything before it computes, because waiting for memory once
+// takes as long as all the arithmetic. Beyond the capacity of the cache, numbers have no meaning.
 template <int numbers>
 INLINE void prepare_head(float *head, const float *from, Kind kind, int position, int capacity, const Heads &h) {
     const float *norm = kind == Kind::query ? h.q_norm : kind == Kind::key ? h.k_norm : nullptr;

@@ -59,8 +59,8 @@ INLINE void round_rows(unsigned char *to, const float *x, int k, int slabs) {
 
 // scale_and_round_rows scales each row of x (m, k) by a power of two, at most 2¹²⁶, and rounds it to half
 // precision. The largest magnitude becomes 2¹⁴ to 2¹⁵, or less where 2¹²⁶ is not enough, so that half
-// precision neither overflows nor loses small rows. A row whose largest magnitude is below 2⁻¹³³, or with NaN or infinity, is not scaled. Grid
-// (1, m).
+// precision neither overflows nor loses small rows. A row whose largest magnitude is below 2⁻¹³³, or with NaN or
+// infinity, is not scaled. Grid (1, m).
 INLINE void scale_and_round_rows(unsigned char *to, const float *x, int k, int slabs) {
     SHARED(float, peaks, [warp_size]);
     using Activations = FloatActivations<true>;

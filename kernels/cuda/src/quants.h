@@ -10,8 +10,8 @@
 #pragma once
 #include "integer.h"
 
-// Quants has these for a lane: Part, the bits of a part that no other part needs, and Common, the others.
-// is_signed: a quant is a number in two's complement. It becomes the top bits of a byte, which multiplies
+// Of the bits that a lane reads, Part has those that only one part of a slab needs, and Common those that several
+// need. is_signed: a quant is a number in two's complement. It becomes the top bits of a byte, which multiplies
 // it by 1/unit.
 template <int slab_columns, int low, int high, bool is_signed> struct Quants {
     static constexpr int columns = slab_columns, bits = low + high;

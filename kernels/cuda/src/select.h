@@ -4,7 +4,8 @@
 
 constexpr int most_bins = 1024;
 
-// Amount is a sum in shared memory: of 64 bits, because multiprocessors add only 32 bits at a time.
+// Amount is a sum of 64 bits in shared memory. It has two words, because there a multiprocessor adds only 32 bits
+// at a time.
 struct __align__(8) Amount {
     unsigned low, high;
     INLINE_MEMBER u64 value() const { return (u64)high << 32 | low; }
