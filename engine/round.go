@@ -29,7 +29,7 @@ func (r *reply) round(ctx context.Context) (reason string, err error) {
 	var did round.Result
 	driver := r.driver()
 	driver.Watch.Skip()
-	choice, err := r.decide(ctx)
+	choice, err := r.choose(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -120,10 +120,10 @@ const (
 	formForces    // the form of the reply permits only one text
 )
 
-// decide chooses the proposer and the draft length gamma. It tells the proposer the tokens of this
+// choose takes a proposer and a draft length gamma for the round. It tells the proposer the tokens of this
 // reply that it was not told yet. If speculation is off, it only keeps a proposer that already follows
 // the reply.
-func (r *reply) decide(ctx context.Context) (c choice, err error) {
+func (r *reply) choose(ctx context.Context) (c choice, err error) {
 	if !r.config.Speculation.Enabled {
 		c.because = speculationOff
 		if r.follows(r.config.Speculation.Proposer) {

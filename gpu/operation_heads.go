@@ -93,13 +93,13 @@ type attend struct {
 	scale    float32
 	window   int     // 0: none
 	limit    float32 // soft cap of the scores; 0: none
-	// fresh is the work on the heads of these rows, if attention does it, too; else empty. Only half_128 and its
-	// like can, of one row.
+	// fresh is the work on the heads of the row, if attention does it, too; else empty. Only the half-precision
+	// kernels for few queries can do it, for one row (joinAttention).
 	fresh prepareHeads
 }
 
-// mostColumns is how many queries, rows times heads of the query that read one key head, the kernel for few
-// queries takes.
+// mostColumns is how many queries the kernel for few queries takes: rows, times the query heads that read one key
+// head.
 const mostColumns = 8
 
 // columns is the number of queries that read one key head.

@@ -47,8 +47,8 @@ func (s *layerState) ring() driver.Pointer {
 // slot is the row of the ring for a token.
 func (s *layerState) slot(token int) int { return (token + s.shift) % s.RingRows() }
 
-// pass moves the mark over a pass of m rows that begins at position. The state moves to where all rows that
-// can be taken back come later.
+// pass moves the mark over a pass of m rows that begins at position. Then the state has seen all rows of the pass
+// but the last s.Kept ones, which can be taken back.
 func (s *layerState) pass(position, m int) {
 	s.at = max(position, position+m-s.Kept)
 	if left := m - s.MostStored(); left > 0 { // the ring leaves out the first rows of the pass
