@@ -210,39 +210,56 @@ func (s *stage) write(t *testing.T, message string) *proof.Reply {
 	return out
 }
 
-// judge writes all replies of a play, and returns their Judge.
-func (p play) judge(t *testing.T, seed uint64) *proof.Judge {
+// looks are the parts of a play's tokens after which it is judged: after a tenth, a third, and all. Most planted
+// bugs show at the first look.
+var looks = []int{10, 3, 1}
+
+// judge writes the replies of a play until a fault is found or all are written. It returns their Judge, and the
+// fault. level is the probability of a fault in correct code; each look has its share of it.
+func (p play) judge(t *testing.T, seed uint64, level float64) (j *proof.Judge, fault string) {
 	t.Helper()
 	s := p.open(t, seed)
-	j := proof.NewJudge([]int32{end}, s.tokens.Decode, seed)
+	j = proof.NewJudge([]int32{end}, s.tokens.Decode, seed)
 	rng := rand.New(rand.NewPCG(seed, 12))
 	enough := *perPlay
 	if p.tokens > 0 {
 		enough = min(enough, p.tokens)
 	}
-	for written := 0; written < enough; {
-		message, random := "abcd", 3
-		if p.repetitive {
-			message, random = "abcabcabc", 12
+	written := 0
+	for _, part := range looks {
+		for written < enough/part {
+			reply := s.write(t, p.begin(t, s, rng))
+			if err := j.Add(reply); err != nil {
+				t.Fatal(err)
+			}
+			written += max(1, len(reply.Ended.IDs))
 		}
-		for range random {
-			message += letters[rng.IntN(len(letters)/2)]
+		if fault = j.Fault(level / float64(len(looks))); fault != "" {
+			break
 		}
-		if p.changes != nil {
-			s.change(t, p.settings)
-			for _, name := range slices.Sorted(maps.Keys(defaults)) {
-				if !slices.Contains(p.settings, name) {
-					s.change(t, []string{name, defaults[name]})
-				}
+	}
+	return j, fault
+}
+
+// begin brings the settings of a play back, and returns the message to reply to.
+func (p play) begin(t *testing.T, s *stage, rng *rand.Rand) string {
+	t.Helper()
+	message, random := "abcd", 3
+	if p.repetitive {
+		message, random = "abcabcabc", 12
+	}
+	for range random {
+		message += letters[rng.IntN(len(letters)/2)]
+	}
+	if p.changes != nil {
+		s.change(t, p.settings)
+		for _, name := range slices.Sorted(maps.Keys(defaults)) {
+			if !slices.Contains(p.settings, name) {
+				s.change(t, []string{name, defaults[name]})
 			}
 		}
-		reply := s.write(t, message)
-		if err := j.Add(reply); err != nil {
-			t.Fatal(err)
-		}
-		written += max(1, len(reply.Ended.IDs))
 	}
-	return j
+	return message
 }
 
 // defaults are the values to which changed settings return.
@@ -259,8 +276,8 @@ func TestGate(t *testing.T) {
 			t.Run(fmt.Sprint(p.name, "/", *firstSeed+seed), func(t *testing.T) {
 				t.Parallel()
 				began := time.Now()
-				j := p.judge(t, *firstSeed+seed)
-				if fault := j.Fault(level); fault != "" {
+				j, fault := p.judge(t, *firstSeed+seed, level)
+				if fault != "" {
 					t.Error(fault)
 				}
 				t.Log(p.name, time.Since(began), j)
