@@ -51,6 +51,15 @@ func kernelSource(t *testing.T, name string) string {
 	return ""
 }
 
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
 // slip is a bug to plant in Go code.
 type slip struct{ name, file, tests, old, new string }
 
@@ -90,11 +99,7 @@ func TestEveryBugStillHasItsPlace(t *testing.T) {
 	for _, s := range readSlips(t) {
 		var text string
 		if strings.HasSuffix(s.file, ".go") {
-			data, err := os.ReadFile(filepath.Join("../..", s.file))
-			if err != nil {
-				t.Fatalf("wiring.txt, %q: %v", s.name, err)
-			}
-			text = string(data)
+			text = read(t, filepath.Join("../..", s.file))
 		} else {
 			text = kernelSource(t, s.file)
 		}

@@ -5,17 +5,22 @@ package planted
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"specula/gpu/driver/emulated"
 )
 
-// plant builds the tests of package gpu, or the library, with the slip and returns both.
-func (s slip) plant(t *testing.T, root, program, library string) (string, string) {
+// testProgram is a program with the tests of package gpu, and the library that it runs on.
+type testProgram struct{ program, library string }
+
+// plant builds the tests of package gpu, or the library, with one slip.
+func (s slip) plant(t *testing.T, root string, right testProgram) testProgram {
 	t.Helper()
 	if !strings.HasSuffix(s.file, ".go") {
 		library, err := emulated.BuildWith("",
@@ -23,36 +28,53 @@ func (s slip) plant(t *testing.T, root, program, library string) (string, string
 		if err != nil {
 			t.Fatal(err)
 		}
-		return program, library
+		return testProgram{right.program, library}
 	}
 	path := filepath.Join(root, s.file)
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n := strings.Count(string(text), s.old); n != 1 {
+	text := read(t, path)
+	if n := strings.Count(text, s.old); n != 1 {
 		t.Fatalf("what the slip replaces stands %d times in %s", n, s.file)
 	}
-	folder := t.TempDir()
-	slipped, overlay := filepath.Join(folder, "slipped.go"), filepath.Join(folder, "overlay.json")
-	replace, err := json.Marshal(map[string]any{"Replace": map[string]string{path: slipped}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = errors.Join(os.WriteFile(slipped, []byte(strings.Replace(string(text), s.old, s.new, 1)),
-		0o644), os.WriteFile(overlay, replace, 0o644))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return gpuTests(t, "-overlay", overlay), library
+	return testProgram{gpuTests(t, map[string]string{path: strings.Replace(text, s.old, s.new, 1)}), right.library}
 }
 
-// gpuTests builds the tests of package gpu.
-func gpuTests(t *testing.T, flags ...string) string {
+// plantAll builds the tests of package gpu with slips that an environment variable switches on, by their files.
+func plantAll(t *testing.T, slips map[string][]slip) (program string) {
 	t.Helper()
-	program := filepath.Join(t.TempDir(), "gpu.test")
-	build := append([]string{"test", "-c", "-vet=off", "-tags", "cuda", "-o", program}, flags...)
-	if said, err := exec.Command("go", append(build, "specula/gpu")...).CombinedOutput(); err != nil {
+	texts := map[string]string{}
+	for path, list := range slips {
+		text, err := switched(read(t, path), list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[path] = text
+		folder := filepath.Dir(path)
+		texts[filepath.Join(folder, "slipped.go")] = fmt.Sprintf(switchFile, filepath.Base(folder))
+	}
+	return gpuTests(t, texts)
+}
+
+// gpuTests builds the tests of package gpu with other texts of some files.
+func gpuTests(t *testing.T, texts map[string]string) (program string) {
+	t.Helper()
+	folder, replace := t.TempDir(), map[string]string{}
+	write := func(name string, data []byte) string {
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for path, text := range texts {
+		replace[path] = write(fmt.Sprintf("%d.go", len(replace)), []byte(text))
+	}
+	list, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	program = filepath.Join(folder, "gpu.test")
+	if said, err := exec.Command("go", "test", "-c", "-vet=off", "-tags", "cuda", "-overlay", write("overlay.json", list),
+		"-o", program, "specula/gpu").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, said)
 	}
 	return program
@@ -78,24 +100,38 @@ func TestEverySlipOfTheWiringIsNoticed(t *testing.T) {
 	if len(list) < 10 {
 		t.Fatalf("only %d slips were read", len(list))
 	}
-	right := gpuTests(t)
+	slips, alone := bySwitch(t, root, list)
+	right := testProgram{plantAll(t, slips), library}
+	// Without a slip switched on, the program is right. The schedules run all tests of the program as it is.
+	if said, failed := right.run(t, root, "", "TestRowsHaveNoMeaningAfterTheirPass"); failed {
+		t.Fatalf("without a slip:\n%s", said)
+	}
 	for _, s := range list {
 		t.Run(strings.ReplaceAll(s.name, " ", "-"), func(t *testing.T) {
 			t.Parallel()
-			program, library := s.plant(t, root, right, library)
+			with := right
+			if slices.Contains(alone, s) {
+				with = s.plant(t, root, right)
+			}
 			for tests := range strings.SplitSeq(s.tests, "|") { // each of them by itself
-				command := exec.Command(program, "-test.run=^"+strings.ReplaceAll(tests, "/", "$/^")+"$",
-					"-test.count=1", "-test.failfast", "-test.timeout=300s")
-				command.Dir = filepath.Join(root, "gpu")
-				command.Env = append(os.Environ(), "SPECULA_LIBCUDA="+library)
-				said, err := command.CombinedOutput()
-				if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {
-					t.Fatal(err)
-				}
-				if err == nil {
+				if said, failed := with.run(t, root, s.name, tests); !failed {
 					t.Errorf("%s does not notice it:\n%s", tests, said)
 				}
 			}
 		})
 	}
+}
+
+// run runs tests with a slip switched on, if it is one that can be.
+func (p testProgram) run(t *testing.T, root, slip, tests string) (said []byte, failed bool) {
+	t.Helper()
+	command := exec.Command(p.program, "-test.run=^"+strings.ReplaceAll(tests, "/", "$/^")+"$",
+		"-test.count=1", "-test.failfast", "-test.timeout=300s")
+	command.Dir = filepath.Join(root, "gpu")
+	command.Env = append(os.Environ(), "SPECULA_LIBCUDA="+p.library, switchName+"="+slip)
+	said, err := command.CombinedOutput()
+	if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return said, err != nil
 }
