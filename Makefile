@@ -17,7 +17,7 @@ else
 BUILD = CGO_ENABLED=0 $(GO)
 endif
 
-.PHONY: help build run demo film test race emulate test-cuda test-arm64 sanitize gpu-check gpu-report gpu-model bench bench-peer real-models oracle replies templates fuzz cover lint fmt generate tidy check
+.PHONY: help build run demo film picture test race emulate test-cuda test-arm64 sanitize gpu-check gpu-report gpu-model bench bench-peer real-models oracle replies templates fuzz cover lint fmt generate tidy check
 
 help: ## list these commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 14
@@ -33,6 +33,12 @@ demo: ## one answer, without the screen
 
 film: ## make assets/tour.svg again, the film that README.md opens with
 	$(GO) run . demo assets/tour.txt --film assets/tour.svg --size 100x30 --theme dark --force
+
+picture: ## make assets/screen.png again, the picture of docs/screen.md: the opening's first question, as it stands after round 16
+	rm -f .screen.jsonl
+	$(GO) run . run "Tell me a story." --proposer eagle --gamma 3 --gamma-rule fixed --temperature 0.9 --seed 138774402 --costs measured --trace .screen.jsonl
+	$(GO) run . export .screen.jsonl -o assets/screen.png --round 16 --size 120x36 --theme dark --force
+	rm .screen.jsonl
 
 test: ## every test
 	$(GO) test ./...
