@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"specula/engine/compute"
-	"specula/engine/host"
 	"specula/engine/model"
 	"specula/gpu/driver"
 )
@@ -107,118 +106,101 @@ func (r *reader) Capture(driver.Stream, func() error) (driver.Graph, error) {
 	return driver.Graph{}, errRefused
 }
 
-// readers are a model on the device and the same on the processor.
-type readers struct {
+// deviceText is a text that a model with states reads on a reader.
+type deviceText struct {
+	*model.Model
 	t      *testing.T
 	device *reader
 	on     *Backend
-	models [2]*model.Model
-	caches [2]compute.Cache // of the device, of the processor
+	cache  compute.Cache
 }
 
-func newReaders(t *testing.T, name string, o model.Options) *readers {
-	r := &readers{t: t, device: newReader(t)}
+func newDeviceText(t *testing.T, name string, o model.Options) *deviceText {
+	r := &deviceText{t: t, device: newReader(t)}
 	var err error
 	if r.on, err = newBackend(r.device); err != nil {
 		t.Fatal(err)
 	}
 	r.device.at, r.device.words = r.on.inputs.words, make([]byte, inputBytes)
-	for i, b := range []compute.Backend{r.on, host.New(1)} {
-		if r.models[i], err = model.Load(t.Context(), b, fixture(t, families+name+".gguf.gz"), o, nil); err == nil {
-			r.caches[i], err = r.models[i].NewCache()
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+	if r.Model, err = model.Load(t.Context(), r.on, fixture(t, families+name+".gguf.gz"), o, nil); err == nil {
+		r.cache, err = r.NewCache()
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := errors.Join(r.caches[0].Close(), r.on.Close()); err != nil || len(r.device.kept()) > 0 {
+		if err := errors.Join(r.cache.Close(), r.on.Close()); err != nil || len(r.device.kept()) > 0 {
 			t.Errorf("closing: %v, and %v is left", err, r.device.kept())
 		}
 	})
 	return r
 }
 
-// each does something with both caches; both must succeed, or both fail.
-func (r *readers) each(what string, do func(m *model.Model, c compute.Cache) error) error {
+// do runs what an operation queued, and ends the test if it failed.
+func (r *deviceText) do(what string, err error) {
 	r.t.Helper()
-	var errs [2]error
-	for i := range r.models {
-		errs[i] = do(r.models[i], r.caches[i])
-	}
 	r.on.flush()
 	_ = r.device.Do(func() error { return nil })
-	if (errs[0] == nil) != (errs[1] == nil) {
-		r.t.Fatalf("%s: on the device %v, on the processor %v", what, errs[0], errs[1])
+	if err != nil {
+		r.t.Fatalf("%s: %v", what, err)
 	}
-	return errs[0]
 }
 
-// A cache on the device goes back to the lengths to which the processor's does. Its states have then seen
-// the text from its start, and its rings have the tokens after that, whatever passes came, were cancelled or
-// taken back before.
+// Whatever passes came, were cancelled or taken back before, the states on the device have seen the text from its
+// start, and their rings have the tokens after that.
 func TestStatesAndRingsHaveTheText(t *testing.T) {
 	for _, name := range []string{"qwen35", "lfm2", "granitehybrid", "falcon-h1"} {
 		t.Run(name, func(t *testing.T) {
 			const most = 120
-			r := newReaders(t, name, model.Options{MaxTokens: most, MaxRows: 5, PrefillRows: 24})
+			r := newDeviceText(t, name, model.Options{MaxTokens: most, MaxRows: 5, PrefillRows: 24})
 			rng := rand.New(rand.NewPCG(3, 3))
 			text := make([]int32, most)
 			r.device.text = text
 			another := func(from int) { // from there on the text goes on otherwise
 				for i := from; i < most; i++ {
-					text[i] = rng.Int32N(int32(r.models[0].Config().Vocab))
+					text[i] = rng.Int32N(int32(r.Config().Vocab))
 				}
 			}
 			another(0)
 			back := 0
 			for range 400 {
-				length := r.caches[0].Len()
+				length := r.cache.Len()
+				rest := text[length:]
 				switch rng.IntN(5) {
 				case 0: // cancelled in one of the layers
 					if length == most {
 						continue
 					}
-					ids, operations := text[length:min(most, length+1+rng.IntN(24))], 1+rng.IntN(20)
-					_ = r.each("a cancelled pass", func(m *model.Model, c compute.Cache) error {
-						_, err := m.Prefill(&ending{Context: t.Context(), left: operations}, c, ids, nil)
-						return err
-					})
-					another(length)
+					ctx := &ending{Context: t.Context(), left: 1 + rng.IntN(20)}
+					_, err := r.Prefill(ctx, r.cache, rest[:min(len(rest), 1+rng.IntN(24))], nil)
+					if err != nil && !errors.Is(err, context.Canceled) {
+						t.Fatal(err)
+					}
+					r.do("a cancelled pass", nil)
+					another(r.cache.Len())
 				case 1:
-					_ = r.each("a checkpoint", func(_ *model.Model, c compute.Cache) error { return compute.Checkpoint(c) })
+					r.do("a checkpoint", compute.Checkpoint(r.cache))
 				case 2:
 					n := rng.IntN(length + 1)
 					if rng.IntN(3) > 0 {
 						n = max(0, length-rng.IntN(7))
 					}
-					reach := compute.Reach(r.caches[1], n)
-					if got := compute.Reach(r.caches[0], n); got != reach {
-						t.Fatalf("of %d tokens to %d: the device reaches %d, the processor %d", length, n, got, reach)
-					}
-					if reach < n && r.each("too far back", func(_ *model.Model, c compute.Cache) error { return c.Truncate(n) }) == nil {
+					reach := compute.Reach(r.cache, n)
+					if reach < n && r.cache.Truncate(n) == nil {
 						t.Fatalf("of %d tokens to %d: not refused, though only %d is reached", length, n, reach)
 					}
-					if err := r.each("back", func(_ *model.Model, c compute.Cache) error { return c.Truncate(reach) }); err != nil {
-						t.Fatal(err)
-					}
+					r.do("back", r.cache.Truncate(reach))
 					if another(reach); reach > 0 && reach < length {
 						back++
 					}
 				case 3:
-					if n := min(1+rng.IntN(5), most-length); n > 0 {
-						if err := r.each("a pass", func(m *model.Model, c compute.Cache) error { return forward(t, m, c, text[length:][:n]) }); err != nil {
-							t.Fatal(err)
-						}
+					if n := min(1+rng.IntN(5), len(rest)); n > 0 {
+						r.do("a pass", forward(t, r.Model, r.cache, rest[:n]))
 					}
 				default:
-					if n := min(1+rng.IntN(60), most-length); n > 0 {
-						if err := r.each("a prompt", func(m *model.Model, c compute.Cache) error {
-							_, err := m.Prefill(t.Context(), c, text[length:][:n], nil)
-							return err
-						}); err != nil {
-							t.Fatal(err)
-						}
+					if n := min(1+rng.IntN(60), len(rest)); n > 0 {
+						_, err := r.Prefill(t.Context(), r.cache, rest[:n], nil)
+						r.do("a prompt", err)
 					}
 				}
 				if t.Failed() {
@@ -252,8 +234,8 @@ func forward(t *testing.T, m *model.Model, c compute.Cache, ids []int32) error {
 
 // After work that failed, nobody knows what states have seen: the cache goes back to its start alone.
 func TestStatesAreLostWithFailedWork(t *testing.T) {
-	r := newReaders(t, "qwen35", model.Options{MaxTokens: 60, MaxRows: 4})
-	m, cache, ids := r.models[0], r.caches[0], []int32{1, 2, 3, 4}
+	r := newDeviceText(t, "qwen35", model.Options{MaxTokens: 60, MaxRows: 4})
+	m, cache, ids := r.Model, r.cache, []int32{1, 2, 3, 4}
 	r.device.text = append(slices.Clone(ids), ids...)
 	argmax := func() error {
 		logits, err := m.Forward(t.Context(), cache, ids)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"specula/engine/compute"
+	"specula/engine/compute/rollback"
 	"specula/kernels/cpu"
 )
 
@@ -16,33 +17,26 @@ import (
 // Layers with a state keep the state from before the last pass, and the inputs of its rows
 // (cpu.State). If a pass has more than CacheShape.Single rows, it is a long pass. Of its rows they
 // keep the inputs of the last Single ones, and the state from before these. They also keep a copy of
-// the state from before the pass.
+// the state from before the pass. What can be reached with that says rollback.History.
 type partialCache struct {
 	*cache
 	owner       *Backend
-	lowest      []int        // for each layer: the first token that its ring still has; 0 without a ring
-	before      []earlier    // for each layer: the state before the last long pass
-	checkpoints []checkpoint // the oldest first
-	free        []checkpoint // memory for further checkpoints
+	history     *rollback.History
+	lowest      []int          // for each layer: the first token that its ring still has; 0 without a ring
+	before      []cpu.Snapshot // for each layer: the state before the last long pass
+	checkpoints []checkpoint
 }
 
-// earlier is a copy of a layer's state from before a long pass. The copy has seen At tokens. With it,
-// the cache can go back to every length from At to the length at the start of the pass.
-type earlier struct {
-	cpu.Snapshot
-	length int // length of the cache at the start of the pass; 0: no copy
-}
-
-func (e *earlier) reaches(n int) bool { return e.At() <= n && n <= e.length }
-
-// checkpoint has what a row at position length reads from the rings and states.
+// checkpoint has what a row at one position reads from the rings and states.
 type checkpoint struct {
-	length int
 	layers []*cpu.KV // nil for layers without a ring
 	states []cpu.Snapshot
 }
 
-var _ compute.Partial = (*partialCache)(nil)
+var (
+	_ compute.Partial = (*partialCache)(nil)
+	_ rollback.States = (*partialCache)(nil)
+)
 
 // ringOf returns the number of rows in the ring of a layer. It returns 0 if the layer keeps all rows: if
 // it has no window, or if a ring with its checkpoints would not be smaller.
@@ -64,7 +58,8 @@ func checkpointRows(s *compute.CacheShape, layer int) int {
 
 // newPartialCache returns a cache with memory for its checkpoints.
 func newPartialCache(b *Backend, c *cache) *partialCache {
-	r := &partialCache{cache: c, owner: b, lowest: make([]int, c.shape.Layers), before: make([]earlier, c.shape.Layers)}
+	r := &partialCache{cache: c, owner: b, lowest: make([]int, c.shape.Layers), before: make([]cpu.Snapshot, c.shape.Layers)}
+	r.history = rollback.New(r, c.shape.Layers, c.shape.Single, c.shape.Checkpoints)
 	for range c.shape.Checkpoints {
 		point := checkpoint{layers: make([]*cpu.KV, c.shape.Layers), states: make([]cpu.Snapshot, c.shape.Layers)}
 		for i := range point.layers {
@@ -72,7 +67,7 @@ func newPartialCache(b *Backend, c *cache) *partialCache {
 				point.layers[i] = c.newLayer(i, cpu.KVShape{Tokens: checkpointRows(&c.shape, i)})
 			}
 		}
-		r.free = append(r.free, point)
+		r.checkpoints = append(r.checkpoints, point)
 	}
 	return r
 }
@@ -87,27 +82,12 @@ func inside(c compute.Cache) (*cache, *partialCache) {
 
 // Reach returns n, or the cache's length if n is larger, if all layers have what a row there reads.
 // Else it returns the length of the last checkpoint up to there, or 0 if there is none.
-func (c *partialCache) Reach(n int) int {
-	n = min(n, c.length)
-	if c.holds(n) {
-		return n
-	}
-	best := 0
-	for _, p := range c.checkpoints {
-		if p.length <= n {
-			best = max(best, p.length)
-		}
-	}
-	return best
-}
+func (c *partialCache) Reach(n int) int { return c.history.Reach(min(n, c.length)) }
 
-// holds reports whether rings and states have all that a row at position n reads.
-func (c *partialCache) holds(n int) bool {
+// HasRows reports whether the rings have what a row at position n reads.
+func (c *partialCache) HasRows(n int) bool {
 	for i, lowest := range c.lowest {
-		if n > 0 && lowest > 0 && cpu.FirstRead(n, c.shape.Windows[i]) < lowest {
-			return false
-		}
-		if s := c.states[i]; s != nil && n > 0 && s.At > n && !c.before[i].reaches(n) {
+		if lowest > 0 && cpu.FirstRead(n, c.shape.Windows[i]) < lowest {
 			return false
 		}
 	}
@@ -122,79 +102,51 @@ func (c *partialCache) Truncate(n int) error {
 	if err := c.cache.Truncate(n); err != nil {
 		return err
 	}
-	if !c.holds(n) {
-		c.restore(n)
-	}
-	c.turnBack(n)
+	c.history.GoBack(n)
 	if n == 0 {
 		clear(c.lowest)
-	}
-	for i := 0; i < len(c.checkpoints); {
-		if c.checkpoints[i].length > n {
-			c.remove(i)
-			continue
-		}
-		i++
 	}
 	return nil
 }
 
-// turnBack undoes the last long pass in each layer whose state has seen more than n tokens: it
-// restores the state from before that pass. If n is 0, it clears these states. It drops copies that
-// have seen more than n tokens.
-func (c *partialCache) turnBack(n int) {
-	for i, s := range c.states {
-		if s != nil && s.At > n {
-			c.turnBackLayer(i, n)
-		}
-		if e := &c.before[i]; e.At() > n {
-			e.length = 0
-		} else {
-			e.length = min(e.length, n)
-		}
+// Seen returns how many tokens the state of a layer has seen.
+func (c *partialCache) Seen(layer int) int {
+	if s := c.states[layer]; s != nil {
+		return s.At
 	}
+	return 0
 }
 
-func (c *partialCache) turnBackLayer(i, n int) {
+// Keep copies the state of a layer.
+func (c *partialCache) Keep(layer int) {
 	c.owner.flush()
-	if n == 0 {
-		c.states[i].Reset()
-	} else {
-		c.states[i].Restore(&c.before[i].Snapshot)
-	}
+	c.states[layer].Save(&c.before[layer])
 }
 
-// begin prepares the state of a layer for a pass with this number of rows. It undoes what a failed pass
-// has done. Before a long pass, of more rows than Single, it copies the state.
-func (c *partialCache) begin(layer, rows int) {
-	s := c.states[layer]
-	if s.At > c.length {
-		c.turnBackLayer(layer, c.length)
-	}
-	if rows > c.shape.Single {
-		c.owner.flush()
-		s.Save(&c.before[layer].Snapshot)
-		c.before[layer].length = c.length
-	}
-}
-
-// restore copies the checkpoint of length n into rings and states. It overwrites later tokens.
-func (c *partialCache) restore(n int) {
+// Undo puts back what Keep copied.
+func (c *partialCache) Undo(layer int) {
 	c.owner.flush()
-	for _, p := range c.checkpoints {
-		if p.length != n {
-			continue
+	c.states[layer].Restore(&c.before[layer])
+}
+
+// Reset clears the state of a layer.
+func (c *partialCache) Reset(layer int) {
+	c.owner.flush()
+	c.states[layer].Reset()
+}
+
+// Load copies checkpoint i, which was saved at length n, into rings and states. It overwrites later tokens.
+func (c *partialCache) Load(i, n int) {
+	c.owner.flush()
+	p := &c.checkpoints[i]
+	for i, kept := range p.layers {
+		if kept != nil {
+			c.lowest[i] = cpu.FirstRead(n, c.shape.Windows[i])
+			c.layers[i].Copy(c.lowest[i], kept, 0, wholeBlocks(n-c.lowest[i]))
 		}
-		for i, kept := range p.layers {
-			if kept != nil {
-				c.lowest[i] = cpu.FirstRead(n, c.shape.Windows[i])
-				c.layers[i].Copy(c.lowest[i], kept, 0, wholeBlocks(n-c.lowest[i]))
-			}
-			if c.states[i] != nil {
-				c.states[i].Restore(&p.states[i])
-			}
+		if c.states[i] != nil {
+			c.states[i].Restore(&p.states[i])
 		}
-		return
 	}
 }
 
@@ -202,38 +154,25 @@ func wholeBlocks(tokens int) int {
 	return (tokens + cpu.KeysPerBlock - 1) / cpu.KeysPerBlock * cpu.KeysPerBlock
 }
 
-// Checkpoint copies what a row at the present length will read.
+// Checkpoint makes it possible to go back to the present length later.
 func (c *partialCache) Checkpoint() error {
-	if c.length == 0 || c.shape.Checkpoints == 0 || len(c.checkpoints) > 0 && c.checkpoints[len(c.checkpoints)-1].length == c.length {
-		return nil
-	}
+	c.history.Checkpoint(c.length)
+	return nil
+}
+
+// Save copies what a row at the present length will read to checkpoint i.
+func (c *partialCache) Save(i int) {
 	c.owner.flush()
-	if len(c.free) == 0 {
-		c.remove(0)
-	}
-	p := c.free[len(c.free)-1]
-	c.free = c.free[:len(c.free)-1]
-	p.length = c.length
+	p := &c.checkpoints[i]
 	for i, kept := range p.layers {
 		if kept != nil {
 			from := cpu.FirstRead(c.length, c.shape.Windows[i])
 			kept.Copy(0, c.layers[i], from, wholeBlocks(c.length-from))
 		}
 		if s := c.states[i]; s != nil {
-			if s.At > c.length { // a failed pass has advanced this state
-				c.turnBackLayer(i, c.length)
-			}
 			s.Save(&p.states[i])
 		}
 	}
-	c.checkpoints = append(c.checkpoints, p)
-	return nil
-}
-
-// remove drops checkpoint i and keeps its memory for another one.
-func (c *partialCache) remove(i int) {
-	c.free = append(c.free, c.checkpoints[i])
-	c.checkpoints = append(c.checkpoints[:i], c.checkpoints[i+1:]...)
 }
 
 // stored notes that a layer has stored the tokens up to the one with index to−1.
@@ -252,6 +191,6 @@ func (c *partialCache) KeyValue(layer, token int, key, value []float32) error {
 }
 
 func (c *partialCache) Close() error {
-	c.checkpoints, c.free = nil, nil
+	c.before, c.checkpoints = nil, nil
 	return c.cache.Close()
 }

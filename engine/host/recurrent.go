@@ -68,7 +68,7 @@ func (b *Backend) beginState(m int, c compute.Cache, d compute.Recurrence) (cpu.
 	}
 	shape := stateShape(kept.shape.Layer(d.Layer).State)
 	require(d.Convolution.Len() == shape.Kernel*shape.Width() && (d.Bias == nil || d.Bias.Len() == shape.Width()), "a convolution with weights that do not fit")
-	partial.begin(d.Layer, m)
+	partial.history.Begin(d.Layer, m, kept.length)
 	return shape, kept.states[d.Layer], nil
 }
 

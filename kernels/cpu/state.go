@@ -113,9 +113,6 @@ type Snapshot struct {
 	numbers []float32
 }
 
-// At returns how many tokens the states of the snapshot have seen.
-func (s *Snapshot) At() int { return s.at }
-
 // Save copies the state to a snapshot. The first time, it allocates memory for the snapshot.
 func (s *State) Save(to *Snapshot) {
 	if to.numbers == nil {
