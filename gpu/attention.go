@@ -73,24 +73,31 @@ func roundUpToPower(n int) int { return 1 << bits.Len(uint(n-1)) }
 func (b *Backend) Attend(dst, q, k, v compute.Buffer, m int, cc compute.Cache, a compute.Attention) error {
 	c := inside(cc)
 	require(a.Position == c.length && c.memory != 0, "Attend at another position than the cache's length")
-	layer := c.layers[a.Layer]
-	d, qb := rowsOf(dst, a.Row, m), rowsOf(q, a.Row, m)
-	require(layer.kvHeads > 0 && a.HeadDim == layer.keyDim && a.Heads%layer.kvHeads == 0, "Attend of heads that do not fit")
-	require(qb.cols == a.Heads*a.HeadDim && d.cols == a.Heads*layer.valueDim, "Attend of widths that do not fit")
 	if a.Position+m > c.shape.Tokens {
 		return fmt.Errorf("attending to %d tokens: the cache has room for %d", a.Position+m, c.shape.Tokens)
 	}
+	if k != nil {
+		layer := c.layers[a.Layer]
+		kb, vb := rowsOf(k, a.Row, m), rowsOf(v, a.Row, m)
+		require(kb.cols == layer.kvHeads*layer.keyDim && vb.cols == layer.kvHeads*layer.valueDim, "Attend of keys or values that do not fit")
+		b.tape.append(store{layer, kb.row(a.Row), vb.row(a.Row), b.positionOf(a.Row, a.Position), m})
+	}
+	b.attend(dst, q, m, c.layers[a.Layer], a)
+	return nil
+}
+
+// attend lets m rows, of which the first stands at a.Position, attend to the keys and values of a layer that
+// are stored up to the last of these rows.
+func (b *Backend) attend(dst, q compute.Buffer, m int, layer layerCache, a compute.Attention) {
+	d, qb := rowsOf(dst, a.Row, m), rowsOf(q, a.Row, m)
+	require(layer.kvHeads > 0 && a.HeadDim == layer.keyDim && a.Heads%layer.kvHeads == 0, "Attend of heads that do not fit")
+	require(qb.cols == a.Heads*a.HeadDim && d.cols == a.Heads*layer.valueDim, "Attend of widths that do not fit")
 	var sinks driver.Pointer
 	if a.Sinks != nil {
 		require(a.Sinks.Len() == a.Heads, "Attend with another number of sinks")
 		sinks = a.Sinks.(*vector).memory
 	}
 	position := b.positionOf(a.Row, a.Position)
-	if k != nil {
-		kb, vb := rowsOf(k, a.Row, m), rowsOf(v, a.Row, m)
-		require(kb.cols == layer.kvHeads*layer.keyDim && vb.cols == layer.kvHeads*layer.valueDim, "Attend of keys or values that do not fit")
-		b.tape.append(store{layer, kb.row(a.Row), vb.row(a.Row), position, m})
-	}
 	b.changed(d)
 	// Launch for the next power of two of splits. The grid then seldom changes while the text
 	// grows, and a captured graph stays valid.
@@ -107,5 +114,4 @@ func (b *Backend) Attend(dst, q, k, v compute.Buffer, m int, cc compute.Cache, a
 			attend{part, qb.row(a.Row + from), layer, position, from, rows, a.Scale, a.Window, a.SoftCap, prepareHeads{}},
 			combine{d.row(a.Row + from), part, position, from, rows, a.Window, sinks})
 	}
-	return nil
 }

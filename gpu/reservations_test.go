@@ -89,6 +89,69 @@ func planCovers(t *testing.T, name string) {
 	}
 }
 
+// What the drafter of Gemma 4 and a session with it reserve is in the plan of the drafter, which keeps memory for the
+// target's cache.
+func TestThePlanCoversADrafter(t *testing.T) {
+	const name = "gemma4-shared.gguf.gz"
+	load := func(free int64) (reserved int64, err error) {
+		d := newRecorder(t)
+		b, err := newBackend(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer b.Close()
+		target, err := model.Load(t.Context(), b, fixture(t, families+name), model.Options{MaxTokens: 64, MaxRows: 9, CacheType: compute.F32}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := d.bytes()
+		d.total = free
+		head, err := model.LoadAssistant(t.Context(), target, fixture(t, "../engine/model/testdata/assistants/"+name),
+			model.Options{MaxTokens: 64, Reserved: target.Config().CacheBytes})
+		if err != nil {
+			return 0, err
+		}
+		cache, err := target.NewCache()
+		if err == nil {
+			_, err = head.Assistant.NewState(cache)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d.bytes() - before, nil
+	}
+	planned := int64(sort.Search(1<<26, func(n int) bool {
+		_, err := load(int64(n))
+		if err != nil && !errors.Is(err, compute.ErrOutOfMemory) {
+			t.Fatal(err)
+		}
+		return err == nil
+	}))
+	if got, err := load(planned); err != nil || got > planned || got < planned/4 {
+		t.Errorf("%d bytes were reserved, planned were %d: %v", got, planned, err)
+	}
+}
+
+// The scratch of attention of a drafter has room for all its heads, even if the target has fewer.
+func TestScratchOfADrafterWithManyHeads(t *testing.T) {
+	d := newRecorder(t)
+	b, err := newBackend(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	const heads, dim, tokens = 40, 16, 300
+	each := []compute.CacheLayer{{KVHeads: 1, KeyDim: dim, ValueDim: dim}}
+	cache, err := b.Cache(compute.CacheShape{Layers: 1, Tokens: tokens, Heads: 1, Each: each})
+	if err != nil {
+		t.Fatal(err)
+	}
+	must(t, b.ReservePast(compute.CacheShape{Layers: 1, Tokens: tokens, Heads: heads, Each: each}))
+	x, err := b.Buffer(1, heads*dim)
+	must(t, errors.Join(err, cache.Advance(tokens)))
+	must(t, b.AttendPast(x, x, cache, compute.Attention{Position: tokens, Heads: heads, HeadDim: dim, Scale: 1}))
+}
+
 // The scratch of attention has room for one row with all its heads, even if there are more for a key head than
 // models usually have.
 func TestScratchOfManyHeads(t *testing.T) {

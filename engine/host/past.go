@@ -6,6 +6,9 @@ import (
 
 var _ compute.PastReader = (*Backend)(nil)
 
+// ReservePast does nothing: attention has its temporary memory from the start.
+func (b *Backend) ReservePast(compute.CacheShape) error { return nil }
+
 // AttendPast attends to what a row at the last token of the cache sees, but for the oldest key of its
 // window: the row of q stands one position later.
 func (b *Backend) AttendPast(dst, q compute.Buffer, c compute.Cache, a compute.Attention) error {

@@ -59,17 +59,22 @@ func loadAssistant(ctx context.Context, target *Model, file *weights.File, o Opt
 	if err != nil {
 		return nil, err
 	}
-	if _, ok := target.backend.(compute.PastReader); !ok {
+	reader, ok := target.backend.(compute.PastReader)
+	if !ok {
 		return nil, fmt.Errorf("it attends to the target's keys without storing its own, and %s does not compute this yet: choose --device cpu: %w",
 			target.backend.Info().Name, compute.ErrLacks)
 	}
 	o.MaxRows, o.PrefillRows = 1, 1
+	o.Reserved += stateBytes(&target.config)
 	own, err := loadAs(ctx, arch, target.backend, file, o, nil)
 	if err != nil {
 		return nil, err
 	}
 	for i := range own.layers {
 		own.layers[i].keysOf = lenders[i]
+	}
+	if err := reader.ReservePast(own.cacheShape(own.config.MaxTokens)); err != nil {
+		return nil, err
 	}
 	c := &own.config
 	return &Head{Assistant: &Assistant{target, own}, Name: "mtp", Kind: "Gemma 4 assistant", Parameters: c.Parameters, Bytes: c.WeightBytes}, nil

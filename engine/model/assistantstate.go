@@ -21,6 +21,11 @@ type AssistantState struct {
 	at    int            // -1: no state is kept
 }
 
+// stateBytes is the memory of a drafter's state for a target: the rows of the tap and two more.
+func stateBytes(target *Config) int64 {
+	return float32Bytes * int64(target.PrefillRows+2) * int64(target.Dim)
+}
+
 // NewState allocates the state of one conversation, which drafts from the target's cache.
 func (a *Assistant) NewState(cache compute.Cache) (*AssistantState, error) {
 	s := &AssistantState{Assistant: a, cache: cache, at: -1}

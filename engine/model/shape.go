@@ -157,7 +157,8 @@ func (m *metadata) checkShapes(shapes []layerShape) {
 // rows. Two are enough to write a reply again, and to go back to the prompt before it.
 const checkpoints = 2
 
-// cacheShape is the size of a cache for this many tokens.
+// cacheShape is the size of a cache for this many tokens. If the keys and values of all layers are those of another
+// model, it says what these layers attend to.
 func (m *Model) cacheShape(tokens int) compute.CacheShape {
 	first := &m.layers[0].shape
 	shape := compute.CacheShape{
@@ -182,7 +183,7 @@ func (m *Model) cacheShape(tokens int) compute.CacheShape {
 		s := &m.layers[i].shape
 		shape.Heads = max(shape.Heads, s.heads)
 		each[i] = compute.CacheLayer{KVHeads: s.kvHeads, KeyDim: s.keyDim, ValueDim: s.valueDim, State: s.state}
-		if s.borrows {
+		if s.borrows && !m.arch.borrowsAll {
 			each[i] = compute.CacheLayer{}
 		}
 		alike = alike && each[i] == compute.CacheLayer{KVHeads: first.kvHeads, KeyDim: first.keyDim, ValueDim: first.keyDim}
