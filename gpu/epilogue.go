@@ -49,8 +49,9 @@ const (
 	// mostNormed is the most numbers, rows times columns, of a norm in an epilogue: one block computes
 	// them all. For more, a launch with a block for each row should be faster. The limit is a guess.
 	mostNormed = 4096
-	// mostArrivals is the number of counters of finished blocks.
-	mostArrivals = 1 << 13
+	// mostArrivals is the number of counters of finished blocks. A launch needs one; only attention needs one for
+	// each key head. If a layer has more of these, combining its splits is a launch of its own.
+	mostArrivals = 256
 )
 
 // epilogueMemory is the device memory that epilogues use.

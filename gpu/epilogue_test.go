@@ -92,7 +92,9 @@ func TestAttentionCombinesItsSplits(t *testing.T) {
 		"many rows":             {ofAttention(func(a *attend) { a.rows = 5 }), ofSums(func(c *combineOperand) { c.rows = 5 })},
 		"sums of another place": {attention, ofSums(func(c *combineOperand) { c.part.sums = 1 << 23 })},
 		"other rows":            {attention, ofSums(func(c *combineOperand) { c.from = 1 })},
-		"another window":        {attention, ofSums(func(c *combineOperand) { c.window = 8 })},
+		"too few counters": {ofAttention(func(a *attend) { a.part.heads, a.cache.kvHeads = mostArrivals+1, mostArrivals+1 }),
+			ofSums(func(c *combineOperand) { c.part.heads = mostArrivals + 1 })},
+		"another window": {attention, ofSums(func(c *combineOperand) { c.window = 8 })},
 	} {
 		if got := joinEpilogues(slices.Clone(c), memory); !reflect.DeepEqual(got, c) {
 			t.Errorf("%s: became %+v", name, got)

@@ -15,8 +15,9 @@ func rowsOf(x compute.Buffer, first, m int) *buffer {
 }
 
 // word is the device address of word n of the tape's inputs: 4 bytes that the host copies before the tape runs (inputs.go).
+// It checks that all words of the tape have room there.
 func (b *Backend) word(n int) driver.Pointer {
-	require(n < inputWords, "a pass with too many rows")
+	require(len(b.tape.words) <= inputWords, "a pass with too many words")
 	return b.inputs.words + driver.Pointer(4*n)
 }
 
