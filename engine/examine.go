@@ -27,7 +27,7 @@ func (s *Session) Examine(ctx context.Context, o doctor.Options, progress func(w
 		return nil, err
 	}
 	subject := doctor.Subject{
-		Ready: s.engine.ready, Target: s.engine.target, Draft: s.engine.draft, Available: s.engine.options.Backend.Info().MemoryBytes,
+		Ready: s.engine.ready, Target: s.engine.target, Draft: s.engine.draft, Heads: len(s.engine.heads) > 0, Available: s.engine.options.Backend.Info().MemoryBytes,
 		Prompt: prompt, GammaMax: c.Speculation.GammaMax, Temperature: c.Sampling.Temperature,
 		Reply: func(ctx context.Context, prompt string, settings ...string) (event.ReplyEnded, error) {
 			return s.answer(ctx, []chat.Message{{Role: "user", Content: prompt}}, settings...)

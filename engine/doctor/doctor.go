@@ -47,6 +47,7 @@ type Subject struct {
 	Ready       event.Ready
 	Target      *model.Model
 	Draft       *model.Model // nil: none
+	Heads       bool         // trained heads for the target are loaded, which draft without a draft model
 	Available   int64        // bytes that the device can still allocate; 0: unknown
 	Prompt      []int32      // tokens before those that are examined
 	GammaMax    int
@@ -130,11 +131,14 @@ func (x *examination) surroundings(context.Context) error {
 	if r.Unspelled != "" {
 		x.add("bytes", OK, "", "no token for %s: the model does not read these, as in other programs; a chat says when it happens", r.Unspelled)
 	}
-	if r.DraftTranslated != "" {
+	switch {
+	case r.DraftTranslated != "":
 		x.add("vocabulary", Warn, "a draft of the same family accepts more", "the draft's is another: %s", r.DraftTranslated)
-	} else if r.Draft != nil {
+	case r.Draft != nil:
 		x.add("vocabulary", OK, "", "the same for draft and target: %d tokens", r.Target.VocabSize)
-	} else {
+	case x.Heads:
+		x.add("vocabulary", OK, "", "that of the target alone: in place of a draft model, trained heads draft (%s)", r.Heads)
+	default:
 		x.add("vocabulary", Warn, "give a draft of the same family by --draft", "no draft model: %s", r.DraftRefused)
 	}
 	if r.Auto != nil {

@@ -1,11 +1,29 @@
 package doctor
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"specula/engine/event"
 )
+
+// To lack a draft model is a warning only if nothing else that was trained can draft.
+func TestHeadsDraftInPlaceOfADraftModel(t *testing.T) {
+	ready := event.Ready{DraftRefused: "none beside the target", Heads: "Gemma 4 assistant"}
+	for heads, want := range map[bool]Line{
+		true:  {"vocabulary", OK, "that of the target alone: in place of a draft model, trained heads draft (Gemma 4 assistant)", ""},
+		false: {"vocabulary", Warn, "no draft model: none beside the target", "give a draft of the same family by --draft"},
+	} {
+		x := &examination{Subject: Subject{Ready: ready, Heads: heads}, report: &Report{}}
+		if err := x.surroundings(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Contains(x.report.Lines, want) {
+			t.Errorf("the doctor says %+v, want %+v among it", x.report.Lines, want)
+		}
+	}
+}
 
 // A guess is a warning that says what to do. Bytes that the vocabulary lacks are no fault.
 func TestGuessesAreWarnings(t *testing.T) {
