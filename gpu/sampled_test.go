@@ -301,6 +301,7 @@ func (r *reader) row(t *testing.T, context []int32) []float32 {
 	for keep < min(len(r.known), len(context)-1) && r.known[keep] == context[keep] {
 		keep++
 	}
+	keep = compute.Reach(r.cache, keep)
 	if err := r.cache.Truncate(keep); err != nil {
 		t.Fatal(err)
 	}
