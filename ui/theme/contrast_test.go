@@ -42,9 +42,14 @@ func TestContrast(t *testing.T) {
 					t.Errorf("%s: %s on %v has a contrast of %.2f, want %.1f", name, what, bg, got, least)
 				}
 			}
+			of := func(s theme.Style) float64 { return contrast(coloursOf(s)[0], bg) }
 			for i, s := range []theme.Style{th.Strong, th.Label, th.Title, th.User, th.Warning, th.Error, th.Second,
-				th.Accepted, th.Rejected, th.Discarded, th.Resampled, th.Bonus, th.Pending, th.Plain} {
+				th.Accepted, th.Rejected, th.Resampled, th.Bonus, th.Pending, th.Plain} {
 				check(fmt.Sprintf("text style %d", i), s, textLeast)
+			}
+			check("a discarded token", th.Discarded, faintLeast)
+			if of(th.Discarded) > of(th.Accepted) {
+				t.Errorf("%s: a discarded token on %v stands out more than a kept one", name, bg)
 			}
 			check("the line of a graph", th.Graph, graphicLeast)
 			check("a rule", th.Rule, ruleLeast)

@@ -36,12 +36,9 @@ var (
 )
 
 func (t *Theme) fill(p palette) {
-	colours := [shades]rgb{0, p.accepted, p.refusedBar, p.discardedBar, p.resampled, p.freeBar, p.label, p.drafting, p.checking, p.rest}
+	colours := [shades]rgb{0, p.accepted, p.refusedBar, p.discarded, p.resampled, p.freeBar, p.label, p.drafting, p.checking, p.rest}
 	for i, below := range colours {
 		t.fills[i] = fill{sign: signs[i], style: style(below)}
-		if Shade(i) == Unused && below != 0 {
-			t.fills[i].style = style(p.discarded, ansi.AttrFaint) // as in the chat
-		}
 		switch {
 		case !t.Glyph.Unicode:
 			t.fills[i].sign = asciiSigns[i]
