@@ -14,7 +14,7 @@
   const verdicts = ["accepted", "rejected", "discarded", "resampled", "bonus", "plain"];
   const words = {
     accepted: "kept", rejected: "refused", discarded: "discarded: after a refused token", resampled: "drawn by the target in place of the refused token",
-    bonus: "free: drawn by the target after all drafted tokens were kept", plain: "drawn by the target, nothing was drafted", pending: "drafted, not yet verified",
+    bonus: "free: drawn by the target after all drafted tokens were kept", plain: "drawn by the target, nothing was drafted", pending: "unchecked: drafted, and not verified yet",
   };
   const number = x => x === null || x === undefined ? "–" : x >= 0.9995 && x < 1 ? ">.999" : x > 0 && x < 0.0005 ? "<.001" : x.toFixed(3).replace(/^0/, "");
   const ms = x => x < 0.1 ? x.toFixed(3) : x < 10 ? x.toFixed(2) : x.toFixed(1);
@@ -76,14 +76,14 @@
       const c = make("div", r.measuring ? "col measuring" : "col");
       c.dataset.round = n;
       r.draft.forEach(t => part(c, ["k", "r", "d"][t[VERDICT]] || "d", 1 / most));
-      if (r.own) part(c, "f", 1 / most);
+      if (r.own) part(c, { resampled: "in", bonus: "f" }[verdicts[r.own[VERDICT]]] || "o", 1 / most);
       part(c, "cap", (r.gamma + 1) / most);
       return c;
     });
     times = rounds.map((r, n) => {
       const c = make("div", "col");
       c.dataset.round = n;
-      part(c, "tv", r.verifyMS / slowest);
+      part(c, "tc", r.verifyMS / slowest);
       part(c, "td", r.draftMS / slowest);
       part(c, "to", r.otherMS / slowest);
       return c;
@@ -138,8 +138,8 @@
   function describeRound(n) {
     const r = reply.rounds[n];
     if (!r) return;
-    const who = r.draft.length ? "drafted by " + r.who : r.measuring ? "a plain round, to measure" : "nothing drafted";
-    $("round").textContent = "Round " + (n + 1) + ": " + who + " · γ " + r.gamma + " · draft " + ms(r.draftMS) + " ms, verification " + ms(r.verifyMS) + " ms";
+    const who = r.draft.length ? "drafted by " + r.who : r.measuring ? "no draft, to measure" : "no draft";
+    $("round").textContent = "Round " + (n + 1) + ": " + who + " · γ " + r.gamma + " · draft " + ms(r.draftMS) + " ms, check " + ms(r.verifyMS) + " ms";
   }
 
   // choose selects a token and shows its numbers.
