@@ -178,7 +178,7 @@ func choiceList(th *theme.Theme, t, drawn *state.Token, r *state.Round, w, h int
 			out.Pad(choiceText+k*cell+choiceCell-paint.Width(text)).Put(th.Strong, text)
 			if wide && s.known {
 				bar, _ := graph.Bar(s.v, choiceBar-2, !th.Glyph.Unicode)
-				out.Put("", " ").Put([]theme.Style{th.Second, th.Graph, th.Strong}[k], bar)
+				out.Put("", " ").Put([]theme.Style{th.Draft, th.Graph, th.Strong}[k], bar)
 			}
 		}
 		if drawn != nil && c.id == drawn.ID {

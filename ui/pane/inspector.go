@@ -157,7 +157,7 @@ func (c *column) candidates(t *state.Token, r *state.Round, rows int) []string {
 	for i := 0; i < rows-candidateHead && i < max(len(t.Target), len(t.Draft)); i++ {
 		out := c.line()
 		c.candidate(out, 1, half-1, t.Target, i, t.ID, c.th.Graph)
-		c.candidate(out, half+2, c.w-1, t.Draft, i, t.ID, c.th.Second)
+		c.candidate(out, half+2, c.w-1, t.Draft, i, t.ID, c.th.Draft)
 		lines = append(lines, out.String())
 	}
 	return lines

@@ -194,7 +194,7 @@ func (c *column) changes(cols columns, signs string) string {
 	latest := ""
 	for i := range cols.rounds {
 		if marks := cols.rounds[i].Marks; len(marks) > 0 {
-			out.Pad(axis+i*cols.pitch+(cols.pitch-2)/2).Put(c.th.Second, c.th.Glyph.Mark)
+			out.Pad(axis+i*cols.pitch+(cols.pitch-2)/2).Put(c.th.Mark, c.th.Glyph.Mark)
 			latest = " " + strings.Join(marks, ", ")
 		}
 	}

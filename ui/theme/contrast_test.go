@@ -43,7 +43,7 @@ func TestContrast(t *testing.T) {
 				}
 			}
 			of := func(s theme.Style) float64 { return contrast(coloursOf(s)[0], bg) }
-			for i, s := range []theme.Style{th.Strong, th.Label, th.Title, th.User, th.Warning, th.Error, th.Second,
+			for i, s := range []theme.Style{th.Strong, th.Label, th.Title, th.User, th.Warning, th.Error, th.Mark,
 				th.Accepted, th.Rejected, th.Resampled, th.Bonus, th.Pending, th.Plain} {
 				check(fmt.Sprintf("text style %d", i), s, textLeast)
 			}
@@ -52,6 +52,7 @@ func TestContrast(t *testing.T) {
 				t.Errorf("%s: a discarded token on %v stands out more than a kept one", name, bg)
 			}
 			check("the line of a graph", th.Graph, graphicLeast)
+			check("a bar of the draft", th.Draft, graphicLeast)
 			check("a rule", th.Rule, ruleLeast)
 			for s := theme.Kept; s <= theme.Other; s++ {
 				_, in := th.Shade(s)

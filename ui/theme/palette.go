@@ -58,7 +58,7 @@ func (t *Theme) paint(p palette) {
 	}
 	t.Warning = style(p.warning, ansi.AttrBold)
 	t.Error = style(p.rejected, ansi.AttrBold)
-	t.Graph, t.Second = style(p.accepted), style(p.resampled)
+	t.Graph, t.Draft, t.Mark = style(p.accepted), style(p.drafting), style(p.resampled)
 	t.Cursor = style(0, ansi.AttrReverse)
 	t.fill(p)
 }

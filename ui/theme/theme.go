@@ -42,7 +42,8 @@ type Theme struct {
 	Warning Style
 	Error   Style
 	Graph   Style // bars: speed with drafts, acceptance, the target's probabilities
-	Second  Style // bars of the draft's probabilities; the mark of a changed setting
+	Draft   Style // bars of the draft's probabilities, in the colour of the time for drafting
+	Mark    Style // the mark of a changed setting
 	Cursor  Style // the selected token
 
 	Accepted, Rejected, Discarded, Resampled, Bonus, Pending, Plain Style

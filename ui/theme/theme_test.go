@@ -68,7 +68,7 @@ func TestDiscardedTokensHaveOneColour(t *testing.T) {
 
 func TestMonoHasNoColour(t *testing.T) {
 	th, _ := theme.Named("mono", true)
-	for _, s := range []theme.Style{th.Strong, th.Label, th.Rule, th.Title, th.Warning, th.Error, th.Graph, th.Second, th.Accepted, th.Rejected, th.Resampled} {
+	for _, s := range []theme.Style{th.Strong, th.Label, th.Rule, th.Title, th.Warning, th.Error, th.Graph, th.Draft, th.Mark, th.Accepted, th.Rejected, th.Resampled} {
 		if bytes.Contains([]byte(s), []byte("38;")) {
 			t.Errorf("style %q has a colour", s)
 		}
