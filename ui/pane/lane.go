@@ -60,7 +60,7 @@ func (l *lane) picture(th *theme.Theme, w, h int) []string {
 	}
 	lines := paint.Block(l.columns(th, columns, min(h, laneRows)), columns, h)
 	if listWidth > 0 {
-		list := paint.Block(choiceList(th, l.looked(), l.commit, l.round, listWidth, h), listWidth, h)
+		list := paint.Block(choiceList(th, l.looked(), l.replacement(), l.round, listWidth, h), listWidth, h)
 		for y := range lines {
 			lines[y] += list[y]
 		}
@@ -90,6 +90,15 @@ func (l *lane) lookedAt() int {
 		return l.at
 	}
 	return slices.IndexFunc(l.tokens, func(t state.Token) bool { return t.Fate == event.Rejected })
+}
+
+// replacement is the token that the target drew at the place of the looked token; nil if it drew none
+// there: a kept token stays, and the bonus token has a place of its own.
+func (l *lane) replacement() *state.Token {
+	if t := l.looked(); t == nil || t.Fate != event.Rejected {
+		return nil
+	}
+	return l.commit
 }
 
 func (l *lane) hasList() bool {

@@ -127,6 +127,32 @@ func TestLaneShowsEveryFate(t *testing.T) {
 	}
 }
 
+// The list of choices belongs to one place of the draft. The bonus token and a token in place of a refused
+// one have another place, with other probabilities, so they do not stand among the choices of a kept token.
+func TestChoicesAreThoseOfTheirPlace(t *testing.T) {
+	th, _ := theme.Named("mono", true)
+	one, u := 0.9, 0.5
+	token := func(id int32, text string, v event.Verdict) event.Token {
+		return event.Token{ID: id, Text: text, Raw: []byte(text), Verdict: v, P: &one, Q: &one, U: &u, Target: []event.Candidate{{ID: id, Text: text, P: one}}}
+	}
+	for verdict, commit := range map[event.Verdict]event.Token{event.Accepted: token(9, " bonus", event.Bonus), event.Rejected: token(9, " instead", event.Resampled)} {
+		round := event.Round{Gamma: 2, Path: "stochastic", Temperature: 1, Accepted: 1, Tested: 2, Commit: &commit,
+			Draft: []event.Token{token(1, " the", event.Accepted), token(2, " cat", verdict)}}
+		s := stateOf([]event.Event{event.ReplyStarted{Reply: 1}, round})
+		m := s.Messages[len(s.Messages)-1]
+		for i := range round.Draft {
+			cursor := state.Ref{Message: m.ID, Token: i}
+			lane := ansi.Strip(strings.Join(pane.Lane(s, th, 120, 9, pane.LaneOptions{At: s.RoundOf(cursor), Cursor: cursor}), "\n"))
+			if !strings.Contains(lane, "target says") {
+				t.Fatalf("no list of choices in\n%s", lane)
+			}
+			if got, want := strings.Contains(lane, "← drawn"), round.Draft[i].Verdict == event.Rejected; got != want {
+				t.Errorf("a token in place of token %d (%s) is listed: %v, want %v\n%s", i, round.Draft[i].Verdict, got, want, lane)
+			}
+		}
+	}
+}
+
 func TestLaneNamesTheProposer(t *testing.T) {
 	th, _ := theme.Named("mono", true)
 	drafted := []event.Token{{Text: "a", Verdict: event.Accepted}}
