@@ -14,6 +14,7 @@ func (s *State) applyReplyStarted(e event.ReplyStarted) {
 	s.Pending = nil
 	s.Settings = safeSettings(e.Settings)
 	s.replies++
+	s.contextBefore = s.Reply.ContextUsed
 	s.Reply = ReplyInfo{
 		Number: s.replies, PromptTokens: e.PromptTokens, ReusedTokens: e.ReusedTokens,
 		ContextTokens: e.ContextTokens, ContextUsed: e.PromptTokens,
@@ -141,6 +142,7 @@ func (s *State) applyReplyEnded(e event.ReplyEnded) {
 	s.Refused = m != nil && e.Reason == "error" && len(m.Rounds) == 0 && m.Raw == ""
 	if s.Refused {
 		s.cutLast()
+		s.Reply.ContextUsed = s.contextBefore
 	}
 	if s.Refused || m == nil {
 		s.restoreRemoved()

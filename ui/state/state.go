@@ -61,6 +61,8 @@ type State struct {
 	inspect int           // tokens seen since trimCandidates last removed something
 	safe    sanitize.Sanitizer
 
+	contextBefore int // ReplyInfo.ContextUsed before the current reply
+
 	earlier      []Turn // text of dropped messages, oldest first
 	earlierBytes int    // sum of Turn.bytes over earlier
 }

@@ -284,3 +284,16 @@ func ExampleState_Apply() {
 	// " sat" rejected
 	// " lay" resampled
 }
+
+// A refused prompt leaves the cache as it was, so its length is not shown as the context in use.
+func TestARefusedPromptTakesNoContext(t *testing.T) {
+	s := state.New()
+	s.Apply(event.ReplyStarted{Reply: 1, Prompt: "a", PromptTokens: 30, ContextTokens: 2048})
+	s.Apply(event.Round{TargetLen: 40, Commit: &event.Token{Text: "b", Verdict: event.Plain}})
+	s.Apply(event.ReplyEnded{Reply: 1, Reason: "stop", Text: "b"})
+	s.Apply(event.ReplyStarted{Reply: 2, Prompt: "long", PromptTokens: 24897, ContextTokens: 2048})
+	s.Apply(event.ReplyEnded{Reply: 2, Reason: "error"})
+	if !s.Refused || s.Reply.ContextUsed != 40 {
+		t.Errorf("refused: %v, context %d, want 40", s.Refused, s.Reply.ContextUsed)
+	}
+}
