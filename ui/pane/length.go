@@ -11,14 +11,16 @@ type length struct {
 	probe bool   // this round has another γ, in order to measure
 }
 
-// lengthNow returns the current γ. A probe has another γ, often 0, for one round. That does not count as
-// the current γ.
+// lengthNow returns the current γ. A probe has another γ, often 0, for one round, and the last rounds of a
+// reply have only what fits into it. Neither counts as the current γ.
 func lengthNow(s *state.State) length {
 	now := length{gamma: s.Settings.Gamma, rule: s.Settings.GammaRule}
 	if l := s.Last; l != nil && tellsLength(s, l) {
 		now.rule, now.why, now.off = l.Round.GammaRule, l.Round.GammaWhy, l.Round.GammaOff
 		now.probe = l.Round.Probe && s.Busy()
-		now.gamma = lastLength(s, now.gamma)
+		if now.gamma = lastLength(s, now.gamma); !l.Round.Probe && now.gamma != l.Round.Gamma {
+			now.why = "" // it is about that round's γ, which the end of the reply cut short
+		}
 	}
 	if p := s.Pending; p != nil {
 		if now.probe || p.Probe || now.rule != s.Settings.GammaRule { // the known reason is that of another round
@@ -49,12 +51,21 @@ func lastReply(s *state.State) int {
 	return -1
 }
 
-// lastLength returns γ of the newest round of this reply that is not a probe, or set if there is none.
+// lastLength returns γ of the newest round of this reply for which the rule chose it. Without such a round
+// it returns γ of the newest round that is not a probe, or else set.
 func lastLength(s *state.State, set int) int {
+	other := -1
 	for i := len(s.History) - 1; i >= 0 && s.History[i].Reply == s.Reply.Number; i-- {
-		if !s.History[i].Probe {
-			return s.History[i].Gamma
+		switch h := &s.History[i]; {
+		case h.Probe:
+		case !h.Overruled:
+			return h.Gamma
+		case other < 0:
+			other = h.Gamma
 		}
+	}
+	if other >= 0 {
+		return other
 	}
 	return set
 }

@@ -125,3 +125,19 @@ func TestGammaIsNeverOneOfBefore(t *testing.T) {
 		t.Errorf("the panel says %q", got)
 	}
 }
+
+// The last rounds before the limit of a reply have room for fewer tokens. Their γ is not what the rule chose,
+// so it is not called the one in use, and no other is called faster than it.
+func TestTheEndOfAReplyLeavesGammaAsItIs(t *testing.T) {
+	s := state.New()
+	s.Apply(event.ReplyStarted{Reply: 1, Settings: event.Settings{Gamma: 4, GammaMax: 8, GammaRule: "cost-aware", Proposer: "suffix", Speculate: true}})
+	for i, gamma := range []int{6, 6, 2, 0} {
+		r := roundOf(i, gamma)
+		r.Gamma, r.GammaRule, r.GammaOverruled = gamma, "cost-aware", gamma < 6
+		s.Apply(r)
+	}
+	s.Apply(event.ReplyEnded{Reply: 1, Reason: "length"})
+	if got := side(s); !strings.Contains(got[0], "γ 6 of 8") || strings.Contains(got[1], "because") {
+		t.Errorf("the panel says %q and %q", got[0], got[1])
+	}
+}

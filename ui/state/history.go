@@ -9,6 +9,7 @@ import (
 type Sample struct {
 	Gamma, Drafted, Tested, Accepted int
 	Probe                            bool // γ was chosen in order to measure
+	Overruled                        bool // γ is not that of the rule, as at the end of a reply
 	Tokens                           int  // committed tokens
 	MS, DraftMS, VerifyMS            float64
 	ReadMS                           float64 // part of MS in which the proposer read what it had missed
@@ -104,7 +105,7 @@ func (s *State) count(e *event.Round, marks []string) {
 		s.History = append(s.History[:0], s.History[len(s.History)-HistoryLimit:]...)
 	}
 	s.History = append(s.History, Sample{
-		Gamma: e.Gamma, Drafted: len(e.Draft), Probe: e.Probe, Tested: e.Tested, Accepted: e.Accepted, Tokens: tokens,
+		Gamma: e.Gamma, Drafted: len(e.Draft), Probe: e.Probe, Overruled: e.GammaOverruled, Tested: e.Tested, Accepted: e.Accepted, Tokens: tokens,
 		MS: e.MS(), ReadMS: e.ReadMS, DraftMS: e.DraftMS, VerifyMS: e.VerifyMS, Bytes: e.BytesMoved, Marks: marks, Reply: s.Reply.Number, Proposer: sanitize.Line(e.Proposer),
 		basis: s.basisNow(),
 	})
