@@ -195,7 +195,14 @@ func (c *column) changes(cols columns, signs string) string {
 	for i := range cols.rounds {
 		if marks := cols.rounds[i].Marks; len(marks) > 0 {
 			out.Pad(axis+i*cols.pitch+(cols.pitch-2)/2).Put(c.th.Mark, c.th.Glyph.Mark)
-			latest = " " + strings.Join(marks, ", ")
+			latest = ""
+			for _, mark := range marks {
+				if value, ok := strings.CutPrefix(mark, "gamma "); ok {
+					mark = c.th.Glyph.Gamma + " " + value // as everywhere on the screen
+				}
+				latest = joinNonEmpty(", ", latest, mark)
+			}
+			latest = " " + latest
 		}
 	}
 	if paint.Width(latest) < out.Left() {

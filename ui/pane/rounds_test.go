@@ -34,6 +34,19 @@ func outcome(gamma, drafted, kept int, refused bool) event.Round {
 	return r
 }
 
+// A changed γ has the name that it has everywhere on the screen.
+func TestAMarkNamesGammaAsTheScreenDoes(t *testing.T) {
+	th, _ := theme.Named("mono", true)
+	s := state.New()
+	s.Apply(event.ReplyStarted{Reply: 1})
+	s.Apply(event.SettingChanged{Name: "temperature", To: "0.2"})
+	s.Apply(event.SettingChanged{Name: "gamma", To: "3"})
+	s.Apply(outcome(3, 3, 3, false))
+	if got := ansi.Strip(strings.Join(pane.Picture(s, th, 60, 9), "\n")); !strings.Contains(got, "temperature 0.2, γ 3") {
+		t.Errorf("no γ 3 in\n%s", got)
+	}
+}
+
 // A column shows a round, one cell per token. From the bottom up these are the kept draft tokens, the
 // refused one and the untested ones. On top is the target's own token, in one shade if it replaces a
 // refused token and in another if it is free (the whole draft was kept). If the reply ends within the
