@@ -115,17 +115,29 @@ func (c *column) ruleComparison(r *state.Round) []string {
 	if len(r.Rules) == 0 {
 		return nil
 	}
-	out := c.line().Put(c.th.Label, "kept")
+	width := 0
 	for _, rule := range r.Rules {
-		name, style := rule.Rule, c.th.Label
+		width += len(fmt.Sprintf(" %s %d", ruleName(rule), rule.Accepted))
+	}
+	out := c.line()
+	out.Put(c.th.Label, longestThatFits(out.Left()-width, "kept by rule:", "by rule:", "kept"))
+	for _, rule := range r.Rules {
+		style := c.th.Label
 		if rule.Lossy {
-			name, style = "lossy", c.th.Warning
+			style = c.th.Warning
 		}
-		out.Put(style, " "+name+" ")
+		out.Put(style, " "+ruleName(rule)+" ")
 		if rule.Rule == r.Rule {
 			style = c.th.Strong
 		}
 		out.Put(style, fmt.Sprint(rule.Accepted))
 	}
 	return []string{out.String()}
+}
+
+func ruleName(r event.RuleOutcome) string {
+	if r.Lossy {
+		return "lossy"
+	}
+	return r.Rule
 }

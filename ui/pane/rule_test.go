@@ -60,7 +60,7 @@ func TestScreenShowsTheRuleOfAcceptance(t *testing.T) {
 			}
 		}
 		inspector := ansi.Strip(strings.Join(pane.Inspector(s, th, 60, 16, rejectedToken(s)), "\n"))
-		for _, want := range []string{c.inspector, "kept token 1 block 2 exact 0 lossy 3"} {
+		for _, want := range []string{c.inspector, "by rule: token 1 block 2 exact 0 lossy 3"} {
 			if !strings.Contains(inspector, want) {
 				t.Errorf("%s: the inspector does not say %q:\n%s", c.rule, want, inspector)
 			}
