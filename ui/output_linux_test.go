@@ -20,7 +20,7 @@ func TestASignalEndsTheProgramIfTheTerminalTakesNoOutput(t *testing.T) {
 	cmd := exec.Command(program(t), "--theme", "dark", "--pace", "slow", "--temperature", "2", "--seed", "1")
 	cmd.Env = []string{"HOME=" + home}
 	x := startProgram(t, 120, 36, cmd)
-	x.waitText("press enter")
+	x.waitText("Or type a message")
 	x.send("hello\r")
 	x.waitText("esc stop")
 	x.mu.Lock() // nothing is read any more

@@ -264,7 +264,7 @@ func (m *Model) welcome() []string {
 	lines := []string{
 		"specula",
 		"",
-		"A small model drafts, a large one verifies, and you watch.",
+		m.whoDrafts(),
 	}
 	if m.state.Ready == nil || m.options.Load == nil || m.tour != nil {
 		return lines
@@ -272,7 +272,7 @@ func (m *Model) welcome() []string {
 	if examples := m.examples(); examples != nil {
 		lines = append(append(lines, "", "Press tab, then enter, to ask one of these:"), examples...)
 	}
-	lines = append(lines, "", "Or type a message and press enter.  / commands   f1 keys   alt+e a tour")
+	lines = append(lines, "", "Or type a message.   / commands   f1 help   alt+e a tour")
 	var assumed []string
 	for _, w := range m.state.Ready.Warnings {
 		assumed = append(assumed, w.About)
@@ -281,6 +281,18 @@ func (m *Model) welcome() []string {
 		lines = append(lines, "Assumed about the model's file: "+strings.Join(assumed, ", ")+" (specula doctor)")
 	}
 	return lines
+}
+
+// whoDrafts says in one sentence what the screen will show.
+func (m *Model) whoDrafts() string {
+	r := m.state.Ready
+	switch {
+	case m.state.Settings.Watch:
+		return "The server drafts and verifies, and you watch."
+	case r != nil && r.Draft == nil && r.Heads == "":
+		return "Drafts come from earlier text, the model verifies them, and you watch."
+	}
+	return "A small model drafts, a large one verifies, and you watch."
 }
 
 // settings returns the settings of the next reply.

@@ -42,11 +42,11 @@ func slowly(t *testing.T, change func(*Options)) (s *screen, release func()) {
 // TestTheScreenInvitesOnlyWhenTheEngineCanAnswer checks the screen while the engine measures.
 func TestTheScreenInvitesOnlyWhenTheEngineCanAnswer(t *testing.T) {
 	s, release := slowly(t, nil)
-	if view := s.text(); strings.Contains(view, "press enter") || strings.Contains(view, " ready ") {
+	if view := s.text(); strings.Contains(view, "Or type a message") || strings.Contains(view, " ready ") {
 		t.Errorf("the screen invites to write before there is an engine:\n%s", view)
 	}
 	release()
-	s.mustShow("press enter")
+	s.mustShow("Or type a message")
 	s.mustShow("ready")
 }
 

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	"specula/engine/event"
 	"specula/ui/demo"
 	"specula/ui/golden"
 )
@@ -50,6 +51,25 @@ func TestWordsMatchGoldens(t *testing.T) {
 					golden.Compare(t, label+"-"+theme+"-styles", strings.ReplaceAll(drawn, "\x1b", "␛"))
 				}
 			}
+		}
+	}
+}
+
+// Without a draft model and heads, no small model drafts.
+func TestWelcomeSaysWhoDrafts(t *testing.T) {
+	s := open(t, nil)
+	for _, c := range []struct {
+		draft *event.Model
+		heads string
+		want  string
+	}{
+		{&event.Model{Name: "small"}, "", "A small model drafts"},
+		{nil, "EAGLE", "A small model drafts"},
+		{nil, "", "Drafts come from earlier text"},
+	} {
+		s.m.state.Ready.Draft, s.m.state.Ready.Heads = c.draft, c.heads
+		if got := strings.Join(s.m.welcome(), "\n"); !strings.Contains(got, c.want) {
+			t.Errorf("no %q in %q", c.want, got)
 		}
 	}
 }
