@@ -49,3 +49,17 @@ func TestGammaExplainsItself(t *testing.T) {
 		t.Errorf("the head does not say why: %s", head)
 	}
 }
+
+// A reply without a draft tells nothing about drafts.
+func TestNothingIsSaidOfLengthsThatWereNotTimed(t *testing.T) {
+	best, regret := 0, 0.0
+	s := state.New()
+	s.Apply(event.ReplyStarted{Reply: 1, Settings: event.Settings{GammaRule: "cost-aware", GammaMax: 8}})
+	s.Apply(event.Round{GammaRule: "cost-aware", BestFixedGamma: &best, Regret: &regret, Commit: &event.Token{Text: "a", Verdict: event.Plain},
+		Lengths: []event.Length{{Tokens: 1, Rounds: 1, Measured: true}, {Tokens: 1.8, Rounds: 1.2}}})
+	th, _ := theme.Named("mono", true)
+	side := words(strings.Join(pane.Side(s, th, 46, 60, pane.SideOptions{}), "\n"))
+	if !strings.Contains(side, "no draft was timed yet") || strings.Contains(side, "this reply alone") {
+		t.Errorf("the side says:\n%s", side)
+	}
+}

@@ -123,7 +123,7 @@ func (c *column) tradeoffWords() []string {
 	words := []string{would}
 	switch {
 	case !slices.ContainsFunc(s.Lengths[1:], func(l event.Length) bool { return l.Measured }):
-		words[0] = "no draft was timed yet"
+		return []string{"no draft was timed yet"} // so nothing is known of what would have been better
 	case known && s.Lengths[best].Speedup() <= hardly*s.Lengths[now].Speedup():
 		words[0] = fmt.Sprintf("%s %d, in use, is as good as any", g.Gamma, now)
 	case known:
