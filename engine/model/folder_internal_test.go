@@ -19,7 +19,7 @@ func TestREADMECountsFolders(t *testing.T) {
 			folders++
 		}
 	}
-	if says := fmt.Sprintf("safetensors folders of %d of them", folders); !strings.Contains(string(text), says) {
+	if says := fmt.Sprintf("safetensors folders | %d of the dense architectures", folders); !strings.Contains(string(text), says) {
 		t.Errorf("README does not say %q", says)
 	}
 }
