@@ -24,6 +24,13 @@ const (
 	// drafted again.
 	fading = 0.01
 	drift  = 0.004
+	// usualMemory is the largest number of observations that the usual acceptance rests on: those of some
+	// 50 replies. memory is that of about five, and these may all be hard ones. See back.
+	usualMemory = 1000
+	// backVerdicts decides how far an estimate moves back: as far as it would move towards the mean of
+	// that many verdicts, if they were those of a reply (see at). With more, drafts that nearly pay would
+	// begin too often again.
+	backVerdicts = 2
 )
 
 // acceptance estimates for each draft position the chance that its token is accepted, given that all
@@ -33,28 +40,46 @@ type acceptance []position
 
 // position is what is known of one position in drafts.
 type position struct {
-	rate      // acceptance over all replies
-	here rate // acceptance in the current reply alone
+	rate       // acceptance over all replies, the last ones above all
+	here  rate // acceptance in the current reply alone
+	usual rate // acceptance over many replies
 	// variance is how much the acceptance differs between replies, beyond chance: in some replies
 	// nearly all drafts are accepted, in others nearly none. The larger it is, the sooner a reply is
 	// judged by its own rounds. (Empirical Bayes estimate, Efron and Morris, 1973)
 	variance rate // its weight is 0 during the first reply
 }
 
-// begin starts a new reply, and learns the variance from the finished one.
+// begin starts a new reply, and learns from the finished one how much replies differ.
 func (a acceptance) begin() {
 	for i := range a {
 		p := &a[i]
-		if p.here.weight == 0 {
-			continue
-		}
-		if p.variance.weight == 0 {
-			p.variance = rate{mean: usualSpread, weight: spreadStart}
-		}
-		apart, luck := p.here.mean-p.mean, p.mean*(1-p.mean)/p.here.weight
-		p.variance.add(apart*apart-luck, p.here.weight, spreadMemory)
+		p.learnVariance()
 		p.here = rate{}
+		p.mean += p.back() * (p.usual.mean - p.mean)
 	}
+}
+
+// back returns the fraction by which the estimate moves back to the usual acceptance when a reply begins. Without
+// that, a few hard replies could end drafts for the easy ones after them: where nothing is drafted, nothing
+// shows that they are easier. It is large if replies differ much, and 0 if they do not.
+func (p *position) back() float64 {
+	v, luck := p.variance.mean, p.mean*(1-p.mean)
+	if v <= 0 {
+		return 0
+	}
+	return v / (v + luck/backVerdicts)
+}
+
+// learnVariance learns the variance between replies from the current reply, if it has tested the position.
+func (p *position) learnVariance() {
+	if p.here.weight == 0 {
+		return
+	}
+	if p.variance.weight == 0 {
+		p.variance = rate{mean: usualSpread, weight: spreadStart}
+	}
+	apart, luck := p.here.mean-p.mean, p.mean*(1-p.mean)/p.here.weight
+	p.variance.add(apart*apart-luck, p.here.weight, spreadMemory)
 }
 
 // rate is a running mean. At first all observations count equally. Once its weight has reached the
@@ -75,11 +100,13 @@ func (r *rate) add(x, n, memory float64) {
 func (a *acceptance) observe(o Observation) {
 	for i := range o.Tested {
 		if i == len(*a) {
-			*a = append(*a, position{rate: rate{mean: a.at(i), weight: startWeight}})
+			begun := rate{mean: a.at(i), weight: startWeight}
+			*a = append(*a, position{rate: begun, usual: begun})
 		}
 		p := &(*a)[i]
 		p.add(o.held(i), 1, memory)
 		p.here.add(o.held(i), 1, math.Inf(1))
+		p.usual.add(o.held(i), 1, usualMemory)
 	}
 	for i := o.Tested; i < len(*a); i++ {
 		p := &(*a)[i]
