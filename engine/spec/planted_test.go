@@ -187,9 +187,9 @@ func TestGateCatchesEveryPlantedBug(t *testing.T) {
 	params := sample.Params{Temperature: 1, TopP: 1}
 	for rule, bugs := range plantedBugs() {
 		for name, plant := range bugs {
-			vocabs, rounds := []int{10, 32}, rounds
+			vocabs := []int{10, 32}
 			if rule == Block {
-				vocabs, rounds = []int{10}, rounds/2 // there are more of these bugs, and fewer rounds suffice
+				vocabs = []int{10} // there are more of these bugs
 			}
 			for _, vocab := range vocabs {
 				t.Run(fmt.Sprintf("%s/%s/V=%d", rule, name, vocab), func(t *testing.T) {

@@ -96,7 +96,7 @@ func TestEveryExactRuleHasTheTargetsDistribution(t *testing.T) {
 							w := gate.NewWorld(vocab, gamma+1, target, gate.Near, uint64(gamma))
 							tr := newTrial(t, w, gamma, draft)
 							tr.rule = rule
-							if failed := w.Judge(rounds/10, gamma+1, 4, tr.play(t)).Failures(); failed != "" {
+							if failed := w.Judge(rounds/5, gamma+1, 4, tr.play(t)).Failures(); failed != "" {
 								t.Error(failed)
 							}
 						})
@@ -129,7 +129,7 @@ func TestBlockVerificationHasTheTargetsDistribution(t *testing.T) {
 				case "by stop tokens":
 					tr.isStop = func(id int32) bool { return id%3 == 1 }
 				}
-				if failed := w.Judge(rounds/8, c.gamma+1, 5, tr.play(t)).Failures(); failed != "" {
+				if failed := w.Judge(rounds/4, c.gamma+1, 5, tr.play(t)).Failures(); failed != "" {
 					t.Error(failed)
 				}
 			})
@@ -145,7 +145,7 @@ func TestGateCatchesTypicalAcceptance(t *testing.T) {
 			w := gate.NewWorld(vocab, 5, params, gate.Near, 1)
 			tr := newTrial(t, w, 4, params)
 			tr.rule, tr.typical = TypicalLossy, Typical{Epsilon: 0.09, Delta: 0.3}
-			if report := w.Judge(rounds/8, 5, 1, tr.play(t)); report.Failures() == "" {
+			if report := w.Judge(rounds/4, 5, 1, tr.play(t)); report.Failures() == "" {
 				t.Errorf("V=%d T=%g: typical acceptance passes: %v", vocab, temperature, report)
 			}
 		}
