@@ -82,7 +82,7 @@ func (f *fixture) open(t testing.TB, backend compute.Backend, o model.Options) *
 // Every family computes what transformers computes, in prompts shorter and longer than the windows
 // of keys and the positions before they were stretched.
 func TestEveryArchitectureAgainstTransformers(t *testing.T) {
-	backend := newBackend(t, 2)
+	backend := newBackend(t, 1)
 	for _, f := range fixtures(t) {
 		t.Run(f.name, func(t *testing.T) {
 			worst := 0.0
@@ -140,16 +140,17 @@ func TestEveryArchitectureHasAFixture(t *testing.T) {
 }
 
 // Verification gives the bits of decoding in every family, with drafts rejected on the way, before
-// and after the first key that a window leaves out.
+// and after the first key that a window leaves out. Each number of rows is tried with rejections in one
+// type of cache and without in the other, where two threads compute.
 func TestEveryArchitectureVerifiesAsItDecodes(t *testing.T) {
-	backend := newBackend(t, 2)
+	backends := []compute.Backend{newBackend(t, 1), newBackend(t, 2)}
 	for _, f := range fixtures(t) {
-		for _, kept := range []compute.DType{compute.F32, compute.F16} {
+		for turn, kept := range []compute.DType{compute.F32, compute.F16} {
 			t.Run(fmt.Sprint(f.name, "/", gguf.TypeName(kept)), func(t *testing.T) {
 				allowed, _, _ := f.file(t).Uint(f.file(t).Architecture() + ".context_length")
 				tokens := min(3*mostRows, int(allowed))
 				most := min(mostRows, (tokens-5)/2) // the prompt, the ids, and a pass after them fit
-				m := f.open(t, backend, model.Options{MaxTokens: tokens, MaxRows: most, CacheType: kept})
+				m := f.open(t, backends[turn], model.Options{MaxTokens: tokens, MaxRows: most, CacheType: kept})
 				cache, ids := newCache(t, m), randomIDs(most, m.Config().Vocab, 7)
 				if _, err := m.Prefill(context.Background(), cache, randomIDs(5, m.Config().Vocab, 8), nil); err != nil {
 					t.Fatal(err)
@@ -163,12 +164,12 @@ func TestEveryArchitectureVerifiesAsItDecodes(t *testing.T) {
 						counts = append(counts, rows)
 					}
 				}
-				for _, rows := range counts {
+				for i, rows := range counts {
 					if rows > most {
 						break
 					}
-					runSteps(t, m, cache, ids, rows).same(t, fmt.Sprintf("%d rows", rows), want)
-					runRounds(t, m, cache, ids, rows).same(t, fmt.Sprintf("%d rows, some rejected", rows), want)
+					run, how := inTurns(turn + i)
+					run(t, m, cache, ids, rows).same(t, fmt.Sprintf("%d rows%s", rows, how), want)
 				}
 			})
 		}

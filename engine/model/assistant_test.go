@@ -38,7 +38,7 @@ func TestAssistantsAgainstTransformers(t *testing.T) {
 	for _, f := range assistants(t) {
 		for _, prompt := range f.prompts {
 			t.Run(fmt.Sprint(f.name, "/", len(prompt.IDs)), func(t *testing.T) {
-				target := f.open(t, newBackend(t, 2), model.Options{MaxTokens: 64, MaxRows: 8, PrefillRows: 64})
+				target := f.open(t, newBackend(t, 1), model.Options{MaxTokens: 64, MaxRows: 8, PrefillRows: 64})
 				head, err := openAssistant(t, target, assistantData(t, f.name))
 				if err != nil {
 					t.Fatal(err)
@@ -151,7 +151,7 @@ func TestDevicesRefuseAssistantsInWords(t *testing.T) {
 // borders of the rings, and after rounds that were rejected.
 func TestAssistantsReadRings(t *testing.T) {
 	const name = "gemma4-shared"
-	backend := newBackend(t, 2)
+	backend := newBackend(t, 1)
 	drafter := func(m *model.Model, cache compute.Cache) *model.AssistantState {
 		file, err := weights.Parse("mtp", withUint32(assistantData(t, name), "gemma4-assistant.context_length", ringContext))
 		if err != nil {

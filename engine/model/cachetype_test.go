@@ -62,7 +62,7 @@ func TestHeadsKeepWhatTheTargetKeeps(t *testing.T) {
 // those in F32 after the reference has packed them.
 func TestCacheInBlocksKeepsWhatTheReferencePacks(t *testing.T) {
 	read := func(typ compute.DType) record {
-		m := openModel(t, newBackend(t, 2), targetPath, model.Options{MaxTokens: 64, CacheType: typ})
+		m := openModel(t, newBackend(t, 1), targetPath, model.Options{MaxTokens: 64, CacheType: typ})
 		return runSteps(t, m, newCache(t, m), randomIDs(40, m.Config().Vocab, 1), 20)
 	}
 	wide, packed := read(compute.F32), read(compute.Q8_0)
@@ -88,7 +88,7 @@ func TestCacheInBlocksKeepsWhatTheReferencePacks(t *testing.T) {
 func TestCacheTypesPredictNearlyTheSame(t *testing.T) {
 	ids := referenceCases(t)[0].IDs
 	read := func(typ compute.DType) [][]float32 {
-		m := openWide(t, newBackend(t, 2), wideTarget, model.Options{MaxTokens: 300, CacheType: typ})
+		m := openWide(t, newBackend(t, 1), wideTarget, model.Options{MaxTokens: 300, CacheType: typ})
 		return runSteps(t, m, newCache(t, m), ids, 16).scores
 	}
 	wide := read(compute.F32)

@@ -52,7 +52,7 @@ func openFolder(t testing.TB, path string) *weights.File {
 // A folder that transformers saved is read as the file that llama.cpp's converter makes of it: the
 // same numbers in the same tensors, the same vocabulary, and the logits of transformers.
 func TestEveryFolderIsTheFile(t *testing.T) {
-	backend := newBackend(t, 2)
+	backend := newBackend(t, 1)
 	seen := map[string]bool{}
 	for _, f := range fixtures(t) {
 		t.Run(f.name, func(t *testing.T) {

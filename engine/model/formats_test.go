@@ -79,7 +79,7 @@ func TestEveryFormat(t *testing.T) {
 		t.Run(format.Name, func(t *testing.T) {
 			blocks, floats := blocksModel(t, format)
 			load := func(file *weights.File, activations string) *model.Model {
-				m, err := model.Load(context.Background(), newBackend(t, 2).WithActivations(activations), file, model.Options{MaxRows: mostRows}, nil)
+				m, err := model.Load(context.Background(), newBackend(t, 1).WithActivations(activations), file, model.Options{MaxRows: mostRows}, nil)
 				if err != nil {
 					t.Fatal(err)
 				}

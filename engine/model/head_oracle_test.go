@@ -115,7 +115,7 @@ func compare(t *testing.T, what string, logits compute.Logits, err error, want [
 // The logits after every pair, and after every step from the head's own state, equal PyTorch's, in
 // whatever pieces the pairs are read.
 func TestEagleAgainstPyTorch(t *testing.T) {
-	backend := newBackend(t, 2)
+	backend := newBackend(t, 1)
 	for _, name := range []string{"eagle", "eagle3"} {
 		for _, pieces := range [][]int{{5}, {1, 1, 1, 1, 1}, {2, 3}} {
 			t.Run(name, func(t *testing.T) {

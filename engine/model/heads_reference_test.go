@@ -56,7 +56,7 @@ type guesser interface {
 // from the head's own states.
 func TestBuiltInHeadsAgainstPyTorch(t *testing.T) {
 	cases := headCases(t)
-	backend := newBackend(t, 2)
+	backend := newBackend(t, 1)
 	target := openWide(t, backend, wideTarget, model.Options{MaxTokens: 256, MaxRows: 8, PrefillRows: 128})
 	for name, guesses := range map[string]func(c headCase) []headGuess{
 		"eagle": func(c headCase) []headGuess { return c.Eagle }, "medusa": func(c headCase) []headGuess { return c.Medusa },

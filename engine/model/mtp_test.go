@@ -25,7 +25,7 @@ func TestHeadsInFilesAgainstTransformers(t *testing.T) {
 				continue
 			}
 			t.Run(fmt.Sprint(f.name, "/", len(prompt.IDs)), func(t *testing.T) {
-				target := f.open(t, newBackend(t, 2), model.Options{MaxTokens: 64, MaxRows: 8, PrefillRows: 64, Head: true})
+				target := f.open(t, newBackend(t, 1), model.Options{MaxTokens: 64, MaxRows: 8, PrefillRows: 64, Head: true})
 				head, why, err := target.Head()
 				if err != nil || head == nil || head.Name != "mtp" {
 					t.Fatalf("no head: %q, %v", why, err)

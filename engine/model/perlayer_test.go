@@ -30,7 +30,7 @@ func TestPerLayerEmbeddingsAreLookedUp(t *testing.T) {
 // A view of a model with such embeddings gives a row the same bits alone and among others.
 func TestViewsHavePerLayerEmbeddings(t *testing.T) {
 	f := &fixture{name: "gemma4-embeddings"}
-	m := f.open(t, newBackend(t, 2), model.Options{MaxTokens: 32, MaxRows: 8})
+	m := f.open(t, newBackend(t, 1), model.Options{MaxTokens: 32, MaxRows: 8})
 	view, err := m.Without([]int{0, 3})
 	if err != nil {
 		t.Fatal(err)

@@ -20,7 +20,7 @@ func TestStatesGoBack(t *testing.T) {
 
 func statesGoBack(t *testing.T, f *fixture) {
 	const most = 120
-	backend := newBackend(t, 2)
+	backend := newBackend(t, 1)
 	open := func() (*model.Model, compute.Cache) {
 		m := f.open(t, backend, model.Options{MaxTokens: most, MaxRows: 6, PrefillRows: 16})
 		return m, newCache(t, m)

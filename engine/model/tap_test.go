@@ -22,7 +22,7 @@ func tapped(t *testing.T, backend compute.Backend, tap *compute.Tap, m int) [][]
 
 // A tap holds the residual stream of the naive transformer, in the order that was asked for.
 func TestTapAgainstNaiveForward(t *testing.T) {
-	backend := newBackend(t, 2)
+	backend := newBackend(t, 1)
 	for _, shape := range tinyModels() {
 		t.Run(shape.name, func(t *testing.T) {
 			m, err := model.Load(t.Context(), backend, shape.build(t), model.Options{MaxRows: 5}, nil)
@@ -54,7 +54,7 @@ func TestTapAgainstNaiveForward(t *testing.T) {
 // A tap changes no bit of logits, keys and values. Its own content does not depend on how the rows
 // were split into passes.
 func TestTapChangesNoBit(t *testing.T) {
-	backend := newBackend(t, 2)
+	backend := newBackend(t, 1)
 	shape := &tiny{name: "llama", arch: "llama", heads: 4, kvHeads: 2, headDim: 16, typ: compute.Q8_0}
 	m, err := model.Load(t.Context(), backend, shape.build(t), model.Options{MaxRows: 9, PrefillRows: 16}, nil)
 	if err != nil {

@@ -207,7 +207,7 @@ func tinyModels() []*tiny {
 }
 
 func TestAgainstNaiveForward(t *testing.T) {
-	backend := newBackend(t, 2)
+	backend := newBackend(t, 1)
 	for _, typ := range []struct {
 		name string
 		typ  compute.DType

@@ -84,14 +84,15 @@ func texts(t testing.TB, vocab int) []text {
 
 // Verifying m rows gives the same bits as m decoding steps, in the logits and in every layer of the
 // cache, for every m up to the largest γ + 1. This holds for every weight type and cache type, at
-// every position of a text, and after drafts that were rejected. Where attention splits its keys, the
-// weight type does not matter: two of them are tried there, with every cache type.
+// every position of a text, and after drafts that were rejected: over the texts, each m is tried with
+// rejections and without. Where attention splits its keys, the weight type does not matter: two of them
+// are tried there, with every cache type.
 func TestVerifyEqualsDecode(t *testing.T) {
 	for _, s := range slices.Concat(demoAndTies(), everyFormat(), someMixtures(), someFamilies()) {
 		t.Run(s.name, func(t *testing.T) {
 			m := s.open(t, newBackend(t, 2), model.Options{MaxTokens: splitKeys + 2*mostRows, MaxRows: mostRows})
 			vocab := m.Config().Vocab
-			for _, text := range texts(t, vocab) {
+			for turn, text := range texts(t, vocab) {
 				if s.near && text.before >= splitKeys-mostRows {
 					continue
 				}
@@ -102,9 +103,9 @@ func TestVerifyEqualsDecode(t *testing.T) {
 					}
 				}
 				want := runSteps(t, m, cache, text.ids, 1)
-				for _, rows := range rowCounts() {
-					runSteps(t, m, cache, text.ids, rows).same(t, fmt.Sprintf("%s, %d rows", text.name, rows), want)
-					runRounds(t, m, cache, text.ids, rows).same(t, fmt.Sprintf("%s, %d rows of which some are rejected", text.name, rows), want)
+				for i, rows := range rowCounts() {
+					run, how := inTurns(turn + i)
+					run(t, m, cache, text.ids, rows).same(t, fmt.Sprintf("%s, %d rows%s", text.name, rows, how), want)
 				}
 				if err := cache.Close(); err != nil {
 					t.Fatal(err)
@@ -136,6 +137,15 @@ func TestVerifyEqualsDecodeOnEveryLevel(t *testing.T) {
 			})
 		}
 	}
+}
+
+// inTurns returns runSteps for even numbers and runRounds for odd ones, with words for the latter. A test that
+// reads several texts with each number of rows takes them in turns.
+func inTurns(turn int) (run func(testing.TB, *model.Model, compute.Cache, []int32, int) record, how string) {
+	if turn%2 == 0 {
+		return runSteps, ""
+	}
+	return runRounds, ", of which some are rejected"
 }
 
 // runRounds is runSteps with draft tokens that are rejected: the text continues with the first rows

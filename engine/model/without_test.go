@@ -11,7 +11,7 @@ import (
 )
 
 func TestWithoutLayersAgainstNaiveForward(t *testing.T) {
-	backend := newBackend(t, 2)
+	backend := newBackend(t, 1)
 	for _, without := range [][]int{{}, {0}, {1}} {
 		for _, shape := range tinyModels() {
 			shape.typ = compute.F32
@@ -49,7 +49,7 @@ func TestWithoutLayersAgainstNaiveForward(t *testing.T) {
 // Passes of a view between passes of the whole model do not disturb the model, and the model's
 // logits stay valid during them.
 func TestAViewLeavesTheModelAlone(t *testing.T) {
-	m := noise(t, newBackend(t, 2), "tiny", compute.Q8_0, model.Options{MaxTokens: 64, MaxRows: 4})
+	m := noise(t, newBackend(t, 1), "tiny", compute.Q8_0, model.Options{MaxTokens: 64, MaxRows: 4})
 	view, err := m.Without([]int{0})
 	if err != nil {
 		t.Fatal(err)
