@@ -21,7 +21,7 @@ var cacheTypes = []string{"f32", "f16", "q8_0"}
 // keeping loads the embedded pair with caches of the given type.
 func keeping(t *testing.T, cache string) *engine.Engine {
 	t.Helper()
-	o := options(host.New(2))
+	o := options(host.New(1))
 	o.Config.Context.Cache = cache
 	e, err := engine.Load(t.Context(), o, func(event.Event) {})
 	if err != nil {

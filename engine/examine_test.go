@@ -60,7 +60,7 @@ func (c crooked) RMSNorm(dst, x compute.Buffer, m int, w compute.Vector, eps flo
 }
 
 func TestAKernelThatDependsOnTheRowsIsFound(t *testing.T) {
-	backend := host.New(2)
+	backend := host.New(1)
 	defer backend.Close()
 	r, text := examine(t, embedded(t, crooked{backend}))
 	if r.Matched() || !strings.Contains(text, "fail  verify = decode, target") ||
@@ -71,7 +71,7 @@ func TestAKernelThatDependsOnTheRowsIsFound(t *testing.T) {
 
 // A fault in the scores alone is found, too.
 func TestScoresThatDependOnTheRowsAreFound(t *testing.T) {
-	backend := host.New(2)
+	backend := host.New(1)
 	defer backend.Close()
 	e := embedded(t, &faulty{Backend: backend, spoil: func(rows int, row []float32) {
 		if rows == 4 {

@@ -30,7 +30,7 @@ func guidedSessionKeeping(t *testing.T, cache string, settings ...string) *Sessi
 		Config:  c,
 		Target:  Source{Name: "target", Embedded: assets.Target()},
 		Draft:   Source{Name: "draft", Embedded: assets.Draft()},
-		Backend: host.New(2), Now: time.Now, NewSeed: func() int64 { return 42 },
+		Backend: host.New(1), Now: time.Now, NewSeed: func() int64 { return 42 },
 	}, func(event.Event) {})
 	if err != nil {
 		t.Fatal(err)

@@ -150,7 +150,7 @@ func TestNamedHeadsComeBeforeThoseBuiltIn(t *testing.T) {
 
 // Both kinds of heads are loaded and switched in mid-reply; each has its own states.
 func TestBothKindsOfHeadsInOneReply(t *testing.T) {
-	o := options(host.New(2))
+	o := options(host.New(1))
 	o.Heads = headSources(t)
 	e, err := engine.Load(t.Context(), o, func(event.Event) {})
 	if err != nil {

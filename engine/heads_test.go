@@ -143,7 +143,7 @@ func headFile(t *testing.T, b *safetensors.Builder, config string) string {
 // withHeads loads the demo pair without its own heads, and with those in a file unless path is "".
 func withHeads(t *testing.T, path string) *engine.Engine {
 	t.Helper()
-	o := options(host.New(2))
+	o := options(host.New(1))
 	o.Heads, o.Config.Model.Heads = nil, path
 	e, err := engine.Load(t.Context(), o, func(event.Event) {})
 	if err != nil {

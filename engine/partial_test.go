@@ -109,7 +109,7 @@ func TestCachesThatCannotGoBackReadAgain(t *testing.T) {
 
 func newHost(t *testing.T) *host.Backend {
 	t.Helper()
-	b := host.New(2)
+	b := host.New(1)
 	t.Cleanup(func() {
 		if err := b.Close(); err != nil {
 			t.Error(err)

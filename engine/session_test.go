@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"slices"
 	"strings"
@@ -50,9 +51,13 @@ func builtIn() (list []engine.HeadSource) {
 	return list
 }
 
+// Several threads wait for each other most of the time in models as small as the built-in pair. The race
+// detector looks at two.
+var threads = flag.Int("threads", 1, "number of threads that compute the built-in pair")
+
 // pair is loaded once for all tests that do not change it.
 var pair = sync.OnceValue(func() *engine.Engine {
-	e, err := engine.Load(context.Background(), options(host.New(2)), func(event.Event) {})
+	e, err := engine.Load(context.Background(), options(host.New(*threads)), func(event.Event) {})
 	if err != nil {
 		panic(err)
 	}

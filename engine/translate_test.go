@@ -95,7 +95,7 @@ func translated(t *testing.T, draft []byte, way string) *engine.Engine {
 	}
 	e, err := engine.Load(t.Context(), engine.Options{
 		Config: c, Target: engine.Source{Name: "target", Embedded: assets.Target()}, Draft: engine.Source{Name: "strange", Embedded: draft},
-		Backend: host.New(2), Now: time.Now, CalibrationTime: briefly, NewSeed: func() int64 { return 42 },
+		Backend: host.New(1), Now: time.Now, CalibrationTime: briefly, NewSeed: func() int64 { return 42 },
 	}, func(event.Event) {})
 	if err != nil {
 		t.Fatal(err)
