@@ -19,15 +19,25 @@ func productQ8_0FewAVX512(dst *float32, dstStride int, acc *float32, panel *byte
 //go:noescape
 func productQ8_0FewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productQ8_0x1AVX512 writes the product of a Q8_0 panel and one row of activations, whose records are stride bytes apart, to dst (32).
+// productQ8_0x1AVX512 writes the product of a Q8_0 panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
-func productQ8_0x1AVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+func productQ8_0x1AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productQ8_0x1NearAVX512 writes the product of a Q8_0 panel and one row of activations, whose records are stride bytes apart, to dst (32).
+// productQ8_0x2AVX512 writes the product of a Q8_0 panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
-func productQ8_0x1NearAVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+func productQ8_0x2AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
+
+// productQ8_0x1NearAVX512 writes the product of a Q8_0 panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+//
+//go:noescape
+func productQ8_0x1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
+
+// productQ8_0x2NearAVX512 writes the product of a Q8_0 panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+//
+//go:noescape
+func productQ8_0x2NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
 // productQ4_0AVX512 writes the product of a Q4_0 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
 //
@@ -44,15 +54,25 @@ func productQ4_0FewAVX512(dst *float32, dstStride int, acc *float32, panel *byte
 //go:noescape
 func productQ4_0FewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productQ4_0x1AVX512 writes the product of a Q4_0 panel and one row of activations, whose records are stride bytes apart, to dst (32).
+// productQ4_0x1AVX512 writes the product of a Q4_0 panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
-func productQ4_0x1AVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+func productQ4_0x1AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productQ4_0x1NearAVX512 writes the product of a Q4_0 panel and one row of activations, whose records are stride bytes apart, to dst (32).
+// productQ4_0x2AVX512 writes the product of a Q4_0 panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
-func productQ4_0x1NearAVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+func productQ4_0x2AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
+
+// productQ4_0x1NearAVX512 writes the product of a Q4_0 panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+//
+//go:noescape
+func productQ4_0x1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
+
+// productQ4_0x2NearAVX512 writes the product of a Q4_0 panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+//
+//go:noescape
+func productQ4_0x2NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
 // productQ4_1AVX512 writes the product of a Q4_1 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
 //
@@ -69,15 +89,25 @@ func productQ4_1FewAVX512(dst *float32, dstStride int, acc *float32, panel *byte
 //go:noescape
 func productQ4_1FewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productQ4_1x1AVX512 writes the product of a Q4_1 panel and one row of activations, whose records are stride bytes apart, to dst (32).
+// productQ4_1x1AVX512 writes the product of a Q4_1 panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
-func productQ4_1x1AVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+func productQ4_1x1AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productQ4_1x1NearAVX512 writes the product of a Q4_1 panel and one row of activations, whose records are stride bytes apart, to dst (32).
+// productQ4_1x2AVX512 writes the product of a Q4_1 panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
-func productQ4_1x1NearAVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+func productQ4_1x2AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
+
+// productQ4_1x1NearAVX512 writes the product of a Q4_1 panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+//
+//go:noescape
+func productQ4_1x1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
+
+// productQ4_1x2NearAVX512 writes the product of a Q4_1 panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+//
+//go:noescape
+func productQ4_1x2NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
 // productQ5_0AVX512 writes the product of a Q5_0 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
 //
@@ -94,15 +124,25 @@ func productQ5_0FewAVX512(dst *float32, dstStride int, acc *float32, panel *byte
 //go:noescape
 func productQ5_0FewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productQ5_0x1AVX512 writes the product of a Q5_0 panel and one row of activations, whose records are stride bytes apart, to dst (32).
+// productQ5_0x1AVX512 writes the product of a Q5_0 panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
-func productQ5_0x1AVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+func productQ5_0x1AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productQ5_0x1NearAVX512 writes the product of a Q5_0 panel and one row of activations, whose records are stride bytes apart, to dst (32).
+// productQ5_0x2AVX512 writes the product of a Q5_0 panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
-func productQ5_0x1NearAVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+func productQ5_0x2AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
+
+// productQ5_0x1NearAVX512 writes the product of a Q5_0 panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+//
+//go:noescape
+func productQ5_0x1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
+
+// productQ5_0x2NearAVX512 writes the product of a Q5_0 panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+//
+//go:noescape
+func productQ5_0x2NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
 // productQ5_1AVX512 writes the product of a Q5_1 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
 //
@@ -119,15 +159,25 @@ func productQ5_1FewAVX512(dst *float32, dstStride int, acc *float32, panel *byte
 //go:noescape
 func productQ5_1FewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productQ5_1x1AVX512 writes the product of a Q5_1 panel and one row of activations, whose records are stride bytes apart, to dst (32).
+// productQ5_1x1AVX512 writes the product of a Q5_1 panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
-func productQ5_1x1AVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+func productQ5_1x1AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productQ5_1x1NearAVX512 writes the product of a Q5_1 panel and one row of activations, whose records are stride bytes apart, to dst (32).
+// productQ5_1x2AVX512 writes the product of a Q5_1 panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
-func productQ5_1x1NearAVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+func productQ5_1x2AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
+
+// productQ5_1x1NearAVX512 writes the product of a Q5_1 panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+//
+//go:noescape
+func productQ5_1x1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
+
+// productQ5_1x2NearAVX512 writes the product of a Q5_1 panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+//
+//go:noescape
+func productQ5_1x2NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
 // productQ4_KAVX512 writes the product of a Q4_K panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
 //
@@ -144,15 +194,25 @@ func productQ4_KFewAVX512(dst *float32, dstStride int, acc *float32, panel *byte
 //go:noescape
 func productQ4_KFewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productQ4_Kx1AVX512 writes the product of a Q4_K panel and one row of activations, whose records are stride bytes apart, to dst (32).
+// productQ4_Kx1AVX512 writes the product of a Q4_K panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
-func productQ4_Kx1AVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+func productQ4_Kx1AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productQ4_Kx1NearAVX512 writes the product of a Q4_K panel and one row of activations, whose records are stride bytes apart, to dst (32).
+// productQ4_Kx2AVX512 writes the product of a Q4_K panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
-func productQ4_Kx1NearAVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+func productQ4_Kx2AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
+
+// productQ4_Kx1NearAVX512 writes the product of a Q4_K panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+//
+//go:noescape
+func productQ4_Kx1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
+
+// productQ4_Kx2NearAVX512 writes the product of a Q4_K panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+//
+//go:noescape
+func productQ4_Kx2NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
 // productQ5_KAVX512 writes the product of a Q5_K panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
 //
@@ -169,15 +229,25 @@ func productQ5_KFewAVX512(dst *float32, dstStride int, acc *float32, panel *byte
 //go:noescape
 func productQ5_KFewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productQ5_Kx1AVX512 writes the product of a Q5_K panel and one row of activations, whose records are stride bytes apart, to dst (32).
+// productQ5_Kx1AVX512 writes the product of a Q5_K panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
-func productQ5_Kx1AVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+func productQ5_Kx1AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productQ5_Kx1NearAVX512 writes the product of a Q5_K panel and one row of activations, whose records are stride bytes apart, to dst (32).
+// productQ5_Kx2AVX512 writes the product of a Q5_K panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
-func productQ5_Kx1NearAVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+func productQ5_Kx2AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
+
+// productQ5_Kx1NearAVX512 writes the product of a Q5_K panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+//
+//go:noescape
+func productQ5_Kx1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
+
+// productQ5_Kx2NearAVX512 writes the product of a Q5_K panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+//
+//go:noescape
+func productQ5_Kx2NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
 // productQ6_KAVX512 writes the product of a Q6_K panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
 //
@@ -194,15 +264,15 @@ func productQ6_KFewAVX512(dst *float32, dstStride int, acc *float32, panel *byte
 //go:noescape
 func productQ6_KFewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productQ6_Kx1AVX512 writes the product of a Q6_K panel and one row of activations, whose records are stride bytes apart, to dst (32).
+// productQ6_Kx1AVX512 writes the product of a Q6_K panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
-func productQ6_Kx1AVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+func productQ6_Kx1AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productQ6_Kx1NearAVX512 writes the product of a Q6_K panel and one row of activations, whose records are stride bytes apart, to dst (32).
+// productQ6_Kx1NearAVX512 writes the product of a Q6_K panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
-func productQ6_Kx1NearAVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+func productQ6_Kx1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
 // productQ2_KAVX512 writes the product of a Q2_K panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
 //
@@ -219,15 +289,15 @@ func productQ2_KFewAVX512(dst *float32, dstStride int, acc *float32, panel *byte
 //go:noescape
 func productQ2_KFewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productQ2_Kx1AVX512 writes the product of a Q2_K panel and one row of activations, whose records are stride bytes apart, to dst (32).
+// productQ2_Kx1AVX512 writes the product of a Q2_K panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
-func productQ2_Kx1AVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+func productQ2_Kx1AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productQ2_Kx1NearAVX512 writes the product of a Q2_K panel and one row of activations, whose records are stride bytes apart, to dst (32).
+// productQ2_Kx1NearAVX512 writes the product of a Q2_K panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
-func productQ2_Kx1NearAVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+func productQ2_Kx1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
 // productQ3_KAVX512 writes the product of a Q3_K panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
 //
@@ -244,15 +314,15 @@ func productQ3_KFewAVX512(dst *float32, dstStride int, acc *float32, panel *byte
 //go:noescape
 func productQ3_KFewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productQ3_Kx1AVX512 writes the product of a Q3_K panel and one row of activations, whose records are stride bytes apart, to dst (32).
+// productQ3_Kx1AVX512 writes the product of a Q3_K panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
-func productQ3_Kx1AVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+func productQ3_Kx1AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productQ3_Kx1NearAVX512 writes the product of a Q3_K panel and one row of activations, whose records are stride bytes apart, to dst (32).
+// productQ3_Kx1NearAVX512 writes the product of a Q3_K panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
-func productQ3_Kx1NearAVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+func productQ3_Kx1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
 // productIQ4_NLAVX512 writes the product of a IQ4_NL panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
 //
@@ -269,15 +339,25 @@ func productIQ4_NLFewAVX512(dst *float32, dstStride int, acc *float32, panel *by
 //go:noescape
 func productIQ4_NLFewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productIQ4_NLx1AVX512 writes the product of a IQ4_NL panel and one row of activations, whose records are stride bytes apart, to dst (32).
+// productIQ4_NLx1AVX512 writes the product of a IQ4_NL panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
-func productIQ4_NLx1AVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+func productIQ4_NLx1AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productIQ4_NLx1NearAVX512 writes the product of a IQ4_NL panel and one row of activations, whose records are stride bytes apart, to dst (32).
+// productIQ4_NLx2AVX512 writes the product of a IQ4_NL panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
-func productIQ4_NLx1NearAVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+func productIQ4_NLx2AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
+
+// productIQ4_NLx1NearAVX512 writes the product of a IQ4_NL panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+//
+//go:noescape
+func productIQ4_NLx1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
+
+// productIQ4_NLx2NearAVX512 writes the product of a IQ4_NL panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+//
+//go:noescape
+func productIQ4_NLx2NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
 // productIQ4_XSAVX512 writes the product of a IQ4_XS panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
 //
@@ -294,15 +374,25 @@ func productIQ4_XSFewAVX512(dst *float32, dstStride int, acc *float32, panel *by
 //go:noescape
 func productIQ4_XSFewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productIQ4_XSx1AVX512 writes the product of a IQ4_XS panel and one row of activations, whose records are stride bytes apart, to dst (32).
+// productIQ4_XSx1AVX512 writes the product of a IQ4_XS panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
-func productIQ4_XSx1AVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+func productIQ4_XSx1AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productIQ4_XSx1NearAVX512 writes the product of a IQ4_XS panel and one row of activations, whose records are stride bytes apart, to dst (32).
+// productIQ4_XSx2AVX512 writes the product of a IQ4_XS panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
-func productIQ4_XSx1NearAVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+func productIQ4_XSx2AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
+
+// productIQ4_XSx1NearAVX512 writes the product of a IQ4_XS panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+//
+//go:noescape
+func productIQ4_XSx1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
+
+// productIQ4_XSx2NearAVX512 writes the product of a IQ4_XS panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+//
+//go:noescape
+func productIQ4_XSx2NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
 // productMXFP4AVX512 writes the product of a MXFP4 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
 //
@@ -319,15 +409,25 @@ func productMXFP4FewAVX512(dst *float32, dstStride int, acc *float32, panel *byt
 //go:noescape
 func productMXFP4FewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productMXFP4x1AVX512 writes the product of a MXFP4 panel and one row of activations, whose records are stride bytes apart, to dst (32).
+// productMXFP4x1AVX512 writes the product of a MXFP4 panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
-func productMXFP4x1AVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+func productMXFP4x1AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productMXFP4x1NearAVX512 writes the product of a MXFP4 panel and one row of activations, whose records are stride bytes apart, to dst (32).
+// productMXFP4x2AVX512 writes the product of a MXFP4 panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
-func productMXFP4x1NearAVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+func productMXFP4x2AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
+
+// productMXFP4x1NearAVX512 writes the product of a MXFP4 panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+//
+//go:noescape
+func productMXFP4x1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
+
+// productMXFP4x2NearAVX512 writes the product of a MXFP4 panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+//
+//go:noescape
+func productMXFP4x2NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
 // productNVFP4AVX512 writes the product of a NVFP4 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
 //
@@ -344,15 +444,15 @@ func productNVFP4FewAVX512(dst *float32, dstStride int, acc *float32, panel *byt
 //go:noescape
 func productNVFP4FewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productNVFP4x1AVX512 writes the product of a NVFP4 panel and one row of activations, whose records are stride bytes apart, to dst (32).
+// productNVFP4x1AVX512 writes the product of a NVFP4 panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
-func productNVFP4x1AVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+func productNVFP4x1AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productNVFP4x1NearAVX512 writes the product of a NVFP4 panel and one row of activations, whose records are stride bytes apart, to dst (32).
+// productNVFP4x1NearAVX512 writes the product of a NVFP4 panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
-func productNVFP4x1NearAVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+func productNVFP4x1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
 // productIQ3_SAVX512 writes the product of a IQ3_S panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
 //
@@ -369,15 +469,25 @@ func productIQ3_SFewAVX512(dst *float32, dstStride int, acc *float32, panel *byt
 //go:noescape
 func productIQ3_SFewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productIQ3_Sx1AVX512 writes the product of a IQ3_S panel and one row of activations, whose records are stride bytes apart, to dst (32).
+// productIQ3_Sx1AVX512 writes the product of a IQ3_S panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
-func productIQ3_Sx1AVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+func productIQ3_Sx1AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productIQ3_Sx1NearAVX512 writes the product of a IQ3_S panel and one row of activations, whose records are stride bytes apart, to dst (32).
+// productIQ3_Sx2AVX512 writes the product of a IQ3_S panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
-func productIQ3_Sx1NearAVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+func productIQ3_Sx2AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
+
+// productIQ3_Sx1NearAVX512 writes the product of a IQ3_S panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+//
+//go:noescape
+func productIQ3_Sx1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
+
+// productIQ3_Sx2NearAVX512 writes the product of a IQ3_S panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+//
+//go:noescape
+func productIQ3_Sx2NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
 // productIQ3_XXSAVX512 writes the product of a IQ3_XXS panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
 //
@@ -394,15 +504,25 @@ func productIQ3_XXSFewAVX512(dst *float32, dstStride int, acc *float32, panel *b
 //go:noescape
 func productIQ3_XXSFewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productIQ3_XXSx1AVX512 writes the product of a IQ3_XXS panel and one row of activations, whose records are stride bytes apart, to dst (32).
+// productIQ3_XXSx1AVX512 writes the product of a IQ3_XXS panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
-func productIQ3_XXSx1AVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+func productIQ3_XXSx1AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productIQ3_XXSx1NearAVX512 writes the product of a IQ3_XXS panel and one row of activations, whose records are stride bytes apart, to dst (32).
+// productIQ3_XXSx2AVX512 writes the product of a IQ3_XXS panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
-func productIQ3_XXSx1NearAVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+func productIQ3_XXSx2AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
+
+// productIQ3_XXSx1NearAVX512 writes the product of a IQ3_XXS panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+//
+//go:noescape
+func productIQ3_XXSx1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
+
+// productIQ3_XXSx2NearAVX512 writes the product of a IQ3_XXS panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+//
+//go:noescape
+func productIQ3_XXSx2NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
 // productIQ2_SAVX512 writes the product of a IQ2_S panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
 //
@@ -419,15 +539,15 @@ func productIQ2_SFewAVX512(dst *float32, dstStride int, acc *float32, panel *byt
 //go:noescape
 func productIQ2_SFewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productIQ2_Sx1AVX512 writes the product of a IQ2_S panel and one row of activations, whose records are stride bytes apart, to dst (32).
+// productIQ2_Sx1AVX512 writes the product of a IQ2_S panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
-func productIQ2_Sx1AVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+func productIQ2_Sx1AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productIQ2_Sx1NearAVX512 writes the product of a IQ2_S panel and one row of activations, whose records are stride bytes apart, to dst (32).
+// productIQ2_Sx1NearAVX512 writes the product of a IQ2_S panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
-func productIQ2_Sx1NearAVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+func productIQ2_Sx1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
 // productIQ2_XXSAVX512 writes the product of a IQ2_XXS panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
 //
@@ -444,15 +564,25 @@ func productIQ2_XXSFewAVX512(dst *float32, dstStride int, acc *float32, panel *b
 //go:noescape
 func productIQ2_XXSFewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productIQ2_XXSx1AVX512 writes the product of a IQ2_XXS panel and one row of activations, whose records are stride bytes apart, to dst (32).
+// productIQ2_XXSx1AVX512 writes the product of a IQ2_XXS panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
-func productIQ2_XXSx1AVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+func productIQ2_XXSx1AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productIQ2_XXSx1NearAVX512 writes the product of a IQ2_XXS panel and one row of activations, whose records are stride bytes apart, to dst (32).
+// productIQ2_XXSx2AVX512 writes the product of a IQ2_XXS panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
-func productIQ2_XXSx1NearAVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+func productIQ2_XXSx2AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
+
+// productIQ2_XXSx1NearAVX512 writes the product of a IQ2_XXS panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+//
+//go:noescape
+func productIQ2_XXSx1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
+
+// productIQ2_XXSx2NearAVX512 writes the product of a IQ2_XXS panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+//
+//go:noescape
+func productIQ2_XXSx2NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
 // productIQ1_MAVX512 writes the product of a IQ1_M panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
 //
@@ -469,15 +599,15 @@ func productIQ1_MFewAVX512(dst *float32, dstStride int, acc *float32, panel *byt
 //go:noescape
 func productIQ1_MFewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productIQ1_Mx1AVX512 writes the product of a IQ1_M panel and one row of activations, whose records are stride bytes apart, to dst (32).
+// productIQ1_Mx1AVX512 writes the product of a IQ1_M panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
-func productIQ1_Mx1AVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+func productIQ1_Mx1AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productIQ1_Mx1NearAVX512 writes the product of a IQ1_M panel and one row of activations, whose records are stride bytes apart, to dst (32).
+// productIQ1_Mx1NearAVX512 writes the product of a IQ1_M panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
-func productIQ1_Mx1NearAVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+func productIQ1_Mx1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
 // productIQ1_SAVX512 writes the product of a IQ1_S panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
 //
@@ -494,15 +624,25 @@ func productIQ1_SFewAVX512(dst *float32, dstStride int, acc *float32, panel *byt
 //go:noescape
 func productIQ1_SFewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productIQ1_Sx1AVX512 writes the product of a IQ1_S panel and one row of activations, whose records are stride bytes apart, to dst (32).
+// productIQ1_Sx1AVX512 writes the product of a IQ1_S panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
-func productIQ1_Sx1AVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+func productIQ1_Sx1AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productIQ1_Sx1NearAVX512 writes the product of a IQ1_S panel and one row of activations, whose records are stride bytes apart, to dst (32).
+// productIQ1_Sx2AVX512 writes the product of a IQ1_S panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
-func productIQ1_Sx1NearAVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+func productIQ1_Sx2AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
+
+// productIQ1_Sx1NearAVX512 writes the product of a IQ1_S panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+//
+//go:noescape
+func productIQ1_Sx1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
+
+// productIQ1_Sx2NearAVX512 writes the product of a IQ1_S panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+//
+//go:noescape
+func productIQ1_Sx2NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
 // productTQ1_0AVX512 writes the product of a TQ1_0 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
 //
@@ -519,15 +659,25 @@ func productTQ1_0FewAVX512(dst *float32, dstStride int, acc *float32, panel *byt
 //go:noescape
 func productTQ1_0FewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productTQ1_0x1AVX512 writes the product of a TQ1_0 panel and one row of activations, whose records are stride bytes apart, to dst (32).
+// productTQ1_0x1AVX512 writes the product of a TQ1_0 panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
-func productTQ1_0x1AVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+func productTQ1_0x1AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productTQ1_0x1NearAVX512 writes the product of a TQ1_0 panel and one row of activations, whose records are stride bytes apart, to dst (32).
+// productTQ1_0x2AVX512 writes the product of a TQ1_0 panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
-func productTQ1_0x1NearAVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+func productTQ1_0x2AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
+
+// productTQ1_0x1NearAVX512 writes the product of a TQ1_0 panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+//
+//go:noescape
+func productTQ1_0x1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
+
+// productTQ1_0x2NearAVX512 writes the product of a TQ1_0 panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+//
+//go:noescape
+func productTQ1_0x2NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
 // productQ1_0AVX512 writes the product of a Q1_0 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
 //
@@ -544,15 +694,25 @@ func productQ1_0FewAVX512(dst *float32, dstStride int, acc *float32, panel *byte
 //go:noescape
 func productQ1_0FewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productQ1_0x1AVX512 writes the product of a Q1_0 panel and one row of activations, whose records are stride bytes apart, to dst (32).
+// productQ1_0x1AVX512 writes the product of a Q1_0 panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
-func productQ1_0x1AVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+func productQ1_0x1AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productQ1_0x1NearAVX512 writes the product of a Q1_0 panel and one row of activations, whose records are stride bytes apart, to dst (32).
+// productQ1_0x2AVX512 writes the product of a Q1_0 panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
-func productQ1_0x1NearAVX512(dst *float32, panel *byte, x *byte, tiles int, stride int)
+func productQ1_0x2AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
+
+// productQ1_0x1NearAVX512 writes the product of a Q1_0 panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+//
+//go:noescape
+func productQ1_0x1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
+
+// productQ1_0x2NearAVX512 writes the product of a Q1_0 panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+//
+//go:noescape
+func productQ1_0x2NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
 // productQ8_0AVX2 adds the product of a Q8_0 panel and m rows of activations, tile after tile, to acc (m, 32).
 //

@@ -175,117 +175,203 @@ func productFewSecondAVX512(f Format, dst *float32, dstStride int, acc *float32,
 	}
 }
 
-func productx1AVX512(f Format, dst *float32, panel *byte, x *byte, tiles int, stride int) {
+func productx1AVX512(f Format, dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int) {
 	switch f.Type {
 	case 8:
-		productQ8_0x1AVX512(dst, panel, x, tiles, stride)
+		productQ8_0x1AVX512(dst, dstStride, panel, x, tiles, stride)
 	case 2:
-		productQ4_0x1AVX512(dst, panel, x, tiles, stride)
+		productQ4_0x1AVX512(dst, dstStride, panel, x, tiles, stride)
 	case 3:
-		productQ4_1x1AVX512(dst, panel, x, tiles, stride)
+		productQ4_1x1AVX512(dst, dstStride, panel, x, tiles, stride)
 	case 6:
-		productQ5_0x1AVX512(dst, panel, x, tiles, stride)
+		productQ5_0x1AVX512(dst, dstStride, panel, x, tiles, stride)
 	case 7:
-		productQ5_1x1AVX512(dst, panel, x, tiles, stride)
+		productQ5_1x1AVX512(dst, dstStride, panel, x, tiles, stride)
 	case 12:
-		productQ4_Kx1AVX512(dst, panel, x, tiles, stride)
+		productQ4_Kx1AVX512(dst, dstStride, panel, x, tiles, stride)
 	case 13:
-		productQ5_Kx1AVX512(dst, panel, x, tiles, stride)
+		productQ5_Kx1AVX512(dst, dstStride, panel, x, tiles, stride)
 	case 14:
-		productQ6_Kx1AVX512(dst, panel, x, tiles, stride)
+		productQ6_Kx1AVX512(dst, dstStride, panel, x, tiles, stride)
 	case 10:
-		productQ2_Kx1AVX512(dst, panel, x, tiles, stride)
+		productQ2_Kx1AVX512(dst, dstStride, panel, x, tiles, stride)
 	case 11:
-		productQ3_Kx1AVX512(dst, panel, x, tiles, stride)
+		productQ3_Kx1AVX512(dst, dstStride, panel, x, tiles, stride)
 	case 20:
-		productIQ4_NLx1AVX512(dst, panel, x, tiles, stride)
+		productIQ4_NLx1AVX512(dst, dstStride, panel, x, tiles, stride)
 	case 23:
-		productIQ4_XSx1AVX512(dst, panel, x, tiles, stride)
+		productIQ4_XSx1AVX512(dst, dstStride, panel, x, tiles, stride)
 	case 39:
-		productMXFP4x1AVX512(dst, panel, x, tiles, stride)
+		productMXFP4x1AVX512(dst, dstStride, panel, x, tiles, stride)
 	case 40:
-		productNVFP4x1AVX512(dst, panel, x, tiles, stride)
+		productNVFP4x1AVX512(dst, dstStride, panel, x, tiles, stride)
 	case 21:
-		productIQ3_Sx1AVX512(dst, panel, x, tiles, stride)
+		productIQ3_Sx1AVX512(dst, dstStride, panel, x, tiles, stride)
 	case 18:
-		productIQ3_XXSx1AVX512(dst, panel, x, tiles, stride)
+		productIQ3_XXSx1AVX512(dst, dstStride, panel, x, tiles, stride)
 	case 22:
-		productIQ2_Sx1AVX512(dst, panel, x, tiles, stride)
+		productIQ2_Sx1AVX512(dst, dstStride, panel, x, tiles, stride)
 	case 17:
-		productIQ2_Sx1AVX512(dst, panel, x, tiles, stride)
+		productIQ2_Sx1AVX512(dst, dstStride, panel, x, tiles, stride)
 	case 16:
-		productIQ2_XXSx1AVX512(dst, panel, x, tiles, stride)
+		productIQ2_XXSx1AVX512(dst, dstStride, panel, x, tiles, stride)
 	case 29:
-		productIQ1_Mx1AVX512(dst, panel, x, tiles, stride)
+		productIQ1_Mx1AVX512(dst, dstStride, panel, x, tiles, stride)
 	case 19:
-		productIQ1_Sx1AVX512(dst, panel, x, tiles, stride)
+		productIQ1_Sx1AVX512(dst, dstStride, panel, x, tiles, stride)
 	case 34:
-		productTQ1_0x1AVX512(dst, panel, x, tiles, stride)
+		productTQ1_0x1AVX512(dst, dstStride, panel, x, tiles, stride)
 	case 35:
-		productTQ1_0x1AVX512(dst, panel, x, tiles, stride)
+		productTQ1_0x1AVX512(dst, dstStride, panel, x, tiles, stride)
 	case 41:
-		productQ1_0x1AVX512(dst, panel, x, tiles, stride)
+		productQ1_0x1AVX512(dst, dstStride, panel, x, tiles, stride)
 	case 42:
-		productQ1_0x1AVX512(dst, panel, x, tiles, stride)
+		productQ1_0x1AVX512(dst, dstStride, panel, x, tiles, stride)
 	default:
 		panic("cpu: there is no productx1AVX512 of " + f.Name + ": run make generate")
 	}
 }
 
-func productx1NearAVX512(f Format, dst *float32, panel *byte, x *byte, tiles int, stride int) {
+func productx2AVX512(f Format, dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int) {
 	switch f.Type {
 	case 8:
-		productQ8_0x1NearAVX512(dst, panel, x, tiles, stride)
+		productQ8_0x2AVX512(dst, dstStride, panel, x, tiles, stride)
 	case 2:
-		productQ4_0x1NearAVX512(dst, panel, x, tiles, stride)
+		productQ4_0x2AVX512(dst, dstStride, panel, x, tiles, stride)
 	case 3:
-		productQ4_1x1NearAVX512(dst, panel, x, tiles, stride)
+		productQ4_1x2AVX512(dst, dstStride, panel, x, tiles, stride)
 	case 6:
-		productQ5_0x1NearAVX512(dst, panel, x, tiles, stride)
+		productQ5_0x2AVX512(dst, dstStride, panel, x, tiles, stride)
 	case 7:
-		productQ5_1x1NearAVX512(dst, panel, x, tiles, stride)
+		productQ5_1x2AVX512(dst, dstStride, panel, x, tiles, stride)
 	case 12:
-		productQ4_Kx1NearAVX512(dst, panel, x, tiles, stride)
+		productQ4_Kx2AVX512(dst, dstStride, panel, x, tiles, stride)
 	case 13:
-		productQ5_Kx1NearAVX512(dst, panel, x, tiles, stride)
-	case 14:
-		productQ6_Kx1NearAVX512(dst, panel, x, tiles, stride)
-	case 10:
-		productQ2_Kx1NearAVX512(dst, panel, x, tiles, stride)
-	case 11:
-		productQ3_Kx1NearAVX512(dst, panel, x, tiles, stride)
+		productQ5_Kx2AVX512(dst, dstStride, panel, x, tiles, stride)
 	case 20:
-		productIQ4_NLx1NearAVX512(dst, panel, x, tiles, stride)
+		productIQ4_NLx2AVX512(dst, dstStride, panel, x, tiles, stride)
 	case 23:
-		productIQ4_XSx1NearAVX512(dst, panel, x, tiles, stride)
+		productIQ4_XSx2AVX512(dst, dstStride, panel, x, tiles, stride)
 	case 39:
-		productMXFP4x1NearAVX512(dst, panel, x, tiles, stride)
-	case 40:
-		productNVFP4x1NearAVX512(dst, panel, x, tiles, stride)
+		productMXFP4x2AVX512(dst, dstStride, panel, x, tiles, stride)
 	case 21:
-		productIQ3_Sx1NearAVX512(dst, panel, x, tiles, stride)
+		productIQ3_Sx2AVX512(dst, dstStride, panel, x, tiles, stride)
 	case 18:
-		productIQ3_XXSx1NearAVX512(dst, panel, x, tiles, stride)
-	case 22:
-		productIQ2_Sx1NearAVX512(dst, panel, x, tiles, stride)
-	case 17:
-		productIQ2_Sx1NearAVX512(dst, panel, x, tiles, stride)
+		productIQ3_XXSx2AVX512(dst, dstStride, panel, x, tiles, stride)
 	case 16:
-		productIQ2_XXSx1NearAVX512(dst, panel, x, tiles, stride)
-	case 29:
-		productIQ1_Mx1NearAVX512(dst, panel, x, tiles, stride)
+		productIQ2_XXSx2AVX512(dst, dstStride, panel, x, tiles, stride)
 	case 19:
-		productIQ1_Sx1NearAVX512(dst, panel, x, tiles, stride)
+		productIQ1_Sx2AVX512(dst, dstStride, panel, x, tiles, stride)
 	case 34:
-		productTQ1_0x1NearAVX512(dst, panel, x, tiles, stride)
+		productTQ1_0x2AVX512(dst, dstStride, panel, x, tiles, stride)
 	case 35:
-		productTQ1_0x1NearAVX512(dst, panel, x, tiles, stride)
+		productTQ1_0x2AVX512(dst, dstStride, panel, x, tiles, stride)
 	case 41:
-		productQ1_0x1NearAVX512(dst, panel, x, tiles, stride)
+		productQ1_0x2AVX512(dst, dstStride, panel, x, tiles, stride)
 	case 42:
-		productQ1_0x1NearAVX512(dst, panel, x, tiles, stride)
+		productQ1_0x2AVX512(dst, dstStride, panel, x, tiles, stride)
+	default:
+		panic("cpu: there is no productx2AVX512 of " + f.Name + ": run make generate")
+	}
+}
+
+func productx1NearAVX512(f Format, dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int) {
+	switch f.Type {
+	case 8:
+		productQ8_0x1NearAVX512(dst, dstStride, panel, x, tiles, stride)
+	case 2:
+		productQ4_0x1NearAVX512(dst, dstStride, panel, x, tiles, stride)
+	case 3:
+		productQ4_1x1NearAVX512(dst, dstStride, panel, x, tiles, stride)
+	case 6:
+		productQ5_0x1NearAVX512(dst, dstStride, panel, x, tiles, stride)
+	case 7:
+		productQ5_1x1NearAVX512(dst, dstStride, panel, x, tiles, stride)
+	case 12:
+		productQ4_Kx1NearAVX512(dst, dstStride, panel, x, tiles, stride)
+	case 13:
+		productQ5_Kx1NearAVX512(dst, dstStride, panel, x, tiles, stride)
+	case 14:
+		productQ6_Kx1NearAVX512(dst, dstStride, panel, x, tiles, stride)
+	case 10:
+		productQ2_Kx1NearAVX512(dst, dstStride, panel, x, tiles, stride)
+	case 11:
+		productQ3_Kx1NearAVX512(dst, dstStride, panel, x, tiles, stride)
+	case 20:
+		productIQ4_NLx1NearAVX512(dst, dstStride, panel, x, tiles, stride)
+	case 23:
+		productIQ4_XSx1NearAVX512(dst, dstStride, panel, x, tiles, stride)
+	case 39:
+		productMXFP4x1NearAVX512(dst, dstStride, panel, x, tiles, stride)
+	case 40:
+		productNVFP4x1NearAVX512(dst, dstStride, panel, x, tiles, stride)
+	case 21:
+		productIQ3_Sx1NearAVX512(dst, dstStride, panel, x, tiles, stride)
+	case 18:
+		productIQ3_XXSx1NearAVX512(dst, dstStride, panel, x, tiles, stride)
+	case 22:
+		productIQ2_Sx1NearAVX512(dst, dstStride, panel, x, tiles, stride)
+	case 17:
+		productIQ2_Sx1NearAVX512(dst, dstStride, panel, x, tiles, stride)
+	case 16:
+		productIQ2_XXSx1NearAVX512(dst, dstStride, panel, x, tiles, stride)
+	case 29:
+		productIQ1_Mx1NearAVX512(dst, dstStride, panel, x, tiles, stride)
+	case 19:
+		productIQ1_Sx1NearAVX512(dst, dstStride, panel, x, tiles, stride)
+	case 34:
+		productTQ1_0x1NearAVX512(dst, dstStride, panel, x, tiles, stride)
+	case 35:
+		productTQ1_0x1NearAVX512(dst, dstStride, panel, x, tiles, stride)
+	case 41:
+		productQ1_0x1NearAVX512(dst, dstStride, panel, x, tiles, stride)
+	case 42:
+		productQ1_0x1NearAVX512(dst, dstStride, panel, x, tiles, stride)
 	default:
 		panic("cpu: there is no productx1NearAVX512 of " + f.Name + ": run make generate")
+	}
+}
+
+func productx2NearAVX512(f Format, dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int) {
+	switch f.Type {
+	case 8:
+		productQ8_0x2NearAVX512(dst, dstStride, panel, x, tiles, stride)
+	case 2:
+		productQ4_0x2NearAVX512(dst, dstStride, panel, x, tiles, stride)
+	case 3:
+		productQ4_1x2NearAVX512(dst, dstStride, panel, x, tiles, stride)
+	case 6:
+		productQ5_0x2NearAVX512(dst, dstStride, panel, x, tiles, stride)
+	case 7:
+		productQ5_1x2NearAVX512(dst, dstStride, panel, x, tiles, stride)
+	case 12:
+		productQ4_Kx2NearAVX512(dst, dstStride, panel, x, tiles, stride)
+	case 13:
+		productQ5_Kx2NearAVX512(dst, dstStride, panel, x, tiles, stride)
+	case 20:
+		productIQ4_NLx2NearAVX512(dst, dstStride, panel, x, tiles, stride)
+	case 23:
+		productIQ4_XSx2NearAVX512(dst, dstStride, panel, x, tiles, stride)
+	case 39:
+		productMXFP4x2NearAVX512(dst, dstStride, panel, x, tiles, stride)
+	case 21:
+		productIQ3_Sx2NearAVX512(dst, dstStride, panel, x, tiles, stride)
+	case 18:
+		productIQ3_XXSx2NearAVX512(dst, dstStride, panel, x, tiles, stride)
+	case 16:
+		productIQ2_XXSx2NearAVX512(dst, dstStride, panel, x, tiles, stride)
+	case 19:
+		productIQ1_Sx2NearAVX512(dst, dstStride, panel, x, tiles, stride)
+	case 34:
+		productTQ1_0x2NearAVX512(dst, dstStride, panel, x, tiles, stride)
+	case 35:
+		productTQ1_0x2NearAVX512(dst, dstStride, panel, x, tiles, stride)
+	case 41:
+		productQ1_0x2NearAVX512(dst, dstStride, panel, x, tiles, stride)
+	case 42:
+		productQ1_0x2NearAVX512(dst, dstStride, panel, x, tiles, stride)
+	default:
+		panic("cpu: there is no productx2NearAVX512 of " + f.Name + ": run make generate")
 	}
 }
 

@@ -17,7 +17,7 @@ type Ways struct {
 
 // Prefetching says how products prefetch quantised weights.
 type Prefetching struct {
-	// FillCaches: products of one activation row prefetch into all caches, because the weights are in
+	// FillCaches: products of one or two activation rows prefetch into all caches, because the weights are in
 	// the last-level cache anyway, or because it is faster. Otherwise they use PREFETCHNTA, which leaves
 	// the last-level cache to other data. But on some processors it has half the speed. Its requests bypass
 	// the second-level cache, which can have more requests under way than the first-level cache.

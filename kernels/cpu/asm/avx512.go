@@ -68,32 +68,41 @@ func productAVX512(c *build.Context, f format, few, second bool) {
 	c.RET()
 }
 
-// productOfOneAVX512 generates the kernel for one row of activations, whose sums stay in registers.
-// Decoding reads weights as fast as memory allows, and every extra instruction costs visible time.
+// productOfFewestAVX512 generates the kernel for one or two rows of activations, whose sums stay in
+// registers. Decoding reads weights as fast as memory allows, and every extra instruction costs visible time.
 // near is the variant that prefetches weights into all caches.
-func productOfOneAVX512(c *build.Context, f format, near bool) {
+func productOfFewestAVX512(c *build.Context, f format, rows int, near bool) {
 	p := &product512{Context: c, format: f}
-	name := "product" + f.name + "x1"
+	name := fmt.Sprintf("product%sx%d", f.name, rows)
 	if near {
 		name += "Near"
 	}
-	open(c, name+"AVX512", "func(dst *float32, panel *byte, x *byte, tiles int, stride int)",
-		fmt.Sprintf("writes the product of a %s panel and one row of activations, whose records are stride bytes apart, to dst (32).", f.name))
+	open(c, name+"AVX512", "func(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)",
+		fmt.Sprintf("writes the product of a %s panel and %d rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.", f.name, rows))
 	argument := func(name string) reg.Register { return c.Load(c.Param(name), c.GP64()) }
 	dst := argument("dst")
 	p.arguments = arguments{w: argument("panel"), x: argument("x"), tiles: argument("tiles"), stride: argument("stride")}
 	p.prepare()
 	p.ahead = &inHalves{p: p, near: near}
-	var sums [parts512]reg.VecVirtual
-	for i := range sums {
-		sums[i] = c.ZMM()
-		c.VPXORD(sums[i], sums[i], sums[i])
+	sums := make([][parts512]reg.VecVirtual, rows)
+	for r := range sums {
+		for i := range sums[r] {
+			sums[r][i] = c.ZMM()
+			zero(c, sums[r][i])
+		}
 	}
 	p.overTiles(func() {
-		p.addScaled(p.dots(1, p.x)[0], p.x, 0, func(i int, x reg.Register) { c.VADDPS(x, sums[i], sums[i]) })
+		for r, dots := range p.dots(rows, p.x) {
+			p.addScaled(dots, p.x, r, func(i int, x reg.Register) { c.VADDPS(x, sums[r][i], sums[r][i]) })
+		}
 	})
-	for i, sum := range sums {
-		c.VMOVUPS(sum, lanes16(dst, 0, i, 4))
+	for r := range sums {
+		if r > 0 {
+			c.ADDQ(argument("dstStride"), dst)
+		}
+		for i, sum := range sums[r] {
+			c.VMOVUPS(sum, lanes16(dst, 0, i, 4))
+		}
 	}
 	c.VZEROUPPER()
 	c.RET()

@@ -16,8 +16,12 @@ func matmulQuantized(c *build.Context) {
 		productAVX512(c, f, false, false)
 		productAVX512(c, f, true, false)
 		productAVX512(c, f, true, true)
-		productOfOneAVX512(c, f, false)
-		productOfOneAVX512(c, f, true)
+		for _, near := range []bool{false, true} {
+			productOfFewestAVX512(c, f, 1, near)
+			if !f.split() && !f.nibbles { // else, their sums and factors need too many registers
+				productOfFewestAVX512(c, f, 2, near)
+			}
+		}
 	}
 	for _, f := range formats {
 		productAVX2(c, f)
