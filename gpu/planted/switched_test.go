@@ -11,12 +11,6 @@ import (
 	"testing"
 )
 
-// switchName is the environment variable that holds the name of the slip to run with.
-const switchName = "SPECULA_SLIP"
-
-// switchFile is a file that is added to each package with a slip.
-const switchFile = "package %s\n\nimport \"os\"\n\nvar slipped = os.Getenv(\"" + switchName + "\")\n"
-
 // errNotAFunction says that a slip cannot be switched on in a running program, and needs a program of its own.
 var errNotAFunction = errors.New("the slip changes something else than the body of one function")
 

@@ -16,6 +16,12 @@ import (
 	"specula/gpu/driver/emulated"
 )
 
+// switchName is the environment variable that holds the name of the slip to run with.
+const switchName = "SPECULA_SLIP"
+
+// switchFile is a file that is added to each package with a slip.
+const switchFile = "package %s\n\nimport \"os\"\n\nvar slipped = os.Getenv(\"" + switchName + "\")\n"
+
 // testProgram is a program with the tests of package gpu, and the library that it runs on.
 type testProgram struct{ program, library string }
 
