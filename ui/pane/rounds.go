@@ -195,14 +195,15 @@ func (c *column) changes(cols columns, signs string) string {
 	for i := range cols.rounds {
 		if marks := cols.rounds[i].Marks; len(marks) > 0 {
 			out.Pad(axis+i*cols.pitch+(cols.pitch-2)/2).Put(c.th.Mark, c.th.Glyph.Mark)
-			latest = ""
+			var changed []string
 			for _, mark := range marks {
-				if value, ok := strings.CutPrefix(mark, "gamma "); ok {
-					mark = c.th.Glyph.Gamma + " " + value // as everywhere on the screen
+				name := mark.Setting
+				if name == "gamma" {
+					name = c.th.Glyph.Gamma // as everywhere on the screen
 				}
-				latest = joinNonEmpty(", ", latest, mark)
+				changed = append(changed, name+" "+mark.Value)
 			}
-			latest = " " + latest
+			latest = " " + strings.Join(changed, ", ")
 		}
 	}
 	if paint.Width(latest) < out.Left() {

@@ -5,6 +5,9 @@ import (
 	"specula/ui/sanitize"
 )
 
+// Mark is a change of a setting, by the setting's short name.
+type Mark struct{ Setting, Value string }
+
 // Sample is one round in the history that the graphs draw.
 type Sample struct {
 	Gamma, Drafted, Tested, Accepted int
@@ -14,8 +17,8 @@ type Sample struct {
 	MS, DraftMS, VerifyMS            float64
 	ReadMS                           float64 // part of MS in which the proposer read what it had missed
 	Bytes                            int64
-	Marks                            []string // settings that changed just before, markLimit at most
-	Reply                            int      // ReplyInfo.Number of its reply
+	Marks                            []Mark // settings that changed just before, markLimit at most
+	Reply                            int    // ReplyInfo.Number of its reply
 	Proposer                         string
 
 	basis basis
@@ -99,7 +102,7 @@ func (r Rate) PerSecond() float64 {
 }
 
 // count adds a round to the history and to the running totals of the reply.
-func (s *State) count(e *event.Round, marks []string) {
+func (s *State) count(e *event.Round, marks []Mark) {
 	tokens := e.CommittedCount()
 	if len(s.History) >= 2*HistoryLimit {
 		s.History = append(s.History[:0], s.History[len(s.History)-HistoryLimit:]...)

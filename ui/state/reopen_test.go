@@ -45,7 +45,7 @@ func TestAReopenedChatIsAsItWas(t *testing.T) {
 	if w := again.Recent(16); w.Rounds != 1 {
 		t.Errorf("the figures of a new reply count %d rounds, want its own only", w.Rounds)
 	}
-	if marks := again.History[len(again.History)-1].Marks; !slices.Equal(marks, []string{"top-k 20"}) {
+	if marks := again.History[len(again.History)-1].Marks; !slices.Equal(marks, []state.Mark{{Setting: "top-k", Value: "20"}}) {
 		t.Errorf("the next round is marked %q, want the setting that was changed before", marks)
 	}
 }

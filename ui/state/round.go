@@ -34,7 +34,7 @@ type Round struct {
 	TargetLen, DraftLen                  int
 	ExpectedTokens                       float64
 	Server                               *event.ServerRound // set for a round of a server's own speculation
-	Marks                                []string           // settings that changed just before this round
+	Marks                                []Mark             // settings that changed just before this round
 }
 
 func newRound(e *event.Round) Round {

@@ -16,7 +16,7 @@ func (s *State) applySetting(e event.SettingChanged) {
 		to = "new" // as the settings line says
 	}
 	if len(s.marks) < markLimit {
-		s.marks = append(s.marks, shortName(name)+" "+to)
+		s.marks = append(s.marks, Mark{shortName(name), to})
 	}
 }
 

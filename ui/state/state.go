@@ -54,7 +54,7 @@ type State struct {
 
 	nextID  int
 	removed []*Message    // what RemoveLast removed, until a new reply replaces it
-	marks   []string      // setting changes, to be shown at the next round
+	marks   []Mark        // setting changes, to be shown at the next round
 	changed []event.Event // setting changes, to be recorded with the next reply
 	replies int           // seen so far
 	detail  int           // tokens held in Messages

@@ -194,7 +194,7 @@ func TestChangedSettingsMarkTheNextRound(t *testing.T) {
 	if s.Settings.Temperature != 0.2 || s.Settings.TopK != 40 || s.Settings.GammaRule != "fixed" {
 		t.Errorf("settings %+v", s.Settings)
 	}
-	if got := s.History[1].Marks; !reflect.DeepEqual(got, []string{"temperature 0.2", "top-k nonsense", "seed new", "gamma-rule fixed"}) {
+	if got := s.History[1].Marks; !reflect.DeepEqual(got, []state.Mark{{Setting: "temperature", Value: "0.2"}, {Setting: "top-k", Value: "nonsense"}, {Setting: "seed", Value: "new"}, {Setting: "gamma-rule", Value: "fixed"}}) {
 		t.Errorf("marks %q", got)
 	}
 	if s.History[0].Marks != nil || s.History[2].Marks != nil {
