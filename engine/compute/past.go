@@ -11,3 +11,14 @@ type PastReader interface {
 	// window it sees the last a.Window−1 tokens; a window is at least 2. a.Row and a.Sinks are not used.
 	AttendPast(dst, q Buffer, c Cache, a Attention) error
 }
+
+// Past returns the attention that AttendPast computes, as attention of the last token of the cache. Position
+// is that of this token. The row has no key of its own, so a window has one key fewer.
+func (a Attention) Past() Attention {
+	a.Row, a.Sinks = 0, nil
+	a.Position--
+	if a.Window > 0 {
+		a.Window--
+	}
+	return a
+}

@@ -9,8 +9,7 @@ var _ compute.PastReader = (*Backend)(nil)
 // ReservePast does nothing: attention has its temporary memory from the start.
 func (b *Backend) ReservePast(compute.CacheShape) error { return nil }
 
-// AttendPast attends to what a row at the last token of the cache sees, but for the oldest key of its
-// window: the row of q stands one position later.
+// AttendPast attends as a row at the last token of the cache would (compute.Attention.Past).
 func (b *Backend) AttendPast(dst, q compute.Buffer, c compute.Cache, a compute.Attention) error {
 	kv, partial := inside(c)
 	require(a.Position == kv.length && kv.layers != nil, "AttendPast at another position than the cache's length")
@@ -22,11 +21,7 @@ func (b *Backend) AttendPast(dst, q compute.Buffer, c compute.Cache, a compute.A
 	require(a.HeadDim == l.KeyDim && l.KVHeads > 0 && a.Heads%l.KVHeads == 0, "AttendPast of heads that do not fit")
 	require(partial == nil || ringOf(&kv.shape, a.Layer) == 0 || a.Window > 0 && a.Window <= kv.shape.Windows[a.Layer],
 		"AttendPast to keys before the cache's window")
-	a.Position--
-	if a.Window > 0 {
-		a.Window--
-	}
-	task := b.attention(out, queries, kv, 1, a)
+	task := b.attention(out, queries, kv, 1, a.Past())
 	b.queueAttention(&task)
 	return nil
 }
