@@ -80,7 +80,7 @@ func TestRepliesOfEveryProposerHaveTheTargetsDistribution(t *testing.T) {
 				}
 				r := reply{world: w, proposer: c.proposer(t, w), verifier: NewVerifier(), rule: rule, gamma: gamma, length: length,
 					prompt: prompt, uniforms: sample.NewPhilox(9, 2), by: map[string]int{}}
-				report := w.Judge(rounds/4, length, 3, func(trial int) gate.Played { return r.play(t, trial) })
+				report := w.Judge(rounds/2, length, 3, func(trial int) gate.Played { return r.play(t, trial) })
 				if failed := report.Failures(); failed != "" {
 					t.Error(failed)
 				}
