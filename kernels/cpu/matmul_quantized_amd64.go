@@ -38,8 +38,8 @@ func multiplyPanel(dst []float32, stride int, sums []float32, f Format, panel []
 }
 
 // mostInRegisters returns the largest number of activation rows whose sums stay in registers while a panel
-// is multiplied. For two rows this takes a tenth less time. Where the halves of a tile have factors or
-// scales of their own, there are registers for one row.
+// is multiplied (docs/figures.md says what two rows gain). If the halves of a tile have factors or scales of
+// their own, the registers suffice for one row only.
 func mostInRegisters(f Format) int {
 	if f.Halves() || f.TwoScales() {
 		return 1
@@ -47,6 +47,7 @@ func mostInRegisters(f Format) int {
 	return 2
 }
 
+// multiplyInRegisters is multiplyPanel for up to mostInRegisters rows, and needs no sums in memory.
 func multiplyInRegisters(dst *float32, dstStride int, f Format, panel, x *byte, tiles, rows, xStride int, fillCaches bool) {
 	switch {
 	case rows == 1 && fillCaches:

@@ -19,22 +19,22 @@ func productQ8_0FewAVX512(dst *float32, dstStride int, acc *float32, panel *byte
 //go:noescape
 func productQ8_0FewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productQ8_0x1AVX512 writes the product of a Q8_0 panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productQ8_0x1AVX512 writes the product of a Q8_0 panel and 1 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productQ8_0x1AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productQ8_0x2AVX512 writes the product of a Q8_0 panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productQ8_0x2AVX512 writes the product of a Q8_0 panel and 2 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productQ8_0x2AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productQ8_0x1NearAVX512 writes the product of a Q8_0 panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productQ8_0x1NearAVX512 writes the product of a Q8_0 panel and 1 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productQ8_0x1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productQ8_0x2NearAVX512 writes the product of a Q8_0 panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productQ8_0x2NearAVX512 writes the product of a Q8_0 panel and 2 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productQ8_0x2NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
@@ -54,22 +54,22 @@ func productQ4_0FewAVX512(dst *float32, dstStride int, acc *float32, panel *byte
 //go:noescape
 func productQ4_0FewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productQ4_0x1AVX512 writes the product of a Q4_0 panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productQ4_0x1AVX512 writes the product of a Q4_0 panel and 1 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productQ4_0x1AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productQ4_0x2AVX512 writes the product of a Q4_0 panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productQ4_0x2AVX512 writes the product of a Q4_0 panel and 2 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productQ4_0x2AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productQ4_0x1NearAVX512 writes the product of a Q4_0 panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productQ4_0x1NearAVX512 writes the product of a Q4_0 panel and 1 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productQ4_0x1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productQ4_0x2NearAVX512 writes the product of a Q4_0 panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productQ4_0x2NearAVX512 writes the product of a Q4_0 panel and 2 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productQ4_0x2NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
@@ -89,22 +89,22 @@ func productQ4_1FewAVX512(dst *float32, dstStride int, acc *float32, panel *byte
 //go:noescape
 func productQ4_1FewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productQ4_1x1AVX512 writes the product of a Q4_1 panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productQ4_1x1AVX512 writes the product of a Q4_1 panel and 1 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productQ4_1x1AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productQ4_1x2AVX512 writes the product of a Q4_1 panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productQ4_1x2AVX512 writes the product of a Q4_1 panel and 2 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productQ4_1x2AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productQ4_1x1NearAVX512 writes the product of a Q4_1 panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productQ4_1x1NearAVX512 writes the product of a Q4_1 panel and 1 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productQ4_1x1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productQ4_1x2NearAVX512 writes the product of a Q4_1 panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productQ4_1x2NearAVX512 writes the product of a Q4_1 panel and 2 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productQ4_1x2NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
@@ -124,22 +124,22 @@ func productQ5_0FewAVX512(dst *float32, dstStride int, acc *float32, panel *byte
 //go:noescape
 func productQ5_0FewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productQ5_0x1AVX512 writes the product of a Q5_0 panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productQ5_0x1AVX512 writes the product of a Q5_0 panel and 1 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productQ5_0x1AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productQ5_0x2AVX512 writes the product of a Q5_0 panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productQ5_0x2AVX512 writes the product of a Q5_0 panel and 2 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productQ5_0x2AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productQ5_0x1NearAVX512 writes the product of a Q5_0 panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productQ5_0x1NearAVX512 writes the product of a Q5_0 panel and 1 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productQ5_0x1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productQ5_0x2NearAVX512 writes the product of a Q5_0 panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productQ5_0x2NearAVX512 writes the product of a Q5_0 panel and 2 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productQ5_0x2NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
@@ -159,22 +159,22 @@ func productQ5_1FewAVX512(dst *float32, dstStride int, acc *float32, panel *byte
 //go:noescape
 func productQ5_1FewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productQ5_1x1AVX512 writes the product of a Q5_1 panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productQ5_1x1AVX512 writes the product of a Q5_1 panel and 1 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productQ5_1x1AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productQ5_1x2AVX512 writes the product of a Q5_1 panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productQ5_1x2AVX512 writes the product of a Q5_1 panel and 2 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productQ5_1x2AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productQ5_1x1NearAVX512 writes the product of a Q5_1 panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productQ5_1x1NearAVX512 writes the product of a Q5_1 panel and 1 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productQ5_1x1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productQ5_1x2NearAVX512 writes the product of a Q5_1 panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productQ5_1x2NearAVX512 writes the product of a Q5_1 panel and 2 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productQ5_1x2NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
@@ -194,22 +194,22 @@ func productQ4_KFewAVX512(dst *float32, dstStride int, acc *float32, panel *byte
 //go:noescape
 func productQ4_KFewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productQ4_Kx1AVX512 writes the product of a Q4_K panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productQ4_Kx1AVX512 writes the product of a Q4_K panel and 1 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productQ4_Kx1AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productQ4_Kx2AVX512 writes the product of a Q4_K panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productQ4_Kx2AVX512 writes the product of a Q4_K panel and 2 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productQ4_Kx2AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productQ4_Kx1NearAVX512 writes the product of a Q4_K panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productQ4_Kx1NearAVX512 writes the product of a Q4_K panel and 1 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productQ4_Kx1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productQ4_Kx2NearAVX512 writes the product of a Q4_K panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productQ4_Kx2NearAVX512 writes the product of a Q4_K panel and 2 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productQ4_Kx2NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
@@ -229,22 +229,22 @@ func productQ5_KFewAVX512(dst *float32, dstStride int, acc *float32, panel *byte
 //go:noescape
 func productQ5_KFewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productQ5_Kx1AVX512 writes the product of a Q5_K panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productQ5_Kx1AVX512 writes the product of a Q5_K panel and 1 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productQ5_Kx1AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productQ5_Kx2AVX512 writes the product of a Q5_K panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productQ5_Kx2AVX512 writes the product of a Q5_K panel and 2 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productQ5_Kx2AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productQ5_Kx1NearAVX512 writes the product of a Q5_K panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productQ5_Kx1NearAVX512 writes the product of a Q5_K panel and 1 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productQ5_Kx1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productQ5_Kx2NearAVX512 writes the product of a Q5_K panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productQ5_Kx2NearAVX512 writes the product of a Q5_K panel and 2 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productQ5_Kx2NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
@@ -264,12 +264,12 @@ func productQ6_KFewAVX512(dst *float32, dstStride int, acc *float32, panel *byte
 //go:noescape
 func productQ6_KFewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productQ6_Kx1AVX512 writes the product of a Q6_K panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productQ6_Kx1AVX512 writes the product of a Q6_K panel and 1 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productQ6_Kx1AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productQ6_Kx1NearAVX512 writes the product of a Q6_K panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productQ6_Kx1NearAVX512 writes the product of a Q6_K panel and 1 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productQ6_Kx1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
@@ -289,12 +289,12 @@ func productQ2_KFewAVX512(dst *float32, dstStride int, acc *float32, panel *byte
 //go:noescape
 func productQ2_KFewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productQ2_Kx1AVX512 writes the product of a Q2_K panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productQ2_Kx1AVX512 writes the product of a Q2_K panel and 1 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productQ2_Kx1AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productQ2_Kx1NearAVX512 writes the product of a Q2_K panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productQ2_Kx1NearAVX512 writes the product of a Q2_K panel and 1 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productQ2_Kx1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
@@ -314,12 +314,12 @@ func productQ3_KFewAVX512(dst *float32, dstStride int, acc *float32, panel *byte
 //go:noescape
 func productQ3_KFewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productQ3_Kx1AVX512 writes the product of a Q3_K panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productQ3_Kx1AVX512 writes the product of a Q3_K panel and 1 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productQ3_Kx1AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productQ3_Kx1NearAVX512 writes the product of a Q3_K panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productQ3_Kx1NearAVX512 writes the product of a Q3_K panel and 1 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productQ3_Kx1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
@@ -339,22 +339,22 @@ func productIQ4_NLFewAVX512(dst *float32, dstStride int, acc *float32, panel *by
 //go:noescape
 func productIQ4_NLFewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productIQ4_NLx1AVX512 writes the product of a IQ4_NL panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productIQ4_NLx1AVX512 writes the product of a IQ4_NL panel and 1 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productIQ4_NLx1AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productIQ4_NLx2AVX512 writes the product of a IQ4_NL panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productIQ4_NLx2AVX512 writes the product of a IQ4_NL panel and 2 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productIQ4_NLx2AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productIQ4_NLx1NearAVX512 writes the product of a IQ4_NL panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productIQ4_NLx1NearAVX512 writes the product of a IQ4_NL panel and 1 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productIQ4_NLx1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productIQ4_NLx2NearAVX512 writes the product of a IQ4_NL panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productIQ4_NLx2NearAVX512 writes the product of a IQ4_NL panel and 2 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productIQ4_NLx2NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
@@ -374,22 +374,22 @@ func productIQ4_XSFewAVX512(dst *float32, dstStride int, acc *float32, panel *by
 //go:noescape
 func productIQ4_XSFewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productIQ4_XSx1AVX512 writes the product of a IQ4_XS panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productIQ4_XSx1AVX512 writes the product of a IQ4_XS panel and 1 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productIQ4_XSx1AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productIQ4_XSx2AVX512 writes the product of a IQ4_XS panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productIQ4_XSx2AVX512 writes the product of a IQ4_XS panel and 2 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productIQ4_XSx2AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productIQ4_XSx1NearAVX512 writes the product of a IQ4_XS panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productIQ4_XSx1NearAVX512 writes the product of a IQ4_XS panel and 1 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productIQ4_XSx1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productIQ4_XSx2NearAVX512 writes the product of a IQ4_XS panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productIQ4_XSx2NearAVX512 writes the product of a IQ4_XS panel and 2 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productIQ4_XSx2NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
@@ -409,22 +409,22 @@ func productMXFP4FewAVX512(dst *float32, dstStride int, acc *float32, panel *byt
 //go:noescape
 func productMXFP4FewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productMXFP4x1AVX512 writes the product of a MXFP4 panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productMXFP4x1AVX512 writes the product of a MXFP4 panel and 1 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productMXFP4x1AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productMXFP4x2AVX512 writes the product of a MXFP4 panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productMXFP4x2AVX512 writes the product of a MXFP4 panel and 2 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productMXFP4x2AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productMXFP4x1NearAVX512 writes the product of a MXFP4 panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productMXFP4x1NearAVX512 writes the product of a MXFP4 panel and 1 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productMXFP4x1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productMXFP4x2NearAVX512 writes the product of a MXFP4 panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productMXFP4x2NearAVX512 writes the product of a MXFP4 panel and 2 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productMXFP4x2NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
@@ -444,12 +444,12 @@ func productNVFP4FewAVX512(dst *float32, dstStride int, acc *float32, panel *byt
 //go:noescape
 func productNVFP4FewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productNVFP4x1AVX512 writes the product of a NVFP4 panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productNVFP4x1AVX512 writes the product of a NVFP4 panel and 1 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productNVFP4x1AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productNVFP4x1NearAVX512 writes the product of a NVFP4 panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productNVFP4x1NearAVX512 writes the product of a NVFP4 panel and 1 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productNVFP4x1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
@@ -469,22 +469,22 @@ func productIQ3_SFewAVX512(dst *float32, dstStride int, acc *float32, panel *byt
 //go:noescape
 func productIQ3_SFewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productIQ3_Sx1AVX512 writes the product of a IQ3_S panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productIQ3_Sx1AVX512 writes the product of a IQ3_S panel and 1 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productIQ3_Sx1AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productIQ3_Sx2AVX512 writes the product of a IQ3_S panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productIQ3_Sx2AVX512 writes the product of a IQ3_S panel and 2 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productIQ3_Sx2AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productIQ3_Sx1NearAVX512 writes the product of a IQ3_S panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productIQ3_Sx1NearAVX512 writes the product of a IQ3_S panel and 1 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productIQ3_Sx1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productIQ3_Sx2NearAVX512 writes the product of a IQ3_S panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productIQ3_Sx2NearAVX512 writes the product of a IQ3_S panel and 2 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productIQ3_Sx2NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
@@ -504,22 +504,22 @@ func productIQ3_XXSFewAVX512(dst *float32, dstStride int, acc *float32, panel *b
 //go:noescape
 func productIQ3_XXSFewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productIQ3_XXSx1AVX512 writes the product of a IQ3_XXS panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productIQ3_XXSx1AVX512 writes the product of a IQ3_XXS panel and 1 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productIQ3_XXSx1AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productIQ3_XXSx2AVX512 writes the product of a IQ3_XXS panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productIQ3_XXSx2AVX512 writes the product of a IQ3_XXS panel and 2 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productIQ3_XXSx2AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productIQ3_XXSx1NearAVX512 writes the product of a IQ3_XXS panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productIQ3_XXSx1NearAVX512 writes the product of a IQ3_XXS panel and 1 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productIQ3_XXSx1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productIQ3_XXSx2NearAVX512 writes the product of a IQ3_XXS panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productIQ3_XXSx2NearAVX512 writes the product of a IQ3_XXS panel and 2 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productIQ3_XXSx2NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
@@ -539,12 +539,12 @@ func productIQ2_SFewAVX512(dst *float32, dstStride int, acc *float32, panel *byt
 //go:noescape
 func productIQ2_SFewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productIQ2_Sx1AVX512 writes the product of a IQ2_S panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productIQ2_Sx1AVX512 writes the product of a IQ2_S panel and 1 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productIQ2_Sx1AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productIQ2_Sx1NearAVX512 writes the product of a IQ2_S panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productIQ2_Sx1NearAVX512 writes the product of a IQ2_S panel and 1 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productIQ2_Sx1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
@@ -564,22 +564,22 @@ func productIQ2_XXSFewAVX512(dst *float32, dstStride int, acc *float32, panel *b
 //go:noescape
 func productIQ2_XXSFewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productIQ2_XXSx1AVX512 writes the product of a IQ2_XXS panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productIQ2_XXSx1AVX512 writes the product of a IQ2_XXS panel and 1 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productIQ2_XXSx1AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productIQ2_XXSx2AVX512 writes the product of a IQ2_XXS panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productIQ2_XXSx2AVX512 writes the product of a IQ2_XXS panel and 2 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productIQ2_XXSx2AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productIQ2_XXSx1NearAVX512 writes the product of a IQ2_XXS panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productIQ2_XXSx1NearAVX512 writes the product of a IQ2_XXS panel and 1 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productIQ2_XXSx1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productIQ2_XXSx2NearAVX512 writes the product of a IQ2_XXS panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productIQ2_XXSx2NearAVX512 writes the product of a IQ2_XXS panel and 2 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productIQ2_XXSx2NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
@@ -599,12 +599,12 @@ func productIQ1_MFewAVX512(dst *float32, dstStride int, acc *float32, panel *byt
 //go:noescape
 func productIQ1_MFewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productIQ1_Mx1AVX512 writes the product of a IQ1_M panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productIQ1_Mx1AVX512 writes the product of a IQ1_M panel and 1 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productIQ1_Mx1AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productIQ1_Mx1NearAVX512 writes the product of a IQ1_M panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productIQ1_Mx1NearAVX512 writes the product of a IQ1_M panel and 1 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productIQ1_Mx1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
@@ -624,22 +624,22 @@ func productIQ1_SFewAVX512(dst *float32, dstStride int, acc *float32, panel *byt
 //go:noescape
 func productIQ1_SFewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productIQ1_Sx1AVX512 writes the product of a IQ1_S panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productIQ1_Sx1AVX512 writes the product of a IQ1_S panel and 1 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productIQ1_Sx1AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productIQ1_Sx2AVX512 writes the product of a IQ1_S panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productIQ1_Sx2AVX512 writes the product of a IQ1_S panel and 2 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productIQ1_Sx2AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productIQ1_Sx1NearAVX512 writes the product of a IQ1_S panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productIQ1_Sx1NearAVX512 writes the product of a IQ1_S panel and 1 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productIQ1_Sx1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productIQ1_Sx2NearAVX512 writes the product of a IQ1_S panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productIQ1_Sx2NearAVX512 writes the product of a IQ1_S panel and 2 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productIQ1_Sx2NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
@@ -659,22 +659,22 @@ func productTQ1_0FewAVX512(dst *float32, dstStride int, acc *float32, panel *byt
 //go:noescape
 func productTQ1_0FewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productTQ1_0x1AVX512 writes the product of a TQ1_0 panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productTQ1_0x1AVX512 writes the product of a TQ1_0 panel and 1 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productTQ1_0x1AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productTQ1_0x2AVX512 writes the product of a TQ1_0 panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productTQ1_0x2AVX512 writes the product of a TQ1_0 panel and 2 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productTQ1_0x2AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productTQ1_0x1NearAVX512 writes the product of a TQ1_0 panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productTQ1_0x1NearAVX512 writes the product of a TQ1_0 panel and 1 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productTQ1_0x1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productTQ1_0x2NearAVX512 writes the product of a TQ1_0 panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productTQ1_0x2NearAVX512 writes the product of a TQ1_0 panel and 2 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productTQ1_0x2NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
@@ -694,22 +694,22 @@ func productQ1_0FewAVX512(dst *float32, dstStride int, acc *float32, panel *byte
 //go:noescape
 func productQ1_0FewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productQ1_0x1AVX512 writes the product of a Q1_0 panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productQ1_0x1AVX512 writes the product of a Q1_0 panel and 1 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productQ1_0x1AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productQ1_0x2AVX512 writes the product of a Q1_0 panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productQ1_0x2AVX512 writes the product of a Q1_0 panel and 2 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productQ1_0x2AVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productQ1_0x1NearAVX512 writes the product of a Q1_0 panel and 1 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productQ1_0x1NearAVX512 writes the product of a Q1_0 panel and 1 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productQ1_0x1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productQ1_0x2NearAVX512 writes the product of a Q1_0 panel and 2 rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
+// productQ1_0x2NearAVX512 writes the product of a Q1_0 panel and 2 row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.
 //
 //go:noescape
 func productQ1_0x2NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)

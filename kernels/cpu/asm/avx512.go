@@ -68,17 +68,17 @@ func productAVX512(c *build.Context, f format, few, second bool) {
 	c.RET()
 }
 
-// productOfFewestAVX512 generates the kernel for one or two rows of activations, whose sums stay in
+// productInRegistersAVX512 generates the kernel for one or two rows of activations, whose sums stay in
 // registers. Decoding reads weights as fast as memory allows, and every extra instruction costs visible time.
 // near is the variant that prefetches weights into all caches.
-func productOfFewestAVX512(c *build.Context, f format, rows int, near bool) {
+func productInRegistersAVX512(c *build.Context, f format, rows int, near bool) {
 	p := &product512{Context: c, format: f}
 	name := fmt.Sprintf("product%sx%d", f.name, rows)
 	if near {
 		name += "Near"
 	}
 	open(c, name+"AVX512", "func(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)",
-		fmt.Sprintf("writes the product of a %s panel and %d rows of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.", f.name, rows))
+		fmt.Sprintf("writes the product of a %s panel and %d row(s) of activations, whose records are stride bytes apart, to 32 numbers of rows of dst that are dstStride bytes apart.", f.name, rows))
 	argument := func(name string) reg.Register { return c.Load(c.Param(name), c.GP64()) }
 	dst := argument("dst")
 	p.arguments = arguments{w: argument("panel"), x: argument("x"), tiles: argument("tiles"), stride: argument("stride")}

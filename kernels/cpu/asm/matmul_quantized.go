@@ -17,9 +17,9 @@ func matmulQuantized(c *build.Context) {
 		productAVX512(c, f, true, false)
 		productAVX512(c, f, true, true)
 		for _, near := range []bool{false, true} {
-			productOfFewestAVX512(c, f, 1, near)
+			productInRegistersAVX512(c, f, 1, near)
 			if !f.split() && !f.nibbles { // else, their sums and factors need too many registers
-				productOfFewestAVX512(c, f, 2, near)
+				productInRegistersAVX512(c, f, 2, near)
 			}
 		}
 	}
