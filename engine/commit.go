@@ -84,8 +84,8 @@ func (r *reply) learn(c *choice, did *round.Result, ev *event.Round) {
 	case did.Failed != nil:
 		o.Tested = 1
 	case o.Accepted > 0 && ev.Commit == nil:
-		// The token that ended the reply was a draft token. It saved no pass of the target, because the
-		// token that the target would have added after it is not wanted.
+		// The reply ended with a draft token, so the token that the target would have added is not wanted.
+		// Such a draft of k tokens saves k−1 passes of the target, not k. So its last token counts as refused.
 		o.Accepted--
 		if o.Accepted < len(o.Chances) {
 			o.Chances[o.Accepted] = 0

@@ -9,9 +9,10 @@ import (
 	"specula/engine/spec"
 )
 
-// drafted records what each round of a reply drafted. If the reply repeats an earlier reply, drafted also
-// holds the plan: what each of the next rounds drafted then. The seed alone does not repeat a reply. The
-// length of a draft, its temperature and what a lookup finds depend on the clock and on earlier replies.
+// drafted records what each round of a reply drafted. If the reply repeats an earlier one, drafted also holds
+// the plan: the drafts of the earlier reply for the rounds that are still to come. The seed alone is not
+// enough to repeat a reply, because the length of a draft, its temperature and what a lookup finds depend
+// on the clock and on earlier replies.
 type drafted struct {
 	done  []config.Draft
 	plan  []config.Draft // drafts of the coming rounds; empty: the rule of γ chooses

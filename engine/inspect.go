@@ -50,8 +50,8 @@ func (r *reply) inspect(in *round.Input, did *round.Result, ev *event.Round) err
 	return nil
 }
 
-// exactly returns seen, which was computed from whole rows and so is more exact than told. If told or seen
-// is not known, it returns told.
+// exactly returns p or q of a token. seen was computed from whole rows by the inspection, and so is more
+// exact than told, which the event has from the verdict. If one of them is not known, it returns told.
 func exactly(told *float64, seen float64) *float64 {
 	if told == nil || seen == spec.Unknown {
 		return told

@@ -32,8 +32,8 @@ func (t *tokens) Edit(e *compute.Edits) error {
 	return t.owner.usable()
 }
 
-// roomForEdits is for how many tokens of a row old scores get room if this many are edited. It is a power
-// of two, at least 1024, so that a growing number of tokens seldom changes the steps of a round.
+// roomForEdits returns how many old scores of a row to make room for if this many of its tokens are edited.
+// It is a power of two, at least 1024. So the steps of a round seldom change while more tokens are edited.
 func roomForEdits(tokens int) int { return max(1024, roundUpToPower(tokens)) }
 
 // editingBytes is the most memory that edited rounds need for old scores.

@@ -69,8 +69,8 @@ func joinHeads(operations []operation, s store) []operation {
 	return append(operations[:len(operations)-count], joined)
 }
 
-// joinAttention joins attention of one row, which comes last, with the work on its heads. The joined operation
-// leaves the buffer of q unchanged. This is enough, because a model reads the rotated q in attention alone.
+// joinAttention joins attention of one row, the last operation, with the prepareHeads before it. The joined
+// operation does not write the rotated q to its buffer, because only attention reads it.
 func joinAttention(operations []operation, a attend) []operation {
 	h, ok := before[prepareHeads](operations, 1)
 	if !ok || a.rows != 1 || h.rows != 1 || h.q.x != a.q || h.cache != a.cache || h.position != a.position || a.from != 0 {

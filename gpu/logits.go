@@ -63,8 +63,8 @@ func (l *logits) open(b *Backend, x *buffer) error {
 func (l *logits) Rows() int  { return l.rows }
 func (l *logits) Vocab() int { return l.x.cols }
 
-// choose returns the operations that write the best id of each of m rows to ids and feed, as
-// chooseBest does.
+// choose returns the operations that write the best id of each of m rows to ids and, if feed is not 0, also
+// to feed, where the next pass reads it.
 func (l *logits) choose(m int, ids, feed driver.Pointer) []operation {
 	return []operation{
 		findPeaks{l.x.memory, l.peaks, m, l.x.cols},

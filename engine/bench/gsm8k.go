@@ -25,9 +25,9 @@ func OpenGSM8K(path string, most int) ([]string, error) {
 	return ReadGSM8K(path, f, most)
 }
 
-// ReadGSM8K reads the first most questions of a file of the set GSM8K: JSON Lines, each with a text
-// "question". It ignores other fields, such as the answer. Errors are *config.FileError; a file
-// without questions is an error, too.
+// ReadGSM8K reads questions of a file of the set GSM8K from its beginning, as many as the argument most
+// allows. The file has JSON Lines, each with a text "question"; other fields, such as the answer, are
+// ignored. Errors are *config.FileError; a file without questions is an error, too.
 func ReadGSM8K(file string, r io.Reader, most int) ([]string, error) {
 	var prompts []string
 	lines := bufio.NewScanner(r)

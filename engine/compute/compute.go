@@ -89,8 +89,8 @@ type CacheShape struct {
 	// window. The model sets it to the rows of its longest pass.
 	Spare int
 	// Single is the largest number of rows of a pass that verifies a draft. After a pass of up to Single
-	// rows, Truncate must be able to remove any number of its tokens. After a longer pass, a layer with a state
-	// need not allow more than this: to remove up to Single of its tokens, or all of them.
+	// rows, Truncate must be able to remove any number of its tokens. After a longer pass, a layer with a
+	// state must allow only two things: to remove up to Single of its tokens, and to remove all of them.
 	Single      int
 	Checkpoints int // largest number of checkpoints in a Partial cache
 	// Sinks: attention over the cache has sinks (see Attention), which a backend may refuse.

@@ -91,9 +91,9 @@ func newAutomaton(ctx context.Context, c *Constraint, spellable byteSet, lead bo
 	return a
 }
 
-// withLead returns a new state for the beginning of a reply whose leading space is not shown. From
-// this state a space leads to s, because it is not part of the text. Every other byte leads where
-// it leads from s.
+// withLead returns a new start for replies whose leading space is not shown; s is the start without such a
+// space. From the new start a space leads to s, because it is not part of the text. Every other byte leads
+// where it leads from s.
 func (a *automaton) withLead(s int32) int32 {
 	id := a.newState(a.states[s].stacks)
 	a.leading = id

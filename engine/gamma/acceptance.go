@@ -27,9 +27,8 @@ const (
 	// usualMemory is the largest number of observations that the usual acceptance rests on: those of some
 	// 50 replies. memory is that of about five, and these may all be hard ones. See back.
 	usualMemory = 1000
-	// backVerdicts decides how far an estimate moves back: as far as it would move towards the mean of
-	// that many verdicts, if they were those of a reply (see at). With more, drafts that nearly pay would
-	// begin too often again.
+	// When a reply begins, the estimate moves towards the usual acceptance. It moves as far as at moves it
+	// towards a reply of backVerdicts verdicts. With more, drafts that nearly pay would begin again too often.
 	backVerdicts = 2
 )
 

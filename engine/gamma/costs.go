@@ -90,8 +90,9 @@ func (c *costs) observe(o Observation) {
 }
 
 const (
-	// A first draft step that reads more than fewPending committed tokens shows what reading costs: what the
-	// draft took longer than its steps should take. With fewer tokens this is too little to be measured.
+	// If the first draft step reads more than fewPending committed tokens, the time of the draft minus the
+	// expected time of its steps is the cost of reading them. With fewer tokens this is too little to be
+	// measured.
 	fewPending = 9
 	// leastRead is the least that such reading is taken to cost, in draft steps.
 	leastRead = 0.1

@@ -68,8 +68,9 @@ func (b *Backend) Route(r compute.Routing, scores compute.Buffer, m int, bias co
 	return nil
 }
 
-// MatMulExperts multiplies the inputs of slots with the matrices of their experts. If the last phase in
-// the queue has the same inputs, the product is added to it.
+// MatMulExperts multiplies the inputs of slots with the matrices of their experts; for bySlot see
+// compute.Mixer. The product joins the last phase in the queue if that has room and the same inputs in the
+// same form, quantised or not.
 func (b *Backend) MatMulExperts(dst, x compute.Buffer, r compute.Routing, w compute.Matrix, bySlot bool) error {
 	of, weight := r.(*routing), w.(*matrix)
 	m := of.Slots()

@@ -97,8 +97,9 @@ func (a *architecture) tensorName(name string) string {
 	return strings.Trim(name, ".")
 }
 
-// find returns the tensor of this name, or its rows in a fused tensor (see fusions). It returns nil if
-// the file has neither. If the tensor has the wrong shape and no fused tensor has its rows, find
+// find returns the tensor of this name. It may be a part of another tensor: of one for all layers
+// (findPart), of an interleaved one (findInterleaved), or of a fused one (findFused). The result is nil if
+// the file has none of them. If the tensor has the wrong shape and no fused tensor has its rows, find
 // returns the tensor all the same: collect then refuses it by its shape.
 func (b *binder) find(name string, shape []int) (*binding, error) {
 	if tensor, number, isPart := strings.Cut(name, ", part "); isPart {

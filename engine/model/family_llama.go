@@ -59,8 +59,8 @@ func temperature(m *metadata, c *Config) {
 	}
 }
 
-// savedMinistral copies the factor by which queries grow with their position, and YaRN's factor of cosine
-// and sine.
+// savedMinistral copies the number by which queries grow with their position, and the one that lowers
+// YaRN's factor of cosine and sine (yarnMagnitude). It refuses an mscale other than 1.
 func savedMinistral(c *savedConfig) {
 	c.number("attention.temperature_scale", c.rope, "llama_4_scaling_beta")
 	c.number("rope.scaling.yarn_log_multiplier", c.rope, "mscale_all_dim")

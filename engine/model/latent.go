@@ -30,8 +30,9 @@ const latentEps = 1e-6
 // a launch on a GPU has at most 65535.
 const mostHeadRows = 1 << 15
 
-// latent holds the weights of attention over compressed keys and values. In the rows of a head, those
-// that RoPE rotates come last.
+// latent holds the weights of attention over compressed keys and values. In the file, Plain and Turned are
+// one tensor: of each head first the rows that RoPE leaves as they are, then those that it rotates.
+// findInterleaved parts them. KeyLatent and KeyTurned are one tensor, too.
 type latent struct {
 	QueryShort      compute.Matrix `gguf:"blk.%d.attn_q_a.weight" shape:"latent_query,dim" in:"latent_query"`
 	QueryShortNorm  compute.Vector `gguf:"blk.%d.attn_q_a_norm.weight" shape:"latent_query" in:"latent_query"`
@@ -80,8 +81,9 @@ func (m *metadata) readLatent(a *architecture, c *Config) {
 		m.fail(m.key("attention.value_length"), value, fmt.Sprintf("%d, the compressed numbers", n.Dim))
 	}
 	c.AttentionScale = 1 / math.Sqrt(float64(whole))
-	// In other families this key divides YaRN's factor of cosine and sine. Here cosine and sine have no
-	// factor; instead the scores get the factor (1 + tenth·ln Factor)².
+	// In other families this key lowers YaRN's factor of cosine and sine (yarnMagnitude). Here cosine and
+	// sine have no factor; instead the scores are multiplied by (1 + tenth·ln Factor)². In these files the
+	// number is already multiplied by 0.1.
 	if tenth, found := m.maybe("rope.scaling.yarn_log_multiplier", 0, 100); found && c.Scaling.Type == "yarn" {
 		grown := 1 + tenth*math.Log(c.Scaling.Factor)
 		c.AttentionScale *= grown * grown

@@ -93,9 +93,10 @@ func (c *Config) windowScaling(w windows) Scaling {
 	return c.Scaling
 }
 
-// newRopeTables computes cosine and sine of the angle position·frequency, for MaxTokens positions
-// and dim/2 frequencies. factors divide the frequencies; it may be nil. Source: Su et al., RoFormer,
-// 2021.
+// newRopeTables computes cosine and sine of the angle position·frequency, for MaxTokens positions and
+// dim/2 frequencies. s changes the frequencies, and its Magnitude multiplies cosine and sine. factors
+// divide the frequencies; nil stands for no factors. With a TemperatureScale, queries have tables of
+// their own, which also grow with the position. Source: Su et al., RoFormer, 2021.
 func newRopeTables(c *Config, dim int, base float64, s Scaling, factors []float32) (ropeTables, error) {
 	frequencies, err := s.frequencies(base, dim, c.MaxTokens, factors)
 	if err != nil {

@@ -100,8 +100,8 @@ type mixture struct {
 	SharedFactor compute.Matrix `gguf:"blk.%d.ffn_gate_inp_shexp.weight" shape:"1,dim" need:"shared_factor" in:"shared"`
 }
 
-// recurrent holds the weights for the state of a layer that has one. Families call them differently: see
-// mamba2Names and convolutionNames.
+// recurrent holds the weights for the state of a layer that has one. In some families the tensors have
+// other names: see mamba2Names and convolutionNames.
 type recurrent struct {
 	Mixed           compute.Matrix `gguf:"blk.%d.attn_qkv.weight" shape:"mixed,dim" in:"state"` // queries, keys and values
 	Convolution     []float32      `gguf:"blk.%d.ssm_conv1d.weight" shape:"convolved,kernel" in:"state"`

@@ -55,7 +55,7 @@ func (j *Judge) Add(r *Reply) error {
 		if places < len(list) {
 			w := &list[places]
 			if w.impossible = place.P == nil || place.P[w.ID] == 0; !w.impossible {
-				w.u, w.ending = j.values(&place, w.ID), j.ending(&place)
+				w.values, w.ending = j.values(&place, w.ID), j.ending(&place)
 			}
 			if round := &r.Rounds[w.round]; w.position < round.Tested && place.P != nil {
 				drafts = append(drafts, j.values(&place, round.Draft[w.position].ID))
@@ -78,7 +78,7 @@ func (j *Judge) Add(r *Reply) error {
 		j.single(r, &w)
 		j.neighbours(r, list, t, first)
 		if t < len(j.last) {
-			j.pair("the same place of two replies", j.last[t].u, w.u)
+			j.pair("the same place of two replies", j.last[t].values, w.values)
 		}
 	}
 	j.last = list
@@ -102,7 +102,7 @@ func (j *Judge) Add(r *Reply) error {
 // single adds the value of a token to one test for each fact that was known before the token was written,
 // such as its position in the round. In each of these tests the values must be uniform.
 func (j *Judge) single(r *Reply, w *written) {
-	u, round, position := w.u, w.round, w.position
+	u, round, position := w.values, w.round, w.position
 	j.file("all tokens", u)
 	if position < mostPositions {
 		j.file(fmt.Sprintf("position %d of the round", position), u)
@@ -141,33 +141,34 @@ func (j *Judge) file(name string, u values) {
 	}
 }
 
-// neighbours pairs the value of token t with the values of some tokens before it, and with the uniform
-// of the test before it.
+// neighbours pairs the values of token t with those of earlier tokens: the last one, the one before that,
+// and the one at the same position of the previous round. If a draft token was tested just before token t,
+// it also pairs them with the random number of that test.
 func (j *Judge) neighbours(r *Reply, list []written, t, first int) {
 	w := list[t]
 	if t > 0 && w.position > 0 {
-		j.pair("neighbours in a round", list[t-1].u, w.u)
+		j.pair("neighbours in a round", list[t-1].values, w.values)
 	} else if t > 0 {
-		j.pair("the end of a round and the next", list[t-1].u, w.u)
+		j.pair("the end of a round and the next", list[t-1].values, w.values)
 	}
 	if t > 1 {
-		j.pair("one between", list[t-2].u, w.u)
+		j.pair("one between", list[t-2].values, w.values)
 	}
 	// Pair the token with the one at the same position of the previous round.
 	if w.round > 0 {
 		last := first - len(r.Rounds[w.round-1].Committed())
 		if last+w.position < first {
-			j.pair("the same position of two rounds", list[last+w.position].u, w.u)
+			j.pair("the same position of two rounds", list[last+w.position].values, w.values)
 		}
 		if w.position == 0 {
 			if tests := tested(&r.Rounds[w.round-1]); len(tests) > 0 {
-				j.beside("the test at the end of the round before", tests[len(tests)-1], w.u)
+				j.beside("the test at the end of the round before", tests[len(tests)-1], w.values)
 			}
 		}
 	}
 	if w.position > 0 {
 		if tests := tested(&r.Rounds[w.round]); w.position <= len(tests) {
-			j.beside("the test of the token before", tests[w.position-1], w.u)
+			j.beside("the test of the token before", tests[w.position-1], w.values)
 		}
 	}
 }

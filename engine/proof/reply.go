@@ -57,7 +57,7 @@ func Certain(drafted *event.Drafted, round *event.Round, i, vocab int) []float64
 type written struct {
 	event.Token
 	round, position int
-	u               values
+	values          values
 	ending          float64 // probability that the reply ends here
 	impossible      bool    // the token has probability 0 here
 }

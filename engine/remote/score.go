@@ -32,8 +32,9 @@ func (s *Server) rows(ctx context.Context, prefixes [][]int32, k int) ([]place, 
 	return s.places(ctx, prefixes, k, nil)
 }
 
-// draws asks the server to draw one token under p after each prefix, and for the k likeliest tokens. It
-// sends no seed, because llama-server would use the same random numbers for all prefixes of a request.
+// draws asks the server for two things after each prefix: a token drawn with the settings p, and the k
+// likeliest tokens. It sends no seed, because llama-server would use the same random numbers for all
+// prefixes of a request.
 func (s *Server) draws(ctx context.Context, prefixes [][]int32, k int, p sample.Params) ([]place, error) {
 	return s.places(ctx, prefixes, k, &p)
 }

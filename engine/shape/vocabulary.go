@@ -141,15 +141,13 @@ func (v *Vocabulary) bias(list []string) (*Bias, error) {
 	return NewBias(added), nil
 }
 
-// mostBreakerTokens limits a breaker of the DRY penalty, which is a sequence of tokens at which a
-// repetition ends. Of the tokens after its first one, only this many are compared.
+// A breaker of the DRY penalty is a sequence of tokens at which a repetition ends. Of the tokens after its
+// first one, only mostBreakerTokens are compared.
 const mostBreakerTokens = 20
 
-// Breakers finds the token sequences that write one of texts, for the DRY penalty. A token that
-// contains a whole text is a breaker by itself. A token that ends with the beginning of a text is the
-// first token of a breaker. The tokenizer splits the rest of the text into the tokens that must follow,
-// of which only mostBreakerTokens count. If the vocabulary cannot write the rest, the token begins no
-// breaker.
+// Breakers finds the breakers for some texts. A token that contains a whole text is a breaker by itself. A
+// token that ends with the beginning of a text is the first token of a breaker; the tokens that the
+// tokenizer makes of the rest must follow. If the vocabulary cannot write the rest, there is no breaker.
 func (v *Vocabulary) Breakers(texts []string) Breakers {
 	b := Breakers{}
 	for i := range v.texts {

@@ -181,8 +181,8 @@ func (v *Verifier) fit(vocab int) {
 	}
 }
 
-// decide runs a round: it weighs draft tokens as far as needed, accepts what the rule accepts, and
-// adds one token of the target.
+// decide runs a round: it weighs draft tokens as far as needed and accepts what the rule accepts. Then it
+// adds one token of the target, unless the last accepted token is a stop token.
 func decide(p predictions, rule acceptance, e *evidence, out *Outcome) error {
 	// No token after a stop token can become part of the reply, so the draft ends there.
 	n := len(e.judged)

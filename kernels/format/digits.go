@@ -2,8 +2,8 @@ package format
 
 import "encoding/binary"
 
-// unpackTQ10 reads digits of base three. A byte b holds five: the first five ternary digits of the
-// fraction b/256. The first 32 bytes hold weights 0 to 159: digit n of byte m is weight 32·n + m.
+// unpackTQ10 reads digits of base three. A byte b holds five of them: b/256, written in base three, is
+// 0.d₀d₁d₂d₃d₄…. The first 32 bytes hold weights 0 to 159: digit n of byte m is weight 32·n + m.
 // In the same way the next 16 bytes hold weights 160 to 239, and the last four, with four digits
 // each, weights 240 to 255.
 func unpackTQ10(s *Share, block []byte, tile int) {

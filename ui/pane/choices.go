@@ -132,8 +132,9 @@ const (
 	choicesWide = choiceText + 3*(choiceCell+choiceBar) + choiceDrawn // from this width on, it has the wide form
 )
 
-// choiceList draws which tokens both models would have taken in place of t, in h rows of w cells: q, p
-// and, if there is a residual, max(0, p−q) of each. drawn is the token that the target drew there, or nil.
+// choiceList draws, in h rows of w cells, the draft token t, the token drawn in its place, and other
+// candidates of the target. Each has q, p and, if there is a residual, max(0, p−q). drawn is the token that
+// the target drew in place of t; nil if t was not refused.
 func choiceList(th *theme.Theme, t, drawn *state.Token, r *state.Round, w, h int) []string {
 	list := choicesAt(t, drawn, h-1)
 	if list == nil || h < 2 || w < choicesThin {

@@ -18,8 +18,8 @@ struct Round {
 // The uses of random numbers, with the host's numbers.
 enum Stream { draft_draw, accept_test, residual_draw, bonus_draw, target_draw };
 
-// uniform returns 53 random bits, from Philox4x32-10. (Salmon et al., Parallel random numbers: as easy as
-// 1, 2, 3, 2011)
+// uniform returns 53 random bits, from Philox4x32-10. Source: Salmon et al., "Parallel random numbers: as
+// easy as 1, 2, 3", 2011.
 INLINE u64 uniform(const Round &at, unsigned stream, int position) {
     unsigned c0 = (unsigned)position, c1 = at.round, c2 = stream, c3 = at.reply, k0 = at.seed[0], k1 = at.seed[1];
     for (int i = 0; i < 10; i++) {

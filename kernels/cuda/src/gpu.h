@@ -76,7 +76,8 @@ INLINE float warp_max(float v) {
 }
 
 // block_sum adds over a block of whole warps: each warp by butterflies, then the warps in ascending
-// order. sums is shared memory, one float per warp; it can be reused after the call.
+// order. sums is shared memory, one float per warp. The next block_sum or block_max may use it at once;
+// call __syncthreads before any other write to it.
 INLINE float block_sum(float v, float *sums) {
     v = warp_sum(v);
     __syncthreads();
@@ -87,6 +88,7 @@ INLINE float block_sum(float v, float *sums) {
     return v;
 }
 
+// block_max is block_sum for the largest value.
 INLINE float block_max(float v, float *peaks) {
     v = warp_max(v);
     __syncthreads();

@@ -1,5 +1,5 @@
-// Products with weights in formats whose blocks of 32 have scales of their own, and with five-bit
-// super-blocks.
+// Products with weights of four and five bits in blocks of 32 with scales of their own (Q4_0 to Q5_1), and
+// in five-bit super-blocks (Q5_K).
 #include "scaled.h"
 
 using Q4_0 = Scaled<Quants<128, 4, 0, true>, BlockScales<false>>;

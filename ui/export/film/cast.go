@@ -40,8 +40,8 @@ func (f Film) cast(w io.Writer, version int) error {
 	return nil
 }
 
-// difference returns the text that makes a terminal show lines, if it shows the lines in shown now; nil
-// shown stands for a new terminal.
+// difference returns the text that changes a terminal from showing the lines of shown to showing those of
+// lines. If shown is nil, the terminal is new, and the text clears it first.
 func difference(shown, lines []string) string {
 	var b strings.Builder
 	if shown == nil {

@@ -249,8 +249,9 @@ func UnlikeAttention(t *testing.T, launch Launch, half bool, keyDim, valueDim, l
 	return distance
 }
 
-// compare compares with the reference. Bits must be equal if exact is set, and with float32 keys, which
-// use no tensor cores. The tensor cores of a real card add in an order of their own: there, a bound holds.
+// compare compares with the reference. The bits must be equal if exact is set. They must also be equal if
+// keys are float32, because these use no tensor cores. Else a bound holds: the tensor cores of a real card
+// add in an order of their own.
 func (s *sequence) compare(t *testing.T, what string, got, want []float32, exact bool) {
 	t.Helper()
 	if exact || !s.half {

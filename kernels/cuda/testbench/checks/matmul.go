@@ -291,13 +291,13 @@ func (f Matmul) CheckEpilogues(t testing.TB, run Run) {
 	}
 }
 
-// CheckJoined compares one launch for three matrices with different numbers of ranges with a launch for
-// each of them.
+// CheckJoined compares one launch for three matrices, which have different numbers of ranges, with three
+// launches of one matrix.
 func (f Matmul) CheckJoined(t testing.TB, run Run) {
 	t.Helper()
 	cols := 3 * f.Columns
 	var matrices []packed
-	for i, ranges := range []int{2, 3, 1} { // there are as many warps as the fewest ranges
+	for i, ranges := range []int{2, 3, 1} { // up to 32 rows, a block has as many warps as the fewest ranges
 		n := []int{40, 16, 7}[i]
 		matrices = append(matrices, f.pack(t, f.random(rand.New(rand.NewPCG(5, uint64(i))), n, cols), n,
 			cols, ranges))

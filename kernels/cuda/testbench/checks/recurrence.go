@@ -172,9 +172,9 @@ func Recurrences(t *testing.T, launch Launch, first, every int) {
 	}
 }
 
-// recurrentBound is how far ref's recurrences may be from the exact ones, relative to 1 + the magnitude: a token
-// adds a few roundings of 2⁻²⁴ and the error of an exponential below 10⁻⁶, and earlier ones decay. A sum over
-// keys of a Mamba-2 layer has √KeyDim times the magnitude.
+// recurrentBound is how far an output of ref's recurrences may be from the exact output x, relative to 1 + |x|.
+// Each token adds a few roundings of 2⁻²⁴ and the error of an exponential, below 10⁻⁶; errors of earlier tokens
+// decay. The output of a Mamba-2 layer is a sum of KeyDim numbers, so its error may be √KeyDim times as large.
 func recurrentBound(s ref.Recurrent) float64 {
 	if s.Delta {
 		return 3e-6
