@@ -29,7 +29,7 @@ import "specula/engine/sample"
 //
 // (3) wᵢ ≥ Π min(1, p/q), because min(1, a·r) ≥ a·min(1, r) for a ≤ 1. So τ ≥ i is at least as
 // probable as that the rule token accepts i tokens, for each i and each pair of models. Both are
-// equally probable for n = 1 and, in expectation, for a one-hot q.
+// equally probable for n = 1 and for a one-hot q.
 //
 // The proof does not need a fixed n. A draft may end because of the tokens drafted so far: after a
 // stop token, when its proposer is not sure enough, or before a row that cannot be read. If w falls
@@ -126,7 +126,7 @@ func (r *blockwise) replace(e *evidence, i int) Judged {
 	t.Q = e.draft.Q[i].Prob(t.ID)
 	t.P = d.Prob(t.ID)
 	if r.rest.mass > 0 {
-		t.P = (t.P*r.rest.mass + t.Q) / r.keptW // solves the definition of R for p, because the row is not kept
+		t.P = (t.P*r.rest.mass + t.Q) / r.keptW // p from max(0, w·p − q) = t.P·R, because the row of p is not kept
 	}
 	return t
 }
@@ -137,8 +137,9 @@ func (r *blockwise) follow(e *evidence, n int, p sample.Dist) Judged {
 	return t
 }
 
-// fill computes the residual after the tokens weighed so far, and returns its mass. If the mass is
-// 0, fill sets the residual to p, which is drawn from only after a rounding error.
+// fill computes the residual after the tokens weighed so far, and returns its mass. It stores p in place of
+// the residual in two cases: if p is one-hot, and if the mass is 0. A residual of mass 0 is drawn from only
+// after a rounding error.
 func (l *leftover) fill(r *blockwise, p, q sample.Dist) float64 {
 	if p.P == nil {
 		l.dist, l.mass = p, 0

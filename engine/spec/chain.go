@@ -22,11 +22,11 @@ type Chainer interface {
 	Chain(ctx context.Context, cache compute.Cache, ids []int32, n int, t compute.Tokens, by *compute.Sampling) error
 }
 
-// chainer returns the model, and true if it can draft this ask on the device without the host. It
-// cannot with shapers, with another vocabulary, or at temperature 0 with inspection. A sampled draft
-// must stay on the device (ask.OnDevice): its q never reach the host, so only the device can judge it.
-// A chain does not call ask.Continue, because on a device a draft step costs less than asking the
-// host.
+// chainer returns the model, and whether it can draft for this ask on the device without the host. It
+// cannot with shapers, with another vocabulary, at temperature 0 with inspection, or if the device cannot
+// sample the draft (Ask.sampling). A sampled draft must stay on the device (ask.OnDevice): its q do not
+// reach the host in time, so only the device can judge it. A chain does not call ask.Continue, because on a
+// device a draft step costs less than asking the host.
 func (d *DraftModel) chainer(ask Ask) (Chainer, bool) {
 	if len(ask.Shapers) > 0 || d.lexicon != nil {
 		return nil, false
@@ -42,8 +42,8 @@ func (d *DraftModel) chainer(ask Ask) (Chainer, bool) {
 }
 
 // mostUnread is the largest number of committed tokens that the first step of a chain reads. A round
-// leaves at most two; if there are more, they are read before the chain. So there are only two kinds
-// of first steps, and a GPU can keep a recording of each.
+// leaves at most two unread; if there are more, all but the last are read before the chain. So there are
+// only two kinds of first steps, and a GPU can keep a recording of each.
 const mostUnread = 2
 
 // chain drafts on the device. If ask.OnDevice is set, the draft stays there.
@@ -120,7 +120,7 @@ func (d *DraftModel) seeChain(ask Ask, n int, draft *Draft, ids []int32, q []flo
 	return nil
 }
 
-// look copies the logits of a draft of n tokens to the host, for inspection.
+// look copies to the host the logits that ask.Inspect or ask.Look asks for, of a sampled draft of n tokens.
 func (d *DraftModel) look(ask Ask, n int, draft *Draft) (err error) {
 	s, _ := ask.sampling(n, d.vocab)
 	if s.Keep == 0 {

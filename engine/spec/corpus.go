@@ -13,7 +13,7 @@ const maxCorpus = 1 << 16
 // A nil *Corpus has no texts.
 type Corpus struct {
 	texts  [][]int32 // oldest first
-	serial []int     // for each text: how many texts had been added when it was added, itself included
+	serial []int     // for each text: its number, counted from 1, among all texts that were ever added
 	added  int       // texts ever added
 	tokens int       // number of tokens in texts
 	most   int       // largest value of tokens

@@ -38,7 +38,7 @@ type DraftModel struct {
 	sampler    sample.Sampler
 	q          [][]float64    // (γ, vocab) memory of Draft.Q
 	scores     [][]float32    // (γ, draft vocab) memory of Draft.Logits
-	translated [][]float32    // (γ, vocab) scores in the target's vocabulary, if that differs
+	translated [][]float32    // (γ, vocab) scores by the target's ids, if the draft model has another vocabulary
 	best       []int32        // (1) memory for the best token of a row
 	tokens     compute.Tokens // memory of drafts that stay on the device; nil until first used
 	room       int            // number of tokens that fit in tokens
@@ -289,15 +289,15 @@ func (d *DraftModel) inTarget(i int) []float32 {
 	return d.translated[i]
 }
 
-// read appends ids to the cache, and to cached those that the cache really got: fewer after a cancelled
-// pass.
+// read appends ids to the cache. It appends to d.cached only the ids that the cache really got: after a
+// cancelled pass, these are not all.
 func (d *DraftModel) read(ctx context.Context, ids []int32, progress func(done, total int)) (compute.Logits, error) {
 	logits, err := d.model.Prefill(ctx, d.cache, ids, progress)
 	d.cached = append(d.cached, ids[:d.cache.Len()-len(d.cached)]...)
 	return logits, err
 }
 
-// Committed adds tokens to the context, and cuts the cache back to the tokens that it shares with the
+// Committed adds tokens to the context, and cuts the cache back to its common beginning with the
 // context.
 func (d *DraftModel) Committed(tokens []int32) error {
 	agreed := min(len(d.cached), len(d.context))
@@ -309,8 +309,9 @@ func (d *DraftModel) Committed(tokens []int32) error {
 }
 
 // rollBack cuts the cache back to the longest beginning that it shares with the context without its
-// last token. It returns how many tokens stay. The first agreed tokens are known to be equal, so they
-// are not compared.
+// last token, or further if the cache cannot be cut back to this length (compute.Reach). It returns how
+// many tokens stay. The parameter agreed is how many of the first tokens are known to be equal; rollBack
+// does not compare these.
 func (d *DraftModel) rollBack(agreed int) (int, error) {
 	most := min(len(d.cached), max(0, len(d.context)-1))
 	keep := min(agreed, most)

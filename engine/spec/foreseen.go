@@ -7,7 +7,7 @@ import (
 	"specula/engine/sample"
 )
 
-// Decided are the Rows of a pass that the device has judged by the rule token. Neither the draft's
+// Decided are the Rows of a pass whose draft the device has judged by the rule token. Neither the draft's
 // distributions nor the rows were copied to the host.
 type Decided interface {
 	Rows

@@ -13,27 +13,27 @@ import (
 //	Begin → { pass over the context with Tap, Take }… → { Propose, pass of the round with Tap, Committed }…
 //
 // Begin returns the number of tokens whose states are known; the passes over the context start after
-// them. Committed takes the states of the committed tokens from the round's pass, so call it before
-// the next pass. Row i of the tap is the state before committed token i.
+// these tokens. Committed takes the states of the committed tokens from the round's pass, so call it before
+// the next pass. Row i of that pass leaves the state before the round's committed token i in the tap.
 type HiddenReader interface {
 	Proposer
 	// Tap is where passes of the target leave hidden states.
 	Tap() *compute.Tap
-	// Take takes as many states as rows says, from the first rows of the tap: the states after the
-	// tokens from position at on. The states of all tokens before at must be known already.
+	// Take takes the first states of the tap, as many as the argument rows says: the states after the
+	// tokens from position at on. The states of all tokens before position at must be known already.
 	Take(ctx context.Context, at, rows int) error
 }
 
 // HiddenModel is a Model that reads each token together with the target's hidden state before it.
-// engine/model has two of them. Prefill reads any number of tokens if the states before them are kept
-// (Keep). Without a kept state it reads only one token, which must follow the token that it read last;
-// the state then comes from the HiddenModel itself.
+// engine/model has three: MedusaState, LayerState and AssistantState. Prefill reads any number of tokens if
+// the states before them are kept (Keep). Without a kept state it reads only one token, which must follow
+// the token that it read last; the state then comes from the HiddenModel itself.
 type HiddenModel interface {
 	Model
 	Tap() *compute.Tap
-	// Keep takes as many states as rows says, from the first rows of the tap: the states after token at
-	// of the text and after the tokens that follow. If fresh is set, they replace the kept states.
-	// Otherwise they replace the kept states from token at on, and must continue those before it.
+	// Keep takes the first states of the tap, as many as the argument rows says: the states after the
+	// tokens from position at of the text on. If fresh is set, they replace all kept states. Otherwise they
+	// replace the kept states from position at on, and the state before that position must be kept.
 	Keep(at, rows int, fresh bool) error
 	// Reads reports whether reading committed tokens takes time. It does not if the model computes only after
 	// the last of them.
@@ -94,7 +94,7 @@ func (h *Heads) Begin(tokens []int32) (reused int, err error) {
 	h.context, h.stranger = append(h.context[:0], tokens...), ""
 	h.meet(h.context)
 	cached, err := h.rollBack(0)
-	needed, first := max(0, cached-1), h.known-h.held // the states that the next pass needs, and those that are kept
+	needed, first := max(0, cached-1), h.known-h.held // the first state that the next pass needs, and the first that is kept
 	if first > needed {
 		agreed = needed
 	}
@@ -103,7 +103,7 @@ func (h *Heads) Begin(tokens []int32) (reused int, err error) {
 	return h.known, err
 }
 
-// know forgets the known states from that after token n on.
+// know forgets the known states except those after the first n tokens.
 func (h *Heads) know(n int) {
 	h.held = max(0, n-(h.known-h.held))
 	h.known = n
@@ -127,8 +127,8 @@ func (h *Heads) Take(ctx context.Context, at, rows int) error {
 	return h.keep(ctx, rows)
 }
 
-// keep takes the next rows states. If there is no room for them, it first reads the tokens whose states
-// are kept, and then drops the kept states.
+// keep takes as many further states as the argument rows says. If there is no room for them, it first reads
+// the tokens whose states are kept, and then drops the kept states.
 func (h *Heads) keep(ctx context.Context, rows int) error {
 	if h.held+rows > h.model.Room() {
 		if waiting := h.context[len(h.cached) : h.known+1]; len(waiting) > 0 {
@@ -166,9 +166,9 @@ func (h *Heads) Propose(ctx context.Context, ask Ask) (Draft, error) {
 }
 
 // Unread is the number of committed tokens that the first pass of the next draft reads with kept states
-// (Draft.Pending). A few take hardly longer than the last token alone, and count as none. If the kept
-// states had to be read before, because there was no room, Unread is too high. It must not depend on how
-// many states the heads kept from earlier replies, or the same seed would not give the same γ.
+// (Draft.Pending). A few tokens take hardly longer than the last one alone, and count as none. Unread is
+// too high if the kept states had to be read earlier, because there was no room. Unread must not depend on
+// how many states the heads kept from earlier replies, or the same seed would not give the same γ.
 func (h *Heads) Unread() int {
 	if n := min(h.since-1, h.model.Room()); h.model.Reads() && n > mostMissed {
 		return n

@@ -12,11 +12,12 @@ import (
 type Inspection struct {
 	// The best candidates of both models at each position, best first: one entry for each draft token, and
 	// one for the token after them. An entry is nil where a model has no row or a row that is not finite.
-	Target [][]sample.Candidate // one list for each draft token, and one for the token after the draft
-	Draft  [][]sample.Candidate // the same number of lists; the last one is always nil
+	Target [][]sample.Candidate
+	Draft  [][]sample.Candidate // the last entry is always nil
 	// P and Q are what target and proposer gave to each draft token, computed from the same rows. They
-	// are more exact than those of a device that judged the draft by itself.
-	P, Q []float64 // one for each draft token; Unknown where there is no row, or a one-hot row
+	// are more exact than the numbers of a device that judged the draft by itself. A number is Unknown where
+	// there is no row, or a one-hot row. P is Unknown if the target drew the tokens itself (Drawer).
+	P, Q []float64
 	// Kept is how many draft tokens each of Rules would have accepted, with the same scores and
 	// uniforms.
 	Kept []int // one for each of Rules; nil if the target drew the tokens itself (Drawer)
@@ -38,7 +39,8 @@ func (v *Verifier) Inspect(n int, target Rows, draft Draft, terms Terms) (Inspec
 	if drawn { // the target drew from a distribution that is not known: show the softmax at temperature 1
 		terms.Params, terms.Shapers = sample.Params{Temperature: 1, TopP: 1}, nil
 	}
-	p, err := v.predict(Fallback, target, draft.Tokens, terms) // path Fallback, because all rules together need whole rows, which the round may not have needed
+	// The path is Fallback, because all rules together need whole rows, which the round may not have needed.
+	p, err := v.predict(Fallback, target, draft.Tokens, terms)
 	if err != nil {
 		return in, err
 	}

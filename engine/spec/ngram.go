@@ -104,8 +104,9 @@ func (g *Ngram) Propose(_ context.Context, ask Ask) (Draft, error) {
 	return *draft, nil
 }
 
-// match returns the position after the latest earlier occurrence of the context's last n tokens,
-// for the largest n that occurs earlier; n is 0 if none does.
+// match finds the longest match: the context's last n tokens, at least shortest and at most longest, that
+// also occur earlier. It returns the position after their latest earlier occurrence, and n; n is 0 if there
+// is no match.
 func (g *Ngram) match() (at, n int) {
 	if len(g.text) == g.start {
 		return 0, 0

@@ -2,10 +2,11 @@ package spec
 
 import "specula/engine/sample"
 
-// Overlaps returns for each temperature the probability Σ min(p, q) that draft token 0 would be accepted
-// (Leviathan et al. 2023, corollary 3.6). q is the draft's distribution at this temperature, with p's
-// other filters. The probability does not depend on the token that was drawn. The result is nil if the
-// target's row is one-hot.
+// Overlaps returns for each of temperatures the probability that draft token 0 would be accepted, if the
+// draft were drawn at this temperature. It is Σ min(target's distribution, draft's distribution) over all
+// tokens (Leviathan et al. 2023, corollary 3.6), so it does not depend on the token that was drawn. scores
+// are the draft's scores for token 0. p are the target's filters; the draft has the same but for the
+// temperature. The result is nil if the target's distribution is one-hot.
 func (v *Verifier) Overlaps(target Rows, scores []float32, p sample.Params, temperatures []float64) ([]float64, error) {
 	v.fit(target.Vocab())
 	v.sampler.Use(target)

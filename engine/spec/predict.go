@@ -49,7 +49,8 @@ func (s *plain) at(i int) (sample.Dist, error) {
 
 func (s *plain) close() {}
 
-// argmaxes are one-hot predictions. All rows are copied at once, 4 bytes each.
+// argmaxes are one-hot predictions: the best token of each row, or the token that a Drawer drew there. The
+// ids of all rows are copied at once, 4 bytes each.
 type argmaxes struct {
 	v      *Verifier
 	target Rows

@@ -47,8 +47,8 @@ func (r *Retold) Begin(tokens []int32) (reused int, err error) {
 	return r.DraftModel.Begin(r.texts.Spell(nil, tokens))
 }
 
-// Propose lets the draft model draw ask.Gamma of its tokens, and proposes at most as many target
-// tokens with the same text.
+// Propose lets the draft model draw up to ask.Gamma of its own tokens. It proposes target tokens with the
+// same text, ask.Gamma of them at most.
 func (r *Retold) Propose(ctx context.Context, ask Ask) (Draft, error) {
 	own := ask
 	own.Inspect, own.Look = false, false
@@ -91,10 +91,10 @@ func (r *Retold) Committed(tokens []int32) error {
 		own, text = append(own, id), text[len(b):]
 	}
 	r.said = r.said[:0]
-	// own are now the draft model's tokens that stay, and text is what they leave of the committed text.
-	// It may begin inside a token of the target, of which own has the first bytes. The loop goes back from
-	// the end of text to that token. Then the rest of that token is spelled, and after it the whole tokens
-	// of the target that follow.
+	// Now own holds the draft model's tokens that stay, and text is the committed text after them, up to
+	// the first control token. This text may begin inside a token of the target, whose first bytes own has.
+	// The loop goes back from the end of text to that token. Then the rest of that token is spelled, and
+	// after it the whole tokens of the target that follow.
 	rest := tokens[n:]
 	for len(text) > 0 && n > 0 {
 		b := r.texts.TargetBytes(tokens[n-1])

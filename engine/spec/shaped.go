@@ -55,9 +55,11 @@ func (s *shaped) explain(i int, err error) error {
 
 func (s *shaped) close() { s.shapers.Pop(s.pushed) }
 
-// ContradictionError says that shapers, each of which allows some tokens, together allow none.
+// ContradictionError says that the shapers together forbid every token.
 type ContradictionError struct {
-	Names []string // the shapers that forbid tokens, in the order in which they are applied
+	// Names are the shapers that forbid a token which those before them allow, in the order in which
+	// they are applied.
+	Names []string
 }
 
 func (e *ContradictionError) Error() string {

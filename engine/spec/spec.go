@@ -11,31 +11,35 @@ import (
 	"specula/engine/sample"
 )
 
-// Draft holds draft tokens and, for each, the distribution q that it was drawn from. It is valid until
-// the next Propose.
+// Draft holds draft tokens and, for each token, the distribution q that it was drawn from. A Draft is
+// valid until the next Propose.
 type Draft struct {
 	Tokens []int32
-	Q      []sample.Dist // one for each of Tokens; sample.Elsewhere for a token that was sampled on a device, unless it is inspected
-	// Temperature is the temperature at which Tokens were drawn; 0 for tokens that were not sampled.
+	// Q has one distribution for each of Tokens: sample.Elsewhere for a token that was sampled on a device,
+	// unless Ask.Inspect is set.
+	Q []sample.Dist
+	// Temperature is the temperature at which Tokens were drawn; 0 for tokens that were not sampled, and
+	// for the tokens of Retold.
 	Temperature float64
-	// Logits are the draft model's logits for each token, (len(Tokens)) rows of vocab, if
-	// Ask.Inspect is set; with Ask.Look alone, only the first row. They are nil for proposers
-	// without a model, and for Retold.
+	// Logits has one row of the draft model's scores for each token, by the target's ids and after the
+	// shapers, if Ask.Inspect is set. With Ask.Look alone, it has the first row of a sampled draft. It is
+	// nil for proposers without a model, and for Retold.
 	Logits [][]float32
-	// LookBytes is how many bytes were copied from a device only because of Ask.Inspect or Ask.Look.
+	// LookBytes is how many bytes of a draft that a device sampled were copied to the host only because of
+	// Ask.Inspect or Ask.Look.
 	LookBytes int64
 	// Confidence is the proposer's own probability of each token. For a model it is q, or at temperature 0
 	// the probability by the softmax at temperature 1; for a lookup, an estimate. A draft model gives it only
 	// if Ask.Continue or Ask.Inspect is set, or if the draft was sampled on a device. Otherwise, and for
 	// proposers without probabilities, it is nil.
 	Confidence []float64
-	// Pending is how many committed tokens the first pass of the draft model had to read: 1 or 2 in
-	// consecutive rounds, more after rounds without a draft. It explains an unusually long first
-	// step.
+	// Pending is how many committed tokens the proposer's model had to read for this draft. For a draft
+	// model, that is 1 or 2 in consecutive rounds, and more after rounds without a draft. Heads read all
+	// tokens of the last round. A large Pending explains an unusually long first step.
 	Pending int
 	// Unread, if not 0, is how many committed tokens the proposer must read before it drafts; there is
-	// no draft yet. Call Read, then Propose again. So the caller can time this reading apart from
-	// drafting, and show its progress.
+	// no draft yet. Call Read, then Propose again. This way the caller can time the reading apart from
+	// the drafting, and show its progress.
 	Unread int
 	// Device is set if the draft was left on a device. Until Seen fills in the draft, Tokens is empty.
 	Device *OnDevice

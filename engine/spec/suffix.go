@@ -12,7 +12,7 @@ const (
 	// 143 bytes a token, for tokens drawn from 150,000, from 50,000 by Zipf's law and from two, and for a
 	// sequence that repeats itself.
 	maxSuffixTokens = 1 << 17
-	// maxMatches limits how many matches of different lengths are compared.
+	// maxMatches limits how many matches of different lengths Propose compares, the longest first.
 	maxMatches = 8
 )
 
@@ -27,7 +27,7 @@ const (
 type Suffix struct {
 	noModel
 	corpus    *Corpus
-	known     int // number of corpus texts in the automaton
+	known     int // how many texts had ever been added to the corpus when Begin last read it
 	context   []int32
 	automaton *automaton
 	most      int // number of tokens at which the automaton is rebuilt
@@ -61,8 +61,8 @@ func (s *Suffix) read(tokens []int32) {
 	}
 }
 
-// Propose continues the match that gives the largest expected number of right tokens. The draft goes
-// on while the chance that all its tokens are right is at least ask.Trust.
+// Propose continues one of the maxMatches longest matches: the one that gives the largest expected number
+// of right tokens. The draft goes on while the chance that all its tokens are right is at least ask.Trust.
 func (s *Suffix) Propose(_ context.Context, ask Ask) (Draft, error) {
 	var best Draft
 	promised := 0.0

@@ -28,12 +28,12 @@ const (
 )
 
 // Lookup reports whether the proposer only looks tokens up, which costs nothing. Under the rule cost-aware
-// it is asked in nearly every round for a long draft; the controller of γ then trims it to what is worth
-// verifying.
+// such a proposer is asked for a long draft in nearly every round; the controller of γ then trims the draft
+// to what is worth verifying.
 func (t Traits) Lookup() bool { return t.From == FromText }
 
-// Hidden reports whether the proposer drafts from the target's hidden states. It is then a HiddenReader,
-// and while it follows a reply it needs the states of every pass.
+// Hidden reports whether the proposer drafts from the target's hidden states. Such a proposer is a
+// HiddenReader. While it follows a reply, it needs the states of every pass of the target.
 func (t Traits) Hidden() bool { return t.From == FromHeads }
 
 // ReadsAlone reports whether the proposer runs a model of its own over the context before a draft.

@@ -8,7 +8,7 @@ import (
 )
 
 // Rows are the target's raw scores of one pass, as in compute.Logits. Row i predicts the token at the
-// position of draft token i; the row after them predicts the token after the whole draft.
+// position of draft token i. One more row, the last, predicts the token after the whole draft.
 type Rows interface {
 	Rows() int
 	Vocab() int
@@ -50,7 +50,7 @@ type Terms struct {
 	Written int
 	// Left is the number of tokens that the reply may still have; 0: not known.
 	Left int
-	// Inspected: the rows will be shown, so a server must send them also where it draws by itself.
+	// Inspected: the rows will be shown, so a server must send them even if it draws the tokens itself.
 	Inspected bool
 	Rule      Rule
 	Typical   Typical // settings of the rule typical-lossy
@@ -69,8 +69,8 @@ type Judged struct {
 	Verdict event.Verdict
 	// P and Q are the probabilities of this token by target and draft, after all filters.
 	P, Q float64
-	// U is the uniform that the token was tested with. Bound is what U or P was compared with, if that
-	// is not P/Q; see the rules.
+	// U is the uniform that the token was tested with. Bound is what U was compared with, if that is not
+	// P/Q (rule block), or what P was compared with (rule typical-lossy).
 	U, Bound float64
 }
 
