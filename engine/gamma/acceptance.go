@@ -27,8 +27,9 @@ const (
 	// usualMemory is the largest number of observations that the usual acceptance rests on: those of some
 	// 50 replies. memory is that of about five, and these may all be hard ones. See back.
 	usualMemory = 1000
-	// When a reply begins, the estimate moves towards the usual acceptance. It moves as far as at moves it
-	// towards a reply of backVerdicts verdicts. With more, drafts that nearly pay would begin again too often.
+	// When a reply begins, the estimate moves towards the usual acceptance, as far as the method at would
+	// move it towards the mean of a reply with backVerdicts verdicts. With more verdicts, drafts that nearly
+	// pay would begin again too often.
 	backVerdicts = 2
 )
 
@@ -58,9 +59,10 @@ func (a acceptance) begin() {
 	}
 }
 
-// back returns the fraction by which the estimate moves back to the usual acceptance when a reply begins. Without
-// that, a few hard replies could end drafts for the easy ones after them: where nothing is drafted, nothing
-// shows that they are easier. It is large if replies differ much, and 0 if they do not.
+// back returns the fraction by which the estimate moves back to the usual acceptance when a reply begins.
+// Without this move, a few hard replies could end drafts for easy replies after them: where nothing is
+// drafted, nothing shows that a reply is easier. The fraction is large if replies differ much, and 0 if they
+// do not.
 func (p *position) back() float64 {
 	v, luck := p.variance.mean, p.mean*(1-p.mean)
 	if v <= 0 {
@@ -69,7 +71,8 @@ func (p *position) back() float64 {
 	return v / (v + luck/backVerdicts)
 }
 
-// learnVariance learns the variance between replies from the current reply, if it has tested the position.
+// learnVariance learns the variance between replies from the reply that has ended, if this reply tested the
+// position.
 func (p *position) learnVariance() {
 	if p.here.weight == 0 {
 		return
@@ -81,8 +84,8 @@ func (p *position) learnVariance() {
 	p.variance.add(apart*apart-luck, p.here.weight, spreadMemory)
 }
 
-// rate is a running mean. At first all observations count equally. Once its weight has reached the
-// memory, older observations count exponentially less.
+// rate is a running mean. At first all observations count equally. Once the weight has reached the limit
+// that add gets (memory), older observations count exponentially less.
 type rate struct {
 	mean   float64
 	weight float64 // observations that the mean rests on
@@ -116,8 +119,10 @@ func (a *acceptance) observe(o Observation) {
 	}
 }
 
-// at returns the estimate for position i, counted from 0. A position that was never tested gets the
-// estimate of the last tested position, or startRate if there is none.
+// at returns the estimate for position i, counted from 0. It lies between the acceptance over all replies
+// and that of the current reply, and nearer to the latter the more rounds of this reply have tested the
+// position. A position that was never tested gets the estimate of the last tested position, or startRate if
+// there is none.
 func (a acceptance) at(i int) float64 {
 	if i = min(i, len(a)-1); i < 0 {
 		return startRate

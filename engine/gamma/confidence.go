@@ -15,8 +15,9 @@ type calibration struct {
 
 const (
 	confidenceBins = 12
-	// lookupMemory is calibration.memory for a proposer that looks tokens up; for other proposers it is the
-	// constant memory. It is small, because a reply begins and stops to repeat a text within a few rounds.
+	// lookupMemory is calibration.memory for a proposer that looks tokens up; for other proposers that is
+	// the constant memory. lookupMemory is small, because within a few rounds a reply may begin to repeat a
+	// text, or cease to.
 	lookupMemory = 8
 	// priorShare is the weight of the estimate that ignores confidence, divided by calibration.memory.
 	priorShare = 0.1
@@ -67,14 +68,14 @@ func (c *Controller) Continue(i int, q float64) string {
 }
 
 // Trim decides how many tokens of a looked-up draft are worth the rows that verify them, given the
-// proposer's confidence in each. If it returns fewer than all, why gives the reason. Only the
-// cost-aware rule trims. Trimming by confidence keeps the text exact only if the draft does not
-// depend on chance, which is true for looked-up drafts.
+// proposer's confidence in each. It never returns more than Options.Max. If some of these tokens are not
+// worth their rows, why gives the reason. Only the cost-aware rule trims. Trimming by confidence keeps the
+// text exact only if the draft does not depend on chance, which is true for looked-up drafts.
 //
-// A confidence without observations gets the chance startRate. Each time Trim leaves a token out, the
-// observations of this token's confidence lose weight. So the chance returns to startRate, and such a
-// token is tried again now and then. Across a network a confidence without observations gets the chance
-// 0, because Passed gives observations without a try.
+// A confidence without observations gets the chance startRate. Each time Trim shortens a draft, the
+// observations of one confidence lose weight: that of the first token left out. So its chance returns to
+// startRate, and such a token is tried again now and then. Across a network a confidence without
+// observations gets the chance 0, because Passed gives observations without a try.
 func (c *Controller) Trim(confidence []float64) (gamma int, why string) {
 	n := min(len(confidence), c.options.Max)
 	if c.options.Rule != CostAware {
@@ -114,6 +115,6 @@ func (c *Controller) Passed(confidence float64, held bool) {
 	}
 }
 
-// lookupFading is the fraction of its weight that a bin loses each time a token of its confidence is
-// left out. So a try, which costs about one row, comes once in about a hundred such rounds.
+// lookupFading is the fraction of its weight that a bin loses each time Trim ends a draft before a token of
+// its confidence. So a try, which costs about one row, comes once in about a hundred such rounds.
 const lookupFading = 0.002

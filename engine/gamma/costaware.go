@@ -37,16 +37,18 @@ func (c *Controller) mostTokensPerCost(o Outlook) Decision {
 
 // A decision against drafting needs evidence, because the rehearsal and the first rounds may have run
 // while other programs used the machine. The controller refuses no draft until fewDrafts rounds have
-// drafted. Until manyDrafts rounds have drafted, it refuses a draft only in two cases. The acceptance is
-// below mostHold, which other programs cannot cause. Or the draft gives fewer tokens per cost than poor
-// times those of plain decoding. With nominal costs the controller can refuse a draft from the first round
-// on, because these costs do not depend on other programs. It can do so across a network, too, because
-// there the first drafts may cost more time than short replies win back.
+// drafted. Until manyDrafts rounds have drafted, it refuses a draft only in two cases. First, if the
+// acceptance of the first draft token is below mostHold, which other programs cannot cause. Second, if the
+// tokens per cost with the draft, divided by those of plain decoding, are below poor. With nominal costs the
+// controller can refuse a draft from the first round on, because these costs do not depend on other
+// programs. It can do so across a network, too, because there the first drafts may cost more time than short
+// replies win back.
 const (
 	fewDrafts, manyDrafts = 6, 16
 	mostHold, poor        = 0.6, 0.75
 )
 
+// mayRefuse reports whether there is enough evidence to refuse a draft of gamma tokens.
 func (c *Controller) mayRefuse(gamma int) bool {
 	if c.costs != &c.clock || c.drafts >= manyDrafts || c.options.Remote {
 		return true
@@ -96,7 +98,7 @@ const (
 // try if the budget covers what the try should lose, reading included. After plain, Next repeats this
 // decision for decideEvery rounds. A try has one token because this is cheapest, and because the first
 // position matters most. If reading a token costs more than a round adds to the budget, the debt grows
-// faster than the budget; then the try comes at the start of a later reply.
+// faster than the budget; then no try comes before a reply for which the proposer has less to read.
 func (c *Controller) plainOrTry(debt float64, plain Decision) Decision {
 	try := c.lengths[1]
 	loss := max(0, debt+c.turn(1)+try.Cost-try.Tokens/c.rate(c.best))

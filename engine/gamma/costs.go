@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// NominalCosts replace measured costs. All four have the same unit. It may be any unit, for example
+// NominalCosts replace measured costs. All four have the same unit, which may be any: for example
 // milliseconds, or passes of the target.
 type NominalCosts struct {
 	DraftStep float64 // one draft token
@@ -56,7 +56,7 @@ const (
 	mostSurprise = 0.25
 )
 
-// take learns from a duration of x milliseconds.
+// take learns a price from a duration of x milliseconds.
 func (c *costs) take(p *price, x float64) {
 	p.samples++
 	base := x / c.load
@@ -91,10 +91,10 @@ func (c *costs) observe(o Observation) {
 
 const (
 	// If the first draft step reads more than fewPending committed tokens, the time of the draft minus the
-	// expected time of its steps is the cost of reading them. With fewer tokens this is too little to be
-	// measured.
+	// expected time of its steps is the cost of reading these tokens. The cost of reading fewer tokens is
+	// too small to be measured.
 	fewPending = 9
-	// leastRead is the least that such reading is taken to cost, in draft steps.
+	// leastRead is the least that reading all these tokens is taken to cost, in draft steps.
 	leastRead = 0.1
 )
 
@@ -163,8 +163,9 @@ func (c *costs) between(gamma int) (cost float64, ok bool) {
 	return c.pass(below) + share*(c.pass(above)-c.pass(below)), true
 }
 
-// beyond estimates the pass of a length that is longer than all measured ones, as if each further row cost the
-// same. ok is false if fewer than two lengths were measured.
+// beyond estimates the cost of a pass that is longer than all measured ones. It assumes that each further row
+// costs as much as a row between the two longest measured lengths. ok is false if fewer than two lengths
+// were measured.
 func (c *costs) beyond(gamma int) (cost float64, ok bool) {
 	last := min(gamma, len(c.passes)) - 1
 	for last > 0 && !c.measured(last) {

@@ -80,8 +80,8 @@ type Observation struct {
 	// DraftMS is the time of drafting, without ReadMS. VerifyMS is the time of the target's pass and of
 	// all other work of the round. Both are in milliseconds.
 	DraftMS, VerifyMS float64
-	// Pending is the number of committed tokens that the first draft step had to read. If it is more
-	// than 2, DraftMS is not typical of a draft step. Much more than 2 show what reading costs.
+	// Pending is the number of committed tokens that the first draft step had to read. With more than 2,
+	// DraftMS is not typical of draft steps. With more than fewPending, it shows what reading costs.
 	Pending int
 	// Read is the number of committed tokens that the proposer read before its first step, because it
 	// had missed them. ReadMS is how long this took, in milliseconds.
@@ -130,8 +130,8 @@ type Controller struct {
 	reply       tally // the rounds of the current reply
 	recent      tally // rounds that asked for a draft, newer ones with more weight
 	replyTokens rate  // mean length of a reply
-	// Numbers of rounds: with a draft in all replies, plain in all replies, and with a draft since the
-	// last plain round.
+	// Numbers of rounds. drafts and plain count over all replies: rounds with a draft, or with a proposer
+	// that failed, and plain rounds. sincePlain counts rounds with a draft since the last plain round.
 	drafts, plain, sincePlain int
 	saved                     float64 // budget for the next try while no draft pays, in units of cost
 	rest                      int     // coming rounds that repeat the decision not to draft
@@ -243,7 +243,7 @@ func (c *Controller) Observe(o Observation) {
 // every rule runs some.
 const (
 	// plainEvery is the number of rounds with a draft after which a plain round comes. These plain
-	// rounds cost (1 − 1/speed-up)/64 of the time.
+	// rounds cost at most (1 − 1/speed-up)/64 of the time.
 	plainEvery = 64
 	// The first plainFewest plain rounds come sooner: each after plainSoon rounds with a draft. The
 	// first rounds of a session are slow, so the speed-up needs plain rounds that were slow, too.

@@ -10,8 +10,8 @@ package gamma
 // errors, and stopping a stream by mistake costs more time than the next rounds can save.
 const streamMargin = 0.1
 
-// beatsStream returns the γ that should write the rest of the reply faster than the server's stream, or 0. debt is
-// the cost of the tokens that the proposer must read first.
+// beatsStream returns the γ that should write the rest of the reply fastest, if that is faster than the
+// server's stream; else 0. debt is the cost of the tokens that the proposer must read first.
 func (c *Controller) beatsStream(debt float64) (pays int) {
 	tokens := min(c.replyTokens.mean, float64(c.outlook.Left))
 	least := (1 - streamMargin) * tokens / c.rate(0)
@@ -43,7 +43,7 @@ func (c *Controller) opening() float64 { return max(0, c.costs.pass(1)-c.costs.p
 // missed (Outlook.MissedMS).
 func (c *Controller) catchUp(gamma int) (sum float64) {
 	if c.costs != &c.clock {
-		return 0 // costs have another unit
+		return 0 // nominal costs are not in milliseconds
 	}
 	for _, ms := range c.outlook.MissedMS[:min(gamma, len(c.outlook.MissedMS))] {
 		sum += ms
@@ -51,9 +51,9 @@ func (c *Controller) catchUp(gamma int) (sum float64) {
 	return sum
 }
 
-// withoutCatchUp returns the observation of a round without the time that catchUp estimates: later rounds
-// of this length do not pay for that. The estimate may be too high, so the round does not become cheaper
-// than expected.
+// withoutCatchUp returns the observation of a round without the time that catchUp estimates, because later
+// rounds of this length do not need this time. The estimate may be too high, so the round does not become
+// cheaper than expected.
 func (c *Controller) withoutCatchUp(o Observation) Observation {
 	if missed := c.catchUp(o.Drafted); missed > 0 {
 		o.VerifyMS = max(o.VerifyMS-missed, min(o.VerifyMS, c.costs.pass(o.Drafted)))

@@ -12,7 +12,8 @@ import (
 // round. A draft from the host is judged on the device, too, where this saves copying whole rows of
 // scores.
 
-// chosen is a pass at temperature 0 that the device has judged. Best tokens are known up to the first rejection.
+// chosen is a pass at temperature 0 whose draft the device has judged. The best token of a row is known up
+// to the row of the first rejection.
 type chosen struct {
 	compute.Logits
 	verdict compute.Verdict
@@ -24,7 +25,8 @@ type chosen struct {
 // finds out why.
 func (c *chosen) Edited() bool { return c.edited && c.verdict.Follows >= 0 }
 
-// Argmax writes the best tokens up to the first rejection, and −1 for later rows, which are not needed.
+// Argmax writes the best tokens up to the row of the first rejection, and −1 for later rows, which are not
+// needed.
 func (c *chosen) Argmax(dst []int32) error {
 	if c.verdict.Follows < 0 {
 		return compute.ErrNotFinite // the caller reads the rows to find out which of them is not finite
@@ -37,7 +39,7 @@ func (c *chosen) Argmax(dst []int32) error {
 	return nil
 }
 
-// drawn is a sampled pass that the device has judged; see spec.Decided.
+// drawn is a pass above temperature 0 whose draft the device has judged; see spec.Decided.
 type drawn struct {
 	compute.Logits
 	verdict compute.Drawn
@@ -145,7 +147,8 @@ func (l *Local) roomForTokens() (err error) {
 	return err
 }
 
-// put brings a draft from the host to the device, with the edits of the rows that will judge it.
+// put copies a draft from the host to the device, and tells the device how to edit the rows by which the
+// draft will be judged.
 func (l *Local) put(draft []int32, terms *spec.Terms) (edited bool, err error) {
 	if err := l.tokens.Put(1, draft...); err != nil {
 		return false, err

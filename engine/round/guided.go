@@ -40,9 +40,9 @@ func NewGuided(l *Local) (*Guided, error) {
 }
 
 // Follow makes the companion's cache hold context, which is the negative prompt and the reply without
-// its last token. What the cache already holds at the beginning stays. If tokens are missing, Follow
-// calls reading once. reading then calls its argument read, which runs the model over these tokens, and
-// may show the progress.
+// its last token. The longest beginning of context that the cache already holds stays, as far as the cache
+// can be cut back to it (compute.Reach). If tokens are missing, Follow calls reading once. reading then
+// calls its argument read, which runs the model over these tokens, and may show the progress.
 func (g *Guided) Follow(ctx context.Context, context []int32, reading func(read func(progress func(done, total int)) error) error) error {
 	n := 0
 	for n < min(len(g.Holds), len(context)) && g.Holds[n] == context[n] {
@@ -93,7 +93,7 @@ func (g *Guided) Close() error { return g.Companion.Close() }
 const unseen = -1
 
 // Score runs one pass over the reply and its companion. A device that can judge a draft also computes the
-// guided rows, and no row of the companion crosses. Otherwise the host computes them.
+// guided rows, so no row of the companion is copied to the host. Otherwise the host computes them.
 func (g *Guided) Score(ctx context.Context, last int32, draft *spec.Draft, terms *spec.Terms) (Pass, error) {
 	logits, err := g.forward(ctx, last, draft, g.Cache, g.Companion)
 	if err != nil {
@@ -114,8 +114,8 @@ func (g *Guided) Score(ctx context.Context, last int32, draft *spec.Draft, terms
 	return pass, nil
 }
 
-// guidedScores are guided logits that the host computes. The pass has the rows of the reply twice: first
-// those after the prompt, then those after the negative prompt.
+// guidedScores are guided logits that the host computes. The pass has the rows of the reply twice: the first
+// half belongs to the reply after the prompt, the second half to its companion.
 type guidedScores struct {
 	compute.Logits // (2·rows, vocab) of both sequences
 	scale          float32

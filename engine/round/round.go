@@ -123,7 +123,7 @@ func dropEnd(draft *spec.Draft, isStop func(id int32) bool) {
 	draft.Cut(last)
 }
 
-// Verify scores the draft in one pass of the target, unless Draft has done so, and judges it.
+// Verify scores the draft in one pass of the target, unless Draft has run this pass, and judges the draft.
 func (d *Driver) Verify(ctx context.Context, in *Input, r *Result) (err error) {
 	if r.Pass.Scores == nil {
 		r.Pass, err = d.Target.Score(ctx, in.Last, &r.Draft, &in.Terms)

@@ -58,7 +58,7 @@ type Pass struct {
 	PriceMS float64
 }
 
-// Price returns the cost of a round, given its milliseconds without drafting.
+// Price returns the cost of a round without drafting: PriceMS if it is set, else ms, the measured time.
 func (p *Pass) Price(ms float64) float64 {
 	if p.PriceMS > 0 {
 		return p.PriceMS
@@ -71,7 +71,7 @@ type HostReason int
 
 // The reasons.
 const (
-	NoReason  HostReason = iota // the device judges, it has no judge, or the round's path leaves it to the host
+	NoReason  HostReason = iota // the device judges, it has no judge, or the round's path leaves the draft to the host
 	DrawnHere                   // the draft's distributions q are on the host
 	NotForIt                    // too many tokens, or uniforms that the device cannot compute
 )
@@ -156,5 +156,6 @@ func (l *Local) settle(logits compute.Logits, draft *spec.Draft, terms *spec.Ter
 	case path == spec.Stochastic, path == spec.Greedy && len(terms.Shapers) > 0:
 		return l.judge(logits, draft, terms)
 	}
-	return Pass{Scores: logits}, nil // at temperature 0 without shapers, only the best tokens are copied
+	// The host judges: path greedy copies only the best tokens, and path fallback needs whole rows anyway.
+	return Pass{Scores: logits}, nil
 }

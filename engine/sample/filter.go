@@ -17,7 +17,7 @@ type Sampler struct {
 	Arithmetic compute.Arithmetic
 
 	ids   []int32   // (vocab) scratch of ranking
-	probs []float64 // (vocab) scratch of Top
+	probs []float64 // (vocab) scratch of Top and Confidence
 }
 
 // FromLogits writes to dst the distribution that a token is drawn from, and returns it. That is the

@@ -18,10 +18,10 @@ type philox struct {
 //	w = philox4x32-10(counter: {position, round, stream, reply}, key: {seed mod 2³², seed div 2³²})
 //	u = ((w[0] >> 5)·2²⁶ + (w[1] >> 6)) / 2⁵³
 //
-// u has 53 bits, which a float64 holds exactly, so u is below 1. A float32 does not hold them. With
-// 24 bits, a token less probable than 6·10⁻⁸ would get probability 0 or 6·10⁻⁸, and rounding to
-// nearest could give 1. A device that compares in float32 must therefore truncate, to (w[0] >>
-// 8)/2²⁴ ≤ u. Better is to compare in float64: it is one operation per token.
+// u has 53 bits, which a float64 holds exactly, so u is below 1. A float32 has room for 24 bits. With
+// these, a token less probable than 6·10⁻⁸ would get probability 0 or 6·10⁻⁸, and rounding u to the
+// nearest float32 could give 1. A device that compares in float32 must therefore truncate, to (w[0] >>
+// 8)/2²⁴ ≤ u. Comparing in float64 is better, and is one operation per token.
 func NewPhilox(seed uint64, reply int) Uniforms {
 	return philox{key: [2]uint32{uint32(seed), uint32(seed >> 32)}, reply: uint32(reply)}
 }

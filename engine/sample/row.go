@@ -55,8 +55,8 @@ func sumOf(x []float64) float64 {
 	return sums[0] + sums[1] + (sums[2] + sums[3])
 }
 
-// Use sets Arithmetic to scores, or to the logits that scores wrap, if they have its methods. Otherwise
-// the Sampler computes in plain Go.
+// Use makes the Sampler compute by the methods of scores, or of the logits that scores wrap, if these
+// implement compute.Arithmetic. Otherwise the Sampler computes in plain Go.
 func (s *Sampler) Use(scores any) {
 	if made, ok := scores.(interface{ Unwrap() compute.Logits }); ok {
 		scores = made.Unwrap()

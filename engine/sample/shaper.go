@@ -59,8 +59,9 @@ type Temporary interface {
 type Editor interface {
 	// Edits returns how many tokens Edit would change, at most; −1 if a device cannot do what Shape does.
 	Edits() int
-	// Edit adds to e what Shape would do to the rows of a round after the pushed tokens. token returns the
-	// edit of a token, and adds it to e if it is new.
+	// Edit adds to e what Shape would do to the rows of the round that follows the pushed tokens. The
+	// argument token returns the edit of one token, a new one if the round has none for it yet; Edit changes
+	// that.
 	Edit(e *compute.Edits, token func(id int32) *compute.Edit)
 }
 
@@ -173,8 +174,8 @@ func (s Shapers) ForDraft() Shapers {
 	return list
 }
 
-// Active returns the Shapers that can still change a row. The others need not shape rows, but must
-// still be told of every token.
+// Active returns the Shapers that can still change a row. The other Shapers need not shape rows, but must
+// still be told of every token (Push, Pop).
 func (s Shapers) Active() Shapers {
 	over := func(shaper Shaper) bool {
 		t, ok := shaper.(Temporary)
