@@ -14,9 +14,6 @@ import (
 	"specula/engine/compute"
 )
 
-// chunkBytes is how many bytes are read between two checks of the context, or reports of progress.
-const chunkBytes = 4 << 20
-
 // source is what reading needs of an open file.
 type source interface {
 	io.ReaderAt
@@ -181,22 +178,12 @@ func read(ctx context.Context, name string, src source, span func(header) (int64
 func readAll(ctx context.Context, name string, src io.ReaderAt, n int64, progress func(done, total int64)) ([]byte, error) {
 	data := make([]byte, n)
 	inLargePages(data)
-	for done := int64(0); done < n; {
-		if err := ctx.Err(); err != nil {
-			return nil, fmt.Errorf("reading %q: %w", name, err)
-		}
-		want := min(chunkBytes, n-done)
-		got, err := src.ReadAt(data[done:done+want], done)
-		if int64(got) < want {
-			if err == nil || err == io.EOF {
-				err = ErrChanged
-			}
-			return nil, fmt.Errorf("reading %q at byte %d: got %d bytes, want %d: %w", name, done, got, want, err)
-		}
-		done += want
-		if progress != nil {
-			progress(done, n)
-		}
+	var tell func(done int64)
+	if progress != nil {
+		tell = func(done int64) { progress(done, n) }
+	}
+	if err := ReadFull(ctx, src, data, 0, tell); err != nil {
+		return nil, fmt.Errorf("reading %q: %w", name, err)
 	}
 	return data, nil
 }

@@ -224,7 +224,7 @@ func TestNotEnoughMemory(t *testing.T) {
 
 // TestProgressAndCancel reads a file of several chunks.
 func TestProgressAndCancel(t *testing.T) {
-	big := new(gguf.Builder).Tensor("t", compute.F16, make([]byte, 10<<20), 5<<20).Bytes()
+	big := new(gguf.Builder).Tensor("t", compute.F16, make([]byte, 40<<20), 20<<20).Bytes()
 	src := func() *medium { return &medium{data: big, size: int64(len(big))} }
 	var seen []int64
 	f, err := load(context.Background(), "big", src(), plenty, func(done, total int64) {
@@ -236,7 +236,7 @@ func TestProgressAndCancel(t *testing.T) {
 	if want := []int64{chunkBytes, 2 * chunkBytes, int64(len(big))}; err != nil || !reflect.DeepEqual(seen, want) {
 		t.Errorf("got progress %v, %v, want %v", seen, err, want)
 	}
-	if w, _, err := f.Tensor("t"); err != nil || w.Rows != 1 || w.Cols != 5<<20 {
+	if w, _, err := f.Tensor("t"); err != nil || w.Rows != 1 || w.Cols != 20<<20 {
 		t.Errorf("got %d×%d, %v", w.Rows, w.Cols, err)
 	}
 

@@ -62,13 +62,6 @@ func (f Format) tileAt(tile int) (at, head int) {
 	return head + f.HeadBytes() + tile%tilesPerSuper*f.TileBytes(), head
 }
 
-// Repack is the task that fills Panels from Src, which has the rows as in a file. Its items are the
-// panels.
-type Repack struct {
-	Panels *Panels
-	Src    []byte // (Rows, Cols/BlockElements) blocks
-}
-
 // NewPanels allocates room for weights. A Repack fills it. cols is a multiple of the format's
 // BlockElements.
 func NewPanels(f Format, rows, cols int) *Panels { return NewPanelsOfEach(f, 1, rows, cols)[0] }
@@ -96,98 +89,6 @@ func (w *Panels) SourceBytes(panels int) int {
 }
 
 func (w *Panels) panel(i int) []byte { return w.data[i*w.each : (i+1)*w.each] }
-
-// Do repacks the panels from … to−1.
-func (t *Repack) Do(from, to int) {
-	w, f := t.Panels, t.Panels.Format
-	rowBytes := w.Cols / f.BlockElements * f.BlockBytes
-	for r := from * panelRows; r < min(to*panelRows, w.Rows); r++ {
-		panel, row := w.panel(r/panelRows), t.Src[r*rowBytes:(r+1)*rowBytes]
-		if f.Type == format.Q8_0 {
-			repackQ8_0(panel, row, r%panelRows)
-			continue
-		}
-		f.repackRow(panel, row, r%panelRows)
-	}
-	t.clearBeyond(to)
-}
-
-// repackRow stores a row of the file in the row's lane of a panel.
-func (f Format) repackRow(panel, row []byte, lane int) {
-	var s format.Share
-	tiles := f.BlockElements / Block // in a block
-	for b := range len(row) / f.BlockBytes {
-		block := row[b*f.BlockBytes:][:f.BlockBytes]
-		for tile := range tiles {
-			f.Read(&s, block, tile)
-			f.put(panel, b*tiles+tile, lane, &s)
-		}
-	}
-}
-
-// repackQ8_0 is repackRow for Q8_0. It is faster, because a quant of Q8_0 is one whole byte.
-func repackQ8_0(panel, row []byte, lane int) {
-	const tileBytes = 2*panelRows + Block*panelRows
-	le := binary.LittleEndian
-	for len(row) > 0 {
-		block, tile := (*[34]byte)(row), (*[tileBytes]byte)(panel)
-		le.PutUint16(tile[2*lane:], le.Uint16(block[:]))
-		for g := range groups {
-			le.PutUint32(tile[2*panelRows+4*(panelRows*g+lane):], le.Uint32(block[2+4*g:])^0x80808080)
-		}
-		row, panel = row[len(block):], panel[tileBytes:]
-	}
-}
-
-// clearBeyond fills the missing rows of the last panel with quants that stand for zero. Their scales
-// are zero already.
-func (t *Repack) clearBeyond(to int) {
-	w := t.Panels
-	if to < w.Items() || w.Rows%panelRows == 0 {
-		return
-	}
-	var zero format.Share
-	for k := range zero.Quants {
-		zero.Quants[k] = uint8(w.Format.Bias)
-	}
-	for lane := w.Rows % panelRows; lane < panelRows; lane++ {
-		for tile := range w.Cols / Block {
-			w.Format.put(w.panel(to-1), tile, lane, &zero)
-		}
-	}
-}
-
-// put stores s, the part of a tile that belongs to one row, in the lane of that row.
-func (f Format) put(panel []byte, tile, lane int, s *format.Share) {
-	le := binary.LittleEndian
-	at, head := f.tileAt(tile)
-	le.PutUint16(panel[head+2*lane:], s.Scale)
-	if f.HeadBytes() > 2*panelRows {
-		le.PutUint16(panel[head+2*panelRows+2*lane:], s.Min)
-	}
-	if f.Super() {
-		panel[at+lane] = s.Factors[0]
-		if !f.OneFactor() {
-			panel[at+panelRows+lane] = s.Factors[1]
-		}
-	}
-	vectors := panel[at+f.ScaleBytes()+4*lane:]
-	putBits(vectors, f.High.Bits, f.Low.Bits, &s.Quants)
-	putBits(vectors[f.HighBytes():], f.Low.Bits, 0, &s.Quants)
-}
-
-// putBits stores some bits of the quants, from bit first on.
-func putBits(vectors []byte, bits, first int, quants *[Block]uint8) {
-	var words [groups]uint32
-	mask := uint32(1<<bits-1) * 0x01010101
-	for g := range groups {
-		v, shift := layout.Place(bits, g)
-		words[v] |= binary.LittleEndian.Uint32(quants[4*g:]) >> first & mask << shift
-	}
-	for v := range bits {
-		binary.LittleEndian.PutUint32(vectors[vectorBytes*v:], words[v])
-	}
-}
 
 // get is the inverse of put.
 func (f Format) get(panel []byte, tile, lane int, s *format.Share) {

@@ -66,27 +66,36 @@ func (p Plane) Find(quant int) (at, shift int) {
 	return p.At + quant>>group<<run + quant&(p.Run-1), quant & (1<<group - 1) >> run << size
 }
 
-// add adds the plane's bits to the quants of a tile; the plane's lowest bit becomes bit number first
-// of a quant. It handles eight quants at a time, which lie in eight bytes or are the bits of one byte.
-func (p *Plane) add(quants *[Tile]uint8, block []byte, tile, first int) {
-	const each = 0x0101010101010101
+// Words has a byte for each quant of a tile. A has the first eight quants, the first in its lowest byte.
+type Words struct{ A, B, C, D uint64 }
+
+// Read returns the plane's bits of the quants of a tile.
+func (p *Plane) Read(block []byte, tile int) Words {
 	le := binary.LittleEndian
-	if p.Run == 1 && p.Bits == 1 {
-		at, _ := p.Find(tile * Tile)
-		packed := block[at:]
-		for k := 0; k < Tile; k += 8 {
-			const bitOfEach = 0x8040201008040201 // bit 0 of byte 0, bit 1 of byte 1, …
-			word := (uint64(packed[k/8])*each&bitOfEach + 0x7f*each) >> 7 & each
-			le.PutUint64(quants[k:], le.Uint64(quants[k:])|word<<(first&7))
-		}
-		return
+	mask := uint64(eachByte) * (1<<p.Bits - 1)
+	at, shift := p.Find(tile * Tile)
+	switch {
+	case p.Run >= Tile: // the same bits of 32 bytes
+		in := (*[Tile]byte)(block[at:])
+		return Words{le.Uint64(in[0:]) >> (shift & 7) & mask, le.Uint64(in[8:]) >> (shift & 7) & mask,
+			le.Uint64(in[16:]) >> (shift & 7) & mask, le.Uint64(in[24:]) >> (shift & 7) & mask}
+	case p.Run == 1 && p.Bits == 1: // the bits of four bytes
+		in := (*[4]byte)(block[at:])
+		return Words{spread(in[0]), spread(in[1]), spread(in[2]), spread(in[3])}
 	}
-	mask := uint64(each) * (1<<p.Bits - 1)
-	for k := 0; k < Tile; k += 8 {
+	eight := func(k int) uint64 {
 		at, shift := p.Find(tile*Tile + k)
-		word := le.Uint64(block[at:]) >> (shift & 7) & mask
-		le.PutUint64(quants[k:], le.Uint64(quants[k:])|word<<(first&7))
+		return le.Uint64(block[at:]) >> (shift & 7) & mask
 	}
+	return Words{eight(0), eight(8), eight(16), eight(24)}
+}
+
+const eachByte = 0x0101010101010101
+
+// spread returns the bits of a byte as bytes: bit i becomes byte i, 0 or 1.
+func spread(bits byte) uint64 {
+	const bitOfEach = 0x8040201008040201 // bit 0 of byte 0, bit 1 of byte 1, …
+	return (uint64(bits)*eachByte&bitOfEach + 0x7f*eachByte) >> 7 & eachByte
 }
 
 // Super reports whether a block is a super-block: eight tiles that share a scale and have factors.

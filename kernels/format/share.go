@@ -61,21 +61,42 @@ const (
 	HalfScales
 )
 
+// Words returns bits first to first+n−1 of each quant, as the lowest bits of the bytes.
+func (s *Share) Words(first, n int) Words {
+	le, mask := binary.LittleEndian, uint64(eachByte)*(1<<n-1)
+	q := &s.Quants
+	return Words{le.Uint64(q[0:]) >> (first & 7) & mask, le.Uint64(q[8:]) >> (first & 7) & mask,
+		le.Uint64(q[16:]) >> (first & 7) & mask, le.Uint64(q[24:]) >> (first & 7) & mask}
+}
+
 // Read reads a tile's part of a block into s.
 func (q *Quants) Read(s *Share, block []byte, tile int) {
 	if q.unpack != nil {
 		q.unpack(s, block, tile)
 		return
 	}
-	if s.Quants = ([Tile]uint8{}); q.High.Bits > 0 {
-		q.High.add(&s.Quants, block, tile, q.Low.Bits)
+	w := q.Low.Read(block, tile)
+	if q.High.Bits > 0 {
+		high, first := q.High.Read(block, tile), q.Low.Bits&7
+		w = Words{w.A | high.A<<first, w.B | high.B<<first, w.C | high.C<<first, w.D | high.D<<first}
 	}
-	q.Low.add(&s.Quants, block, tile, 0)
 	if q.Signed {
-		for k := range s.Quants {
-			s.Quants[k] ^= 1 << (q.Bits() - 1)
-		}
+		highest := uint64(eachByte) << (q.Bits() - 1)
+		w = Words{w.A ^ highest, w.B ^ highest, w.C ^ highest, w.D ^ highest}
 	}
+	le := binary.LittleEndian
+	le.PutUint64(s.Quants[0:], w.A)
+	le.PutUint64(s.Quants[8:], w.B)
+	le.PutUint64(s.Quants[16:], w.C)
+	le.PutUint64(s.Quants[24:], w.D)
+	q.ReadScales(s, block, tile)
+}
+
+// InPlanes reports whether the planes Low and High have the bits of the quants, unchanged.
+func (q *Quants) InPlanes() bool { return q.unpack == nil && !q.Signed }
+
+// ReadScales is Read without the quants, for formats with InPlanes.
+func (q *Quants) ReadScales(s *Share, block []byte, tile int) {
 	if q.ScaleKind == Exponent {
 		s.Scale = bfloat16OfExponent(block[q.Scale])
 	} else {

@@ -2,7 +2,6 @@ package folder
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -203,24 +202,12 @@ func (f *Folder) loaded(ctx context.Context, at place) ([]byte, error) {
 	return data, f.load(ctx, at, data)
 }
 
-// pieceBytes is how many bytes are read between two checks of the context.
-const pieceBytes = 16 << 20
-
 // load reads the bytes of a tensor.
 func (f *Folder) load(ctx context.Context, at place, data []byte) error {
 	return weights.WithFile(at.shard.Name(), func(src io.ReaderAt, _ int64) error {
 		from, _ := at.shard.Span(at.tensor)
-		for done := 0; done < len(data); {
-			if err := ctx.Err(); err != nil {
-				return fmt.Errorf("reading %q: %w", at.shard.Name(), err)
-			}
-			n, err := src.ReadAt(data[done:min(done+pieceBytes, len(data))], from+int64(done))
-			if done += n; err != nil && done < len(data) {
-				if errors.Is(err, io.EOF) {
-					err = weights.ErrChanged
-				}
-				return fmt.Errorf("reading %q: tensor %.64q: got %d of %d bytes: %w", at.shard.Name(), at.tensor.Name, done, len(data), err)
-			}
+		if err := weights.ReadFull(ctx, src, data, from, nil); err != nil {
+			return fmt.Errorf("reading %q: tensor %.64q: %w", at.shard.Name(), at.tensor.Name, err)
 		}
 		return nil
 	})
