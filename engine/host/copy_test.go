@@ -62,3 +62,29 @@ func TestCopyKeepsItsPlaceInTheQueue(t *testing.T) {
 		}
 	}
 }
+
+// A pass that leaves hidden states copies each row to the same row of the tap. Such a copy needs no phase of
+// its own, and a copy of few rows after which nothing is queued needs no program.
+func TestCopiesAddNoPhaseWhereNoneIsNeeded(t *testing.T) {
+	b := New(1)
+	defer b.Close()
+	x, _ := b.Buffer(3, 2)
+	y, _ := b.Buffer(3, 2)
+	copy(x.(*buffer).data, []float32{1, 2, 3, 4, 5, 6})
+	if err := b.Copy(y, x, 2, compute.Block{From: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := y.(*buffer).data, []float32{3, 4, 5, 6, 0, 0}; !b.queue.empty() || !slices.Equal(got, want) {
+		t.Errorf("with nothing queued, a copy leaves %v, want %v at once", got, want)
+	}
+	err := errors.Join(b.Add(x, y, 3), b.Copy(y, x, 2, compute.Block{From: 1, Row: 1}), b.Add(y, x, 3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(b.queue.phases); n > 0 {
+		t.Errorf("a copy to the same rows has ended %d phases", n)
+	}
+	if got, want := numbersIn(y), []float32{7, 10, 16, 20, 10, 12}; !slices.Equal(got, want) {
+		t.Errorf("the sums are %v, want %v", got, want)
+	}
+}

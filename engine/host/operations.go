@@ -207,19 +207,25 @@ func (b *Backend) Add(x, y compute.Buffer, m int) error {
 	return nil
 }
 
-// Copy copies rows to a block of another buffer. A copy gets a phase of its own, because the operations
-// of one phase work on each row by itself, and a copy may read another row, or another shape of a buffer.
+// Copy copies rows to a block of another buffer. If nothing is queued, it copies at once, because to run a
+// program takes longer than to copy the few rows of a round. The operations of a phase work on each row by
+// itself. So a copy to other rows gets a phase of its own.
 func (b *Backend) Copy(dst, x compute.Buffer, m int, c compute.Block) error {
 	src, xb := queuedRows(x, c.From, m)
 	out, db := queuedRows(dst, c.Row, m)
 	require(c.Col >= 0 && c.Col+xb.cols <= db.cols, "Copy to a block that does not fit")
 	op := rowOperation{run: copyRow, parts: 1, count: m, x: out[c.Col:], cols: db.cols, y: src, yCols: xb.cols}
-	if &xb.data[0] == &db.data[0] || xb.owner != b || db.owner != b {
+	if &xb.data[0] == &db.data[0] || xb.owner != b || db.owner != b || b.queue.empty() {
 		xb.owner.flush()
 		db.owner.flush()
 		for i := range m {
 			copyRow(&op, i, columns{of: 1})
 		}
+		return nil
+	}
+	if c.From == c.Row {
+		op.first = c.Row
+		b.perRow(op, len(src))
 		return nil
 	}
 	b.queue.close()

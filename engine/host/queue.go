@@ -60,9 +60,14 @@ func (q *queue) add(t cpu.Task, items, work int) {
 	q.work += work
 }
 
+// isOpen reports whether a phase is open.
+func (q *queue) isOpen() bool { return q.row.n > 0 || q.prod.n > 0 }
+
+func (q *queue) empty() bool { return len(q.phases) == 0 && !q.isOpen() }
+
 // last returns the task of the last phase, or nil if a phase is open.
 func (q *queue) last() cpu.Task {
-	if len(q.phases) == 0 || q.row.n > 0 || q.prod.n > 0 {
+	if len(q.phases) == 0 || q.isOpen() {
 		return nil
 	}
 	return q.phases[len(q.phases)-1].Task

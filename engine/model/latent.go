@@ -208,6 +208,7 @@ func (m *Model) gatherLatent(p *pass, i int, x compute.Buffer) {
 	query := p.reshape(b.query, c.Turned+c.Dim)
 	p.copyHeads(query, p.reshape(a.queryTurned, c.Turned), compute.Block{})
 	p.copyHeads(query, a.headQueries, compute.Block{Col: c.Turned})
+	p.reshape(b.query, c.Turned+c.Dim) // a row of query is a whole row of the pass again, no longer a head
 	p.rotate(l)
 	s := &l.shape
 	p.attend(b.attended, b.query, b.key, b.value, compute.Attention{Layer: l.keysOf, Heads: s.heads, HeadDim: s.keyDim, Scale: float32(s.attentionScale)})
