@@ -102,7 +102,8 @@ func (r *reply) run(ctx context.Context) {
 // settle cuts the target's cache back to the committed tokens without the last one, or to fewer that it
 // can be cut back to, and adds the context to the corpus. After an error or a panic it empties all caches
 // instead, because a failed pass may have left wrong values in them. A reply that was refused before
-// anything was computed changes neither.
+// anything was computed changes neither. The cache of a draft model may hold refused tokens; it is cut
+// when the next reply begins (spec.DraftModel.Begin).
 func (r *reply) settle(healthy bool) {
 	s := r.session
 	r.closeWatch()

@@ -17,11 +17,11 @@ import (
 func TestSteppingNamesEachPhase(t *testing.T) {
 	s := stepping(t)
 	s.mustNotShow("reading the prompt")
-	s.mustShow("● verifying")
+	s.mustShow("● checking")
 	s.press("space")
 	s.until("the verdict", func() bool { return s.m.state.Pending == nil })
 	s.mustNotShow("reading the prompt")
-	s.mustNotShow("verifying")
+	s.mustNotShow("● checking")
 	s.mustShow("● drafting")
 }
 

@@ -43,7 +43,7 @@ func TestAnAudienceSeesOnlyWhatItNeeds(t *testing.T) {
 	s.ask("/present")
 	s.quiet()
 	s.mustRead("temperature 0.70 · draft length γ 4 cost-aware · proposer auto: draft ──")
-	for _, hidden := range []string{"context", "f1 help", "device", "ms a round", "kept by place", "verify "} {
+	for _, hidden := range []string{"context", "f1 help", "device", "ms a round", "kept by place", "check "} {
 		s.mustNotShow(hidden)
 	}
 	s.mustShow("rounds  █ kept")

@@ -288,11 +288,11 @@ func (m *Model) whoDrafts() string {
 	r := m.state.Ready
 	switch {
 	case m.state.Settings.Watch:
-		return "The server drafts and verifies, and you watch."
+		return "The server guesses and checks, and you watch."
 	case r != nil && r.Draft == nil && r.Heads == "":
-		return "Drafts come from earlier text, the model verifies them, and you watch."
+		return "Guesses come from earlier text, the model checks them, and you watch."
 	}
-	return "A small model drafts, a large one verifies, and you watch."
+	return "A small model guesses, a large one checks, and you watch."
 }
 
 // settings returns the settings of the next reply.

@@ -63,9 +63,9 @@ func TestWelcomeSaysWhoDrafts(t *testing.T) {
 		heads string
 		want  string
 	}{
-		{&event.Model{Name: "small"}, "", "A small model drafts"},
-		{nil, "EAGLE", "A small model drafts"},
-		{nil, "", "Drafts come from earlier text"},
+		{&event.Model{Name: "small"}, "", "A small model guesses"},
+		{nil, "EAGLE", "A small model guesses"},
+		{nil, "", "Guesses come from earlier text"},
 	} {
 		s.m.state.Ready.Draft, s.m.state.Ready.Heads = c.draft, c.heads
 		if got := strings.Join(s.m.welcome(), "\n"); !strings.Contains(got, c.want) {

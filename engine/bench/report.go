@@ -117,7 +117,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 	row("ms per token, plain", func(m Mode) string { return figure("%.3f", m.Plain.MSPerToken()) })
 	row("ms per token, speculative", func(m Mode) string { return figure("%.3f", m.Speculative.MSPerToken()) })
 	row("speed-up [95 % interval]", func(m Mode) string { return interval(m.Speedup) })
-	row("the formula predicts", predicted("%.2f×", func(p *Prediction) float64 { return p.Speedup }))
+	row("the formula predicts", predicted("×%.2f", func(p *Prediction) float64 { return p.Speedup }))
 	row("  from drafted tokens a round", predicted("%.2f", func(p *Prediction) float64 { return p.Gamma }))
 	row("  expected tokens a round", predicted("%.2f", func(p *Prediction) float64 { return p.TokensARound }))
 	row("  ms of a draft token", predicted("%.3f", func(p *Prediction) float64 { return p.DraftMS }))
@@ -196,7 +196,7 @@ func interval(i *Interval) string {
 	if i == nil {
 		return "–"
 	}
-	return fmt.Sprintf("%.2f× [%.2f, %.2f]", i.Value, i.Low, i.High)
+	return fmt.Sprintf("×%.2f [%.2f, %.2f]", i.Value, i.Low, i.High)
 }
 
 // predicted formats a figure of the prediction, or – if there is none.

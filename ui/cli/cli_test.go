@@ -123,13 +123,13 @@ func TestStatistics(t *testing.T) {
 			"0 tokens · – tokens/s · – tokens per target pass · acceptance – % (0 of 0) · speed-up – · prompt – · ended by cancelled"},
 		{"measured", event.ReplyEnded{Reason: "stop", Totals: event.Totals{Tokens: 30, Rounds: 12, Tested: 20, Accepted: 15, VerifyMS: 900, DraftMS: 100,
 			PrefillMS: 50, Speedup: 2.5}},
-			"30 tokens · 30.0 tokens/s · 2.50 tokens per target pass · acceptance 75 % (15 of 20) · speed-up 2.50× · prompt 50 ms"},
+			"30 tokens · 30.0 tokens/s · 2.50 tokens per target pass · acceptance 75 % (15 of 20) · speed-up ×2.50 · prompt 50 ms"},
 		{"estimated", event.ReplyEnded{Reason: "length", Totals: event.Totals{Tokens: 1, Rounds: 1, OtherMS: 1000, Speedup: 1.239, SpeedupEstimated: true}},
-			"1 tokens · 1.0 tokens/s · 1.00 tokens per target pass · acceptance – % (0 of 0) · speed-up ≈1.24× · prompt – · ended by length"},
+			"1 tokens · 1.0 tokens/s · 1.00 tokens per target pass · acceptance – % (0 of 0) · speed-up ≈×1.24 · prompt – · ended by length"},
 		{"an estimated loss", event.ReplyEnded{Reason: "length", Totals: event.Totals{Tokens: 1, Rounds: 1, OtherMS: 1000, Speedup: 0.52, SpeedupEstimated: true}},
-			"1 tokens · 1.0 tokens/s · 1.00 tokens per target pass · acceptance – % (0 of 0) · speed-up ≈0.52×, slower than without speculation · prompt – · ended by length"},
+			"1 tokens · 1.0 tokens/s · 1.00 tokens per target pass · acceptance – % (0 of 0) · speed-up ≈×0.52, slower than without speculation · prompt – · ended by length"},
 		{"a loss", event.ReplyEnded{Reason: "length", Totals: event.Totals{Tokens: 1, Rounds: 1, OtherMS: 1000, Speedup: 0.52}},
-			"1 tokens · 1.0 tokens/s · 1.00 tokens per target pass · acceptance – % (0 of 0) · speed-up 0.52×, slower than without speculation · prompt – · ended by length"},
+			"1 tokens · 1.0 tokens/s · 1.00 tokens per target pass · acceptance – % (0 of 0) · speed-up ×0.52, slower than without speculation · prompt – · ended by length"},
 	}
 	for _, tt := range tests {
 		if got := statistics(tt.in); got != tt.want {

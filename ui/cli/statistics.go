@@ -45,7 +45,7 @@ func speedup(t event.Totals) string {
 	if t.Speedup <= 0 {
 		return "–"
 	}
-	text := fmt.Sprintf("%.2f×", t.Speedup)
+	text := fmt.Sprintf("×%.2f", t.Speedup)
 	if t.SpeedupEstimated {
 		text = "≈" + text
 	}

@@ -103,7 +103,7 @@ func legend(th *theme.Theme, w int) []string {
 		{th.Resampled, "instead", "drawn by the target in place of the refused token (resampled)"},
 		{th.Bonus, "free", "drawn by the target after the whole draft was kept (the bonus token)"},
 		{th.Plain, "no draft", "drawn by the target in a round without a draft"},
-		{th.Pending, "unchecked", "drafted, and not verified yet"},
+		{th.Pending, "unchecked", "drafted, and not checked yet"},
 		{th.Warning, "measuring " + th.Glyph.Probe, "a round whose draft length was chosen to measure what it costs; often it has no draft"},
 		{th.Strong, "q, p, u", "in the lane: the draft's probability of its token, the target's, and a random number from 0 to 1 that decides (kept if u times q is below p)"},
 	}

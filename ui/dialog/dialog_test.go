@@ -85,7 +85,7 @@ func TestHelpIsNeverCut(t *testing.T) {
 			"instead drawn by the target in place of the refused token (resampled)",
 			"free drawn by the target after the whole draft was kept (the bonus token)",
 			"no draft drawn by the target in a round without a draft",
-			"unchecked drafted, and not verified yet",
+			"unchecked drafted, and not checked yet",
 			"measuring ◦ a round whose draft length was chosen to measure what it costs; often it has no draft",
 		} {
 			must(explained)

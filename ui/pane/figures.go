@@ -159,7 +159,7 @@ func phaseWord(s *state.State) string {
 	case state.Drafting:
 		return "drafting"
 	case state.Verifying:
-		return "verifying"
+		return "checking"
 	default:
 		return "starting"
 	}

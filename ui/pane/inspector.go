@@ -232,7 +232,7 @@ func (c *column) roundLines(r *state.Round, rows int) []string {
 			distribution = append(distribution, c.line().Put(c.th.Label, text).String())
 		}
 	}
-	times := fmt.Sprintf("draft %.1f%sverify %.1f%ssample %.1f ms", r.DraftMS, sep, r.VerifyMS, sep, r.SampleMS)
+	times := fmt.Sprintf("draft %.1f%scheck %.1f%ssample %.1f ms", r.DraftMS, sep, r.VerifyMS, sep, r.SampleMS)
 	var lines []string
 	for _, part := range [][]string{c.ruleComparison(r), path, expected, {c.line().Put(c.th.Label, times).String()}, distribution} {
 		if len(lines)+len(part) <= rows {

@@ -222,7 +222,7 @@ func (l *lane) phase(th *theme.Theme, w int) string {
 	case ofServer(l.round):
 		times = fmt.Sprintf("round %s  %s", milliseconds(l.round.VerifyMS), l.moved())
 	case l.round != nil:
-		times = fmt.Sprintf("draft %s  verify %s  %s", milliseconds(l.round.DraftMS), milliseconds(l.round.VerifyMS), l.moved())
+		times = fmt.Sprintf("draft %s  check %s  %s", milliseconds(l.round.DraftMS), milliseconds(l.round.VerifyMS), l.moved())
 	}
 	out.Put(th.Strong, l.sentence(th)[0])
 	out.Right(th.Label, times+" ")

@@ -15,7 +15,7 @@ func (l *lane) sentence(th *theme.Theme) []string {
 	arrow := " " + th.Glyph.Arrow + " "
 	switch {
 	case l.draft != nil:
-		return []string{fmt.Sprintf("draft %d%sverify%s", len(l.tokens), arrow, th.Glyph.Ellipsis)}
+		return []string{fmt.Sprintf("draft %d%scheck%s", len(l.tokens), arrow, th.Glyph.Ellipsis)}
 	case l.round == nil:
 		return []string{idleWords(l.of)}
 	case ofServer(l.round) && l.at < 0:
