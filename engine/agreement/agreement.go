@@ -3,8 +3,8 @@
 // [Measure] reads a [Dialogue] with both models of a [Pair] and returns a [Report]. At each
 // position of an assistant's reply the target has a distribution p for the next token and the
 // draft a distribution q. Speculative sampling accepts with probability Σ min(p, q), which is one
-// minus their total variation distance ([Overlap]). α of a text is the mean of this probability over
-// the tokens of the assistant's replies. At temperature 0 the sum is 1 where the best tokens of both
+// minus the total variation distance of p and q ([Overlap]). α of a text is the mean of this probability
+// over the tokens of the assistant's replies. At temperature 0 the sum is 1 where the best tokens of both
 // models are the same, and 0 elsewhere.
 //
 // Invariant: both models read the given text (teacher forcing), not what they would have written. So

@@ -22,7 +22,7 @@ type Session interface {
 	Reply(ctx context.Context, prompt string) iter.Seq[event.Event]
 }
 
-// Counters are a server's own counts.
+// Counters are a server's own counts of draft tokens: all, and those that it kept.
 type Counters struct{ Drafted, Accepted float64 }
 
 // Options say which prompts to use, and how to measure.
@@ -40,7 +40,7 @@ type reply struct {
 	end    event.ReplyEnded
 	ms     float64  // milliseconds of all rounds except the first, which includes reading the prompt
 	timed  int      // tokens of the rounds that ms counts
-	own    Counters // what the server told about the rounds of this reply
+	own    Counters // what the server told with the rounds of this reply
 }
 
 // Run asks both sides. progress, which may be nil, gets the number of prompts done.

@@ -21,7 +21,7 @@ type Report struct {
 	Drafted     int          `json:"drafted"`
 	Tested      int          `json:"tested"` // accepted or refused
 	Accepted    int          `json:"accepted"`
-	Kept        int          `json:"kept"` // accepted tokens as the server told them with its rounds, also where it sent several rounds as one
+	Kept        int          `json:"kept"` // accepted tokens by the server's own account of its rounds, those included that arrived as one
 	// Tokens per second, without the first round of each reply; 0 if not measured.
 	Speculative float64 `json:"speculativeTokensPerSecond"`
 	PlainSpeed  float64 `json:"plainTokensPerSecond"`
@@ -42,8 +42,8 @@ type Divergence struct {
 	Speculative string   `json:"speculative"`
 }
 
-// nearTie is a margin in nats, for the heading of the table. Below it, rounding in other batches may
-// choose either token.
+// nearTie is a margin in nats, for the heading of the table. Below this margin, a batch of another size may
+// choose the other token, because it rounds differently.
 const nearTie = 0.02
 
 func (r *Report) add(prompt string, speculative, plain *reply, streams bool) {

@@ -48,8 +48,8 @@ type ReplyStarted struct {
 	Config map[string]string `json:"config,omitempty"`
 }
 
-// Prefill reports progress in reading the prompt. It also comes when a draft model reads tokens that it
-// has missed before it drafts, and when guidance reads the negative prompt.
+// Prefill reports progress in reading the prompt. It also reports a draft model that reads missed tokens
+// before it can draft, and guidance that reads the negative prompt.
 type Prefill struct {
 	Model string  `json:"model"` // "target", "draft", or "guidance"
 	Done  int     `json:"done"`
@@ -115,7 +115,8 @@ type Token struct {
 	Draft  []Candidate `json:"draft,omitempty"`
 }
 
-// Drafted comes after a proposer has finished and before the target has judged.
+// Drafted tells the draft of a round, before the verdicts come with the event Round. A round without a draft
+// has no Drafted. On a device the draft may have been judged already.
 type Drafted struct {
 	Round    int     `json:"round"`
 	Gamma    int     `json:"gamma"`           // the draft length asked for
@@ -153,7 +154,8 @@ type Round struct {
 	// Server is set if a server drafted by itself. Then probabilities and the texts of refused tokens
 	// are not known.
 	Server *ServerRound `json:"server,omitempty"`
-	// Rule is the acceptance rule; Lossy marks a rule that changes the target's distribution.
+	// Rule is the acceptance rule. Lossy: under this rule, at this temperature, the text does not have the
+	// target's distribution.
 	Rule  string `json:"rule,omitempty"`
 	Lossy bool   `json:"lossy,omitempty"`
 	// Rules says how many draft tokens each rule would have accepted with the same scores and

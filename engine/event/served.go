@@ -6,7 +6,7 @@ import (
 )
 
 // Blanks returns a token without id for each draft token of a server that is not in the reply. accepted is
-// how many are in it. The first blank was refused, unless the reply ended before it.
+// how many draft tokens are in the reply. The first blank was refused, unless the reply ended before it.
 func (s *ServerRound) Blanks(accepted int) []Token {
 	var blanks []Token
 	for i := accepted; i < s.Drafted; i++ {
@@ -22,7 +22,8 @@ func (s *ServerRound) Blanks(accepted int) []Token {
 // Served is what a server told of its rounds when the reply had ended, sorted by the field Round.
 type Served []ServerRound
 
-// Complete adds to a round what Served tells of it. It reports whether there was something to add.
+// Complete adds to a round what Served tells of it. It returns false if it adds nothing: if Served does not
+// tell of this round, if the counts are known already, or if they cannot be true.
 func (s Served) Complete(r *Round) bool {
 	i, found := slices.BinarySearchFunc(s, r.Index, func(t ServerRound, index int) int { return t.Round - index })
 	if !found || r.Server == nil || r.Server.Drafted != Untold || s[i].Drafted < len(r.Draft) || !s[i].possible() {

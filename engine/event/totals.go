@@ -36,8 +36,8 @@ func (t *Totals) DecodeMS() float64 {
 	return t.ReadMS + t.DraftMS + t.VerifyMS + t.SampleMS + t.OtherMS
 }
 
-// maxPositions is how many draft positions are counted. Settings do not allow longer drafts, but a
-// damaged recording may have one.
+// maxPositions is how many draft positions are counted. Settings do not allow longer drafts, but a server
+// may make one, and a damaged recording may claim one.
 const maxPositions = 64
 
 // Add counts a finished round. plain: the round asked for no draft, or got none. A round whose proposer

@@ -51,8 +51,8 @@ func Distribution(scores []float32, params sample.Params) []float64 {
 	return p
 }
 
-// ranked returns all ids, the best score first, and among equal scores the lower id first. If matters is
-// false, only the best id is in its place, the first; the others are in any order.
+// ranked returns all ids, the best score first, and among equal scores the lower id first. matters says
+// whether the whole order matters. If not, only the best id is in its place, and the others are in any order.
 func ranked(scores []float32, matters bool) []int {
 	ids := make([]int, len(scores))
 	best := 0

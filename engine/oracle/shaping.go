@@ -68,8 +68,8 @@ func (s *Sampling) Row(scores []float32, prompt, reply []int32) []float32 {
 	return s.ban(row, reply)
 }
 
-// ban forbids the tokens that may not follow the reply. If none is left, it allows a stop token if the
-// form is complete, and otherwise returns nil.
+// ban forbids the tokens that may not follow the reply. If no token is left and the form is complete, ban
+// allows the first stop token, even if a setting forbids it. If no token is left otherwise, ban returns nil.
 func (s *Sampling) ban(row []float32, reply []int32) []float32 {
 	banned := s.banned(reply)
 	permitted := func(int32) bool { return true }
@@ -113,7 +113,9 @@ func (s *Sampling) banned(reply []int32) func(id int32) bool {
 	written := s.text(reply)
 	return func(id int32) bool {
 		stop := slices.Contains(s.Stops, id)
-		bad := func(word string) bool { // true if this token completes a bad word; an older bad word does not count, because settings may have changed since
+		// bad reports whether this token completes a bad word. A bad word that is in the reply already does not
+		// count, because the settings may have changed since.
+		bad := func(word string) bool {
 			return strings.Contains((written + s.text([]int32{id}))[max(0, len(written)-len(word)+1):], word)
 		}
 		return slices.Contains(banned, id) || len(allowed) > 0 && !slices.Contains(allowed, id) && !stop ||
@@ -132,7 +134,7 @@ func (s *Sampling) text(ids []int32) string {
 	return b.String()
 }
 
-// Among returns a Form: the reply must be one of some texts.
+// Among returns a Form (see Sampling) in which the reply must be one of texts.
 func (s *Sampling) Among(texts []string) func(reply []int32) func(id int32) bool {
 	return func(reply []int32) func(id int32) bool {
 		written := s.text(reply)

@@ -44,9 +44,9 @@ func (j *Judge) Tests() (list []Test) {
 	return list
 }
 
-// independent tests whether values are uniform whatever number came before them, and returns the
-// p-value. It counts pairs in a grid whose rows are ranges of the numbers before. It tests each row
-// separately, so these numbers need not be uniform.
+// independent tests whether the value of a pair is uniform whatever number came before it, and returns the
+// p-value. It counts pairs in a grid whose rows are ranges of the number before. It compares the cells of
+// each row only with each other, so the numbers before need not be uniform.
 func independent(pairs []pair) (p float64) {
 	side := min(8, int(math.Sqrt(float64(len(pairs))/perCell)))
 	rows := make([][]int, side)
@@ -70,9 +70,9 @@ func independent(pairs []pair) (p float64) {
 	return stat.Tail(chi2, freedom)
 }
 
-// Fault says what is wrong with the replies, or "": one contradicts itself, or a test shows that they do not
-// have the target's distribution. falseAlarm is the probability that one of the tests finds a fault in correct
-// code. So each test has a share of it.
+// Fault says what is wrong with the replies, or "": a reply contradicts itself, or a test shows that the
+// replies do not have the target's distribution. falseAlarm is the largest probability with which one of the
+// tests may find a fault in correct code. So each test gets a share of falseAlarm.
 func (j *Judge) Fault(falseAlarm float64) string {
 	if j.contradicted != "" {
 		return j.contradicted

@@ -173,8 +173,8 @@ func (j *Judge) neighbours(r *Reply, list []written, t, first int) {
 	}
 }
 
-// tested returns the uniforms of a round's tests; nil for rules that do not test each token with its
-// own uniform.
+// tested returns the uniforms of a round's tests if u·q < p was tested for each token, as by the rule token;
+// otherwise nil.
 func tested(r *event.Round) (list []float64) {
 	for _, t := range r.Draft[:r.Tested] {
 		if t.U == nil || t.Bound != nil {

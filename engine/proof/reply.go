@@ -16,8 +16,8 @@ type Reply struct {
 	// it without a stop token.
 	Most int
 	Form bool
-	// Places gives the Place of each written token in order, or an error. It is a sequence because those of a
-	// whole reply need not fit in memory.
+	// Places gives the Place of each written token in order, or an error. It is a sequence because the
+	// Places of a whole reply need not fit in memory.
 	Places iter.Seq2[Place, error]
 }
 

@@ -10,7 +10,7 @@ const (
 	Same        Verdict = "same"        // no difference from the target's distribution was found
 	Differs     Verdict = "differs"     // there is a difference, although the rule promises none
 	Changed     Verdict = "lossy"       // the rule is declared lossy; Case.Why says whether a difference was found
-	Untested    Verdict = "untested"    // nothing was drafted, or too little was written for a test
+	Untested    Verdict = "untested"    // no draft token was judged, or too little was written for a test
 	Unavailable Verdict = "unavailable" // the proposer cannot be used
 )
 
@@ -28,7 +28,7 @@ type Report struct {
 	Certainty   float64       `json:"certainty"` // probability of noticing a fault of the size Case.Notices
 	Seconds     float64       `json:"seconds"`
 	Cases       []Case        `json:"cases"`
-	Lossless    bool          `json:"lossless"` // nothing differs, and something was tested
+	Lossless    bool          `json:"lossless"` // some case was tested, and no case has the verdict Differs or Changed
 	Tested      int           `json:"tested"`   // number of cases that were tested
 }
 
@@ -38,7 +38,7 @@ type Case struct {
 	Rule     string  `json:"rule"`
 	Lossy    bool    `json:"lossy,omitempty"`
 	Verdict  Verdict `json:"verdict"`
-	Why      string  `json:"why,omitempty"` // why it is unavailable or untested, or what differs
+	Why      string  `json:"why,omitempty"` // why the case is unavailable or untested, or what differs
 	Replies  int     `json:"replies"`
 	Tokens   int     `json:"tokens"`
 	Drafted  int     `json:"drafted"`

@@ -27,7 +27,8 @@ func (o order) String() string {
 	return [...]string{"by id", "by p", "by q/p", "by the bits of the id", "by whether it ends the reply"}[o]
 }
 
-// values holds the value of one token in each order; −1 if there is no such order.
+// values holds the value U of one token in each order (see the package comment); −1 if there is no such
+// order.
 type values [orders]float64
 
 // spread is the place of a token in an order: the probability of all tokens before it, and the probability

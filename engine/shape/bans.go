@@ -97,7 +97,7 @@ func (s set) forbid(logits []float32) {
 	}
 }
 
-// ban bans the ids in the first rows of a round.
+// ban bans the ids in the first rows of a round, as many as the argument rows says.
 func (s set) ban(rows int, token func(id int32) *compute.Edit) {
 	for _, id := range s.ids {
 		t := token(id)
@@ -105,9 +105,9 @@ func (s set) ban(rows int, token func(id int32) *compute.Edit) {
 	}
 }
 
-// MinTokens forbids the tokens that end a reply until the reply has least tokens.
+// MinTokens forbids the tokens that end a reply while the reply is shorter than a minimum.
 type MinTokens struct {
-	least   int
+	least   int // the minimum, in tokens
 	stops   set
 	written int // number of tokens of the reply
 }

@@ -42,8 +42,8 @@ func (d *Dry) Shape(logits []float32) error {
 		if n = min(n, limit); back == 0 || n < d.allowed {
 			continue
 		}
-		// The last n tokens also occurred back tokens earlier. If the token that followed there is written
-		// now, the repetition becomes n+1 long.
+		// The last n tokens of the window equal the n tokens that end earlier by the distance back. If the
+		// token that followed there is written now, the repetition becomes n+1 long.
 		next := window[len(window)-back]
 		if seen, ok := d.longest[next]; !ok || n > seen {
 			d.longest[next] = n
@@ -57,8 +57,8 @@ func (d *Dry) Shape(logits []float32) error {
 	return nil
 }
 
-// repetitions returns, for each k, how many tokens at the end of the window equal those that end k
-// tokens earlier; 0 for k = 0. This is the Z-function of the reversed window. It takes linear time
+// repetitions returns, for each k, how many tokens at the end of the window equal the tokens that end k
+// places earlier; 0 for k = 0. The result is the Z-function of the reversed window. It takes linear time
 // however repetitive the text is. (Gusfield, "Algorithms on strings, trees and sequences", 1997,
 // section 1.4)
 func (d *Dry) repetitions(window []int32) []int {
@@ -96,13 +96,13 @@ func (d *Dry) Reset(prompt []int32) error {
 	return nil
 }
 
-// Breakers are the token sequences at which repetitions end. The key is the first token of a
-// sequence; the value lists what may follow it. A token that is a breaker by itself has an empty
-// list among these.
+// Breakers are the token sequences at which repetitions end. The key is the first token of a sequence; the
+// value lists the sequences that may follow this token. If the token is a breaker by itself, one of them is
+// empty.
 type Breakers map[int32][][]int32
 
-// sinceLast returns how many tokens of the window come after its last breaker, and all if there is
-// none. Of several breakers that begin with the same token of the window the longest counts.
+// sinceLast returns how many tokens of the window come after its last breaker, or the length of the window
+// if it has no breaker. Of several breakers that begin at the same place the longest counts.
 func (b Breakers) sinceLast(window []int32) int {
 	if len(b) == 0 {
 		return len(window)

@@ -37,8 +37,8 @@ func (p *Penalties) Shape(logits []float32) error {
 	return nil
 }
 
-// Edits implements sample.Editor. If the window is shorter than the longest draft, it returns −1, so
-// that no device edits: draft tokens could leave the window within the round.
+// Edits implements sample.Editor. If fewer tokens are counted than the longest draft has, it returns −1, so
+// that no device edits: draft tokens could cease to count within the round.
 func (p *Penalties) Edits() int {
 	if 0 <= p.last && p.last < compute.MostDrafts {
 		return -1
@@ -59,7 +59,7 @@ func (p *Penalties) Edit(e *compute.Edits, token func(id int32) *compute.Edit) {
 	}
 }
 
-// Push adds a token; the oldest one may leave the window. Pop undoes both.
+// Push adds a token. So the oldest of the counted tokens may cease to count. Pop undoes both.
 func (p *Penalties) Push(id int32) {
 	p.context = append(p.context, id)
 	p.counts[id]++
@@ -79,8 +79,8 @@ func (p *Penalties) Pop(n int) {
 	}
 }
 
-// leaving returns the index in context of the last token before the window, or less than 0 if there is
-// none.
+// leaving returns the index in context of the last token that does not count any more, or less than 0 if all
+// tokens count.
 func (p *Penalties) leaving() int {
 	if p.last < 0 {
 		return -1

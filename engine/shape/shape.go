@@ -44,8 +44,9 @@ func Of(c config.Config) Settings {
 }
 
 // New returns the Shapers that settings ask for, in their order; none if nothing is asked for. Call
-// Reset before using them. New calls words only if a setting names a token or a text. If the
-// vocabulary lacks what a setting names, the error names the setting.
+// Reset before using them. stops are the tokens that end a reply. words returns the vocabulary; New calls it
+// only if a setting names a token or a text. If the vocabulary lacks what a setting names, the error names
+// the setting.
 func New(s Settings, stops []int32, words func() *Vocabulary) (sample.Shapers, error) {
 	var list sample.Shapers
 	p := s.Penalties
@@ -113,7 +114,8 @@ func refused(setting string, why error) error { return &config.ValueError{Settin
 // forbidden is the score of a token that may not be written.
 var forbidden = float32(math.Inf(-1))
 
-// finite rounds a score to float32 and keeps it finite. A token that was forbidden stays forbidden.
+// finite rounds a changed score to float32 and keeps it finite. If the score before the change (was) forbade
+// the token, the token stays forbidden.
 func finite[F float32 | float64](was float32, score F) float32 {
 	if was < -math.MaxFloat32 {
 		return was

@@ -169,8 +169,8 @@ func (v *Vocabulary) Breakers(texts []string) Breakers {
 	return b
 }
 
-// spell returns the tokens that the tokenizer makes of text. whole reports whether their text is this text. It
-// is false if the vocabulary cannot write a part of it, or if it begins inside a character.
+// spell returns the tokens that the tokenizer makes of text. whole reports whether these tokens write text
+// again. They do not if the vocabulary lacks a part of text, or if text begins inside a character.
 func (v *Vocabulary) spell(text string) (ids []int32, whole bool) {
 	ids = v.tokens.Encode(text)
 	var said strings.Builder

@@ -10,8 +10,8 @@ package stat
 
 import "math"
 
-// leastExpected is the expected count below which cells are merged, because the χ² approximation
-// does not hold there.
+// leastExpected is the expected count below which cells are merged into one, because the χ² approximation
+// does not hold for them. If the merged cell expects less, too, it is left out.
 const leastExpected = 5
 
 // Cells sums up Pearson's statistic over the cells of one or more multinomial samples. The zero value

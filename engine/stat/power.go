@@ -9,8 +9,8 @@ func UpperTail(z float64) float64 { return math.Erfc(z/math.Sqrt2) / 2 }
 func Limit(probability float64) float64 { return math.Sqrt2 * math.Erfinv(1-2*probability) }
 
 // Power is the probability that a χ² test, which fails above the deviate limit, notices a fault.
-// The fault raises the expected statistic by shift. If it changes the cells' probabilities p by δ,
-// shift is n·Σ δ²/p over n outcomes.
+// The fault raises the expected statistic by shift. If the fault changes the cells' probabilities p by δ,
+// shift is n·Σ δ²/p for n outcomes.
 func Power(shift float64, freedom int, limit float64) float64 {
 	// Approximates the noncentral χ² by a scaled central one with the same mean and variance
 	// (Patnaik 1949).

@@ -96,8 +96,8 @@ func (t *reader) next() (Record, error) {
 	return Record{AtMS: atMS, Event: e}, nil
 }
 
-// read returns the next line without its newline. whole reports whether the line had one. text is valid
-// until the next call.
+// read returns the next line without its newline. whole reports whether the line ended with a newline. text
+// is valid until the next call.
 func (t *reader) read() (text []byte, whole bool, err error) {
 	t.line++
 	var long []byte // a line that does not fit into the buffer

@@ -8,8 +8,8 @@ import (
 	"specula/engine/event"
 )
 
-// Recorder keeps the newest events of a session. When a recording begins, Recorder writes them first,
-// so that the recording shows what happened just before. It is safe for concurrent use.
+// Recorder keeps the newest events of a session. When a recording begins, Recorder writes the kept events
+// first, so that the recording shows what happened just before. Recorder is safe for concurrent use.
 type Recorder struct {
 	mu      sync.Mutex
 	now     func() time.Time
@@ -46,8 +46,8 @@ func (r *Recorder) Put(e event.Event) error {
 	return err
 }
 
-// keep adds a record. If the records then take more than limit bytes, it drops the oldest quarter, and
-// goes on dropping up to the beginning of a reply. A quarter at once, so that this happens seldom.
+// keep adds a record. If the records then take more than limit bytes, keep drops the oldest quarter, and
+// goes on dropping up to the beginning of a reply. It drops a quarter at once, so that it drops seldom.
 func (r *Recorder) keep(record Record) {
 	if _, ok := record.Event.(event.Ready); ok {
 		r.ready = &record
@@ -74,7 +74,7 @@ func (r *Recorder) keep(record Record) {
 	r.dropped = true
 }
 
-// size estimates the memory of an event.
+// size estimates the memory of an event in bytes.
 func size(e event.Event) int {
 	tokens := func(list []event.Token) int {
 		n := 0
@@ -116,7 +116,8 @@ func (r *Recorder) kept() []Record {
 	return append([]Record{*r.ready}, r.records...)
 }
 
-// Begin writes the kept records as a trace, and then each new event. It ends an earlier recording.
+// Begin begins a recording: it writes the kept records as a trace, and from then on Put appends each new
+// event. Begin ends an earlier recording.
 func (r *Recorder) Begin(w io.Writer) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -130,7 +131,7 @@ func (r *Recorder) Begin(w io.Writer) error {
 	return nil
 }
 
-// End ends the recording. After it, the caller may close the file.
+// End ends the recording. After End, the caller may close the file.
 func (r *Recorder) End() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -1,5 +1,5 @@
 // Package trace writes a stream of events to a file and reads it back, one JSON object per line.
-// So a reply can be shown again without a model, and other programs can read it without a library.
+// So a reply can be shown again without a model, and other programs can read the file without a library.
 //
 // [Writer] appends events; [Read] yields a [Record] for each. The first line is a header with the
 // format's version. Every other line is an event, encoded by [event.Marshal].
@@ -22,8 +22,8 @@ const MaxLineBytes = 16 << 20
 // hundreds of bytes once decoded.
 const (
 	maxLineObjects = 1 << 14 // objects and lists in one event; the longest rounds have a few thousand
-	// For all events of a trace together, estimated. A trace of 128 MB by this program needs
-	// less.
+	// maxHeldBytes is for all events of a trace together, estimated. A trace of 128 MB that this program
+	// wrote needs less.
 	maxHeldBytes = 512 << 20
 	eventBytes   = 1 << 10 // memory of an event without its tokens
 	objectBytes  = 256     // memory of a token or a candidate

@@ -9,8 +9,8 @@ import (
 	"specula/engine/event"
 )
 
-// Writer writes a trace line by line without a buffer, so that after a crash the file has all events
-// before it. It is not safe for concurrent use.
+// Writer writes a trace line by line without a buffer, so that after a crash the file has all events up to
+// the crash. Writer is not safe for concurrent use.
 type Writer struct {
 	w     io.Writer
 	now   func() time.Time
@@ -22,8 +22,8 @@ type Writer struct {
 // NewWriter returns a Writer. Its clock starts, and its header is written, with the first event.
 func NewWriter(w io.Writer, now func() time.Time) *Writer { return &Writer{w: w, now: now} }
 
-// Write appends one event. After a failure every call returns that error, because a line may have
-// been cut.
+// Write appends one event. After a failure every call returns the error of this failure, because a line may
+// have been cut.
 func (t *Writer) Write(e event.Event) error {
 	if t.err == nil {
 		t.err = t.write(e)
