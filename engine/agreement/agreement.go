@@ -62,8 +62,8 @@ type Agreement struct {
 type Report struct {
 	Part
 	Cut int `json:"cut"` // number of dialogues longer than the context; only their beginning was read
-	// Sources has a part per source, by name, if there are several. α differs more between kinds
-	// of text than between pairs.
+	// Sources has a part for each source, sorted by name, if there are several. α depends much on the kind
+	// of text.
 	Sources []Part `json:"sources,omitempty"`
 }
 

@@ -25,7 +25,7 @@ const (
 	fading = 0.01
 	drift  = 0.004
 	// usualMemory is the largest number of observations that the usual acceptance rests on: those of some
-	// 50 replies. memory is that of about five, and these may all be hard ones. See back.
+	// 50 replies. The observations of memory come from about five, which may all be hard. See back.
 	usualMemory = 1000
 	// When a reply begins, the estimate moves towards the usual acceptance, as far as the method at would
 	// move it towards the mean of a reply with backVerdicts verdicts. With more verdicts, drafts that nearly

@@ -65,8 +65,8 @@ func (m *machine) best(s talk) float64 {
 	return least
 }
 
-// small returns the cost of a target pass over rows rows, as on the simulated clock of the engine's
-// tests. There a draft step costs a fifth of a pass, and reading a token a twentieth.
+// small returns the milliseconds of a target pass, as on the simulated clock of the engine's tests. There a
+// draft step costs a fifth of a pass, and reading a token a twentieth.
 func small(rows int) float64 { return 8.6 + 1.85*float64(rows-1) }
 
 func TestReadingIsAPriceOfSpeculating(t *testing.T) {
@@ -128,7 +128,8 @@ func TestNothingIsReadForLessThanItGains(t *testing.T) {
 	}
 }
 
-// Heads read in the first pass of a draft. What it takes longer than other drafts is the price of reading.
+// Heads read in the first pass of a draft. The time by which this draft is longer than others is the price of
+// reading.
 func TestALongFirstPassShowsWhatReadingCosts(t *testing.T) {
 	for _, c := range []struct {
 		readMS float64
@@ -154,7 +155,7 @@ func TestALongFirstPassShowsWhatReadingCosts(t *testing.T) {
 	}
 }
 
-// Unread tokens make a try expensive. It waits until there is little to read.
+// Unread tokens make a try expensive, so the try waits until there is little to read.
 func TestTriesPayForWhatTheyRead(t *testing.T) {
 	tries := func(replies int) (n int) {
 		c := gamma.New(gamma.Options{Rule: gamma.CostAware, Max: 4, Nominal: &gamma.NominalCosts{DraftStep: 0.2, Verify: 1, VerifyRow: 0.2, Read: 0.05}})

@@ -34,8 +34,9 @@ func (m *machine) replies(c *gamma.Controller, tokens int, accept []float64) flo
 	return given * m.passMS(1) / took
 }
 
-// Some replies are easy to draft, others are not. A few hard ones must not end drafts for the easy ones after
-// them, which no draft would show. Where all are hard, looking for easy ones may cost 1 %.
+// Some replies are easy to draft, others are hard. A few hard replies must not end drafts for the easy ones
+// after them: without drafts nothing shows that a reply is easy. Where all replies are hard, looking for easy
+// ones may cost 1 %.
 func TestHardRepliesDoNotEndDraftsForEasyOnes(t *testing.T) {
 	const sessions, tokens = 8, 4400
 	for _, world := range []struct {

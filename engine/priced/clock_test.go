@@ -15,10 +15,10 @@ import (
 	"specula/tokenizer/chat"
 )
 
-// timed is a backend whose clock follows a price list, so that measurements repeat on a busy
-// machine. The prices of passes and draft steps are about those of the demo pair on two idle cores.
-// Those of a row in a prefill are estimates. That of the draft is low: beside other work it was
-// seen to take twice as long.
+// timed is a backend whose clock follows a price list, so that measurements repeat on a busy machine. The
+// prices of passes and draft steps are about those of the demo pair on two idle cores. The prices of a row
+// in a prefill, by either model, are estimates. The price of a draft pass is low: beside other work, draft
+// passes were seen to take twice as long.
 type timed struct {
 	compute.Backend
 	now    time.Time

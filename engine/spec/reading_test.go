@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// After Begin, a model reads nothing until it is asked for a draft. If it then has much to read,
-// it reads it apart from drafting. The draft is the same.
+// After Begin, a model reads nothing until it is asked for a draft. If it then has many tokens to read, it
+// reads them apart from drafting. The draft is the same.
 func TestReadingIsPutOff(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 1))
 	for range 100 {

@@ -8,16 +8,16 @@ import (
 	"specula/engine/spec/gate"
 )
 
-// letters relates two toy vocabularies of the same size. Target token t is the letter 'a'+t. The
-// draft model has the same letters in another order, without the target's last one. In its place it
-// has a token with the text "ab".
+// letters relates two toy vocabularies of the same size. Target token t is the letter 'a'+t. The draft model
+// has the same letters in another order. In place of the target's last letter it has a token with the text
+// "ab".
 type letters struct{ vocab int32 }
 
 func (l letters) own(target int32) int32 { return (target + 1) % l.vocab } // id 0, the place of the last letter, is "ab"
 
 func (l letters) Spell(dst, target []int32) []int32 {
 	for _, id := range target {
-		if id == l.vocab-1 { // whatever: a text the draft has no token for
+		if id == l.vocab-1 { // the draft model has no token for this letter, so any token will do
 			id = 0
 		}
 		dst = append(dst, l.own(id))

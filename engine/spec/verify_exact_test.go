@@ -11,8 +11,8 @@ import (
 )
 
 // Exact enumeration: for small vocabularies the tests integrate the verifier over its uniforms.
-// This gives the probability of each outcome, which must equal the target's. There is no chance in
-// it and no statistics.
+// This gives the probability of each outcome, which must equal the target's. The test needs no chance and no
+// statistics.
 
 // rounding bounds the rounding error of the sums in float64.
 const rounding = 1e-12
@@ -40,9 +40,9 @@ func (s *script) Uniform(stream sample.Stream, _, position int) float64 {
 	return 0.5
 }
 
-// integrate adds to out, for each committed sequence, the volume of the uniforms that lead to it.
-// The notes of run tell apart runs with the same tokens that later uniforms may still make
-// different.
+// integrate adds to out, for each committed sequence, the volume of the uniforms that lead to this sequence.
+// Two runs may give the same tokens now, and different ones once further uniforms are known. The notes of
+// run tell such runs apart.
 func integrate(run func(sample.Uniforms) (tokens []int32, notes string), known map[variable]float64, weight float64, out map[string]float64) {
 	s := &script{known: known}
 	tokens, _ := run(s)
@@ -64,9 +64,9 @@ func integrate(run func(sample.Uniforms) (tokens []int32, notes string), known m
 	delete(known, *s.first)
 }
 
-// jumps returns where a function of one uniform changes between low and high, ascending. Each step
-// of the verifier is monotone in its uniform. So if it is equal at both ends of an interval, it is
-// constant inside.
+// jumps returns where the function at of one uniform changes between low and high, ascending. Each step of
+// the verifier is monotone in its uniform. So if the function has the same value at both ends of an
+// interval, it is constant inside.
 func jumps(at func(float64) string, low, high float64, atLow, atHigh string) []float64 {
 	if atLow == atHigh {
 		return nil

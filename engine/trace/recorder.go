@@ -101,8 +101,8 @@ func size(e event.Event) int {
 	return eventBytes
 }
 
-// Records returns the kept records. If older ones were dropped, the record of the Ready event comes first.
-// whole reports whether no record was dropped.
+// Records returns the kept records. The record of the Ready event is among them even if records after it were
+// dropped; then it comes first. whole reports whether no record was dropped.
 func (r *Recorder) Records() (records []Record, whole bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
