@@ -21,7 +21,8 @@ type Report struct {
 	Drafted     int          `json:"drafted"`
 	Tested      int          `json:"tested"` // accepted or refused
 	Accepted    int          `json:"accepted"`
-	Kept        int          `json:"kept"` // accepted tokens by the server's own account of its rounds, those included that arrived as one
+	// Kept counts accepted tokens by what the server told of its rounds, also of rounds that arrived as one.
+	Kept int `json:"kept"`
 	// Tokens per second, without the first round of each reply; 0 if not measured.
 	Speculative float64 `json:"speculativeTokensPerSecond"`
 	PlainSpeed  float64 `json:"plainTokensPerSecond"`

@@ -138,12 +138,12 @@ type Round struct {
 	Gamma     int    `json:"gamma"` // the draft length asked for; len(Draft) may be less
 	GammaRule string `json:"gammaRule"`
 	GammaWhy  string `json:"gammaWhy"` // the reason for Gamma
-	// GammaOverruled: Gamma is not that of the rule; GammaWhy says what overrules it.
+	// GammaOverruled: Gamma is not what the rule chose; GammaWhy says what overruled the rule.
 	GammaOverruled bool   `json:"gammaOverruled,omitempty"`
 	GammaOff       string `json:"gammaOff,omitempty"` // why no draft pays at present; empty if one does, or if that is not known
 	Probe          bool   `json:"probe,omitempty"`    // this γ was chosen in order to measure, not because it is the best
-	// Proposer made the draft. If the setting names a cascade, it is the member that drafted. It is FromForm if
-	// the form of the reply gave the draft, and "none" in a plain round.
+	// Proposer names what made the draft; of a cascade, the member that drafted. It is FromForm if the form of
+	// the reply gave the draft, "server" if a server drafted by itself, and "none" in a round without a draft.
 	Proposer string `json:"proposer"`
 	// ProposerWhy says why this proposer drafted, if there was a choice.
 	ProposerWhy string  `json:"proposerWhy,omitempty"`
@@ -203,11 +203,11 @@ type Round struct {
 	// PlainMS is what a plain round costs at present, by the times measured in this session; 0 if no plain
 	// round was timed yet.
 	PlainMS float64 `json:"plainMS,omitempty"`
-	// Speedup is the time per token of plain rounds, divided by that of the last 20 or so rounds that asked
-	// for a draft. Both times are measured in the session and computed for the same load of the machine,
-	// without the time that the proposer reads. It is 0 before the first round that asked for a draft.
-	// SpeedupEstimated: replies have had too few rounds of one of the two kinds. The time of a plain round
-	// may then come from passes timed at the start. Totals.Speedup is that of a whole reply.
+	// Speedup is the time per token of plain rounds, divided by the time per token of the last 20 or so rounds
+	// that asked for a draft. Both times are measured in the session and computed for the same load of the
+	// machine, without the time that the proposer reads. It is 0 before the first round that asked for a
+	// draft. SpeedupEstimated: replies have had too few rounds of one of the two kinds. The time of a plain
+	// round may then come from passes timed at the start. Totals.Speedup is the speed-up of a whole reply.
 	Speedup          float64 `json:"speedup,omitempty"`
 	SpeedupEstimated bool    `json:"speedupEstimated,omitempty"`
 }
@@ -237,7 +237,7 @@ func Loses(speedup float64) bool { return speedup > 0 && speedup < 0.995 }
 // Length is what rounds of one draft length should bring.
 type Length struct {
 	Tokens   float64 `json:"tokens"`             // expected number of tokens that a round commits
-	Rounds   float64 `json:"rounds"`             // the round's time, divided by that of a plain round
+	Rounds   float64 `json:"rounds"`             // expected time of a round, in plain rounds
 	Measured bool    `json:"measured,omitempty"` // passes over drafts of this length were timed
 }
 

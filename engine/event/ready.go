@@ -16,7 +16,7 @@ type Loading struct {
 // Model describes a loaded model.
 type Model struct {
 	Name          string `json:"name"`
-	Path          string `json:"path"`             // of its file; "embedded" for the pair inside the program; the address of a model on a server
+	Path          string `json:"path"`             // of its file; "embedded" for the built-in pair; an address for a model on a server
 	Server        string `json:"server,omitempty"` // host and port of the server with the model; empty: it is on this machine
 	Architecture  string `json:"architecture"`
 	WeightType    string `json:"weightType"` // "Q8_0", "F16", …
@@ -67,7 +67,7 @@ func (r *Ready) Warned(about string) bool {
 
 // Refusal returns why a proposer cannot be chosen; "" if it can be. For a cascade, written as names with
 // commas, it looks at the members in order, up to the first that is refused. known is false if Ready does not
-// list one of those it looks at.
+// list one of these members.
 func (r *Ready) Refusal(proposer string) (why string, known bool) {
 	for name := range strings.SplitSeq(proposer, ",") {
 		i := slices.IndexFunc(r.Proposers, func(p Proposer) bool { return p.Name == name })

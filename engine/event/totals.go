@@ -8,9 +8,9 @@ type Totals struct {
 	Drafted        int     `json:"drafted"`
 	Tested         int     `json:"tested"`
 	Accepted       int     `json:"accepted"`
-	PositionTested []int   `json:"positionTested"` // tested draft tokens at each position in the draft; PositionKept has the accepted ones
-	PositionKept   []int   `json:"positionKept"`
-	PrefillMS      float64 `json:"prefillMS"` // how long the target read the prompt, and the negative prompt under guidance
+	PositionTested []int   `json:"positionTested"` // by position in the draft: the tokens that were tested there
+	PositionKept   []int   `json:"positionKept"`   // by position in the draft: the tokens that were accepted there
+	PrefillMS      float64 `json:"prefillMS"`      // how long the target read the prompt, and the negative prompt under guidance
 	// ReadMS is how long the proposer read: the prompt, and tokens that it had missed. It is part of
 	// the cost of speculation.
 	ReadMS     float64 `json:"readMS,omitempty"`

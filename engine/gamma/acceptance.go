@@ -8,9 +8,9 @@ const (
 	// position before it. Both assumptions count as startWeight observations.
 	startRate   = 0.8
 	startWeight = 5
-	// memory is the largest number of observations that an estimate rests on. With 100, the standard
-	// error of an acceptance is at most 5 points, and that of the speed predicted from it for γ = 1 at most 4 %.
-	// With fewer, a run of bad luck would end drafts that gain a few percent.
+	// memory is the largest number of observations that an estimate rests on. With 100, an acceptance has a
+	// standard error of at most 5 points, and the speed that it predicts for γ = 1 one of at most 4 %. With
+	// fewer, a run of bad luck would end drafts that gain a few percent.
 	memory = 100
 	// usualSpread is the variance of the acceptance between replies that is assumed after the first
 	// reply. It counts as spreadStart observations. The later estimate of this variance rests on at

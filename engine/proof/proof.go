@@ -35,7 +35,7 @@ type Contestant struct {
 	Proposer string
 	Rule     spec.Rule
 	Refused  string  // why the contestant cannot write; then Write is nil. Empty: it can
-	Weight   float64 // its share of the time, relative to the others' weights
+	Weight   float64 // the contestant's share of the time is Weight / the sum of all weights
 	// Write writes one reply from a seed. If a deadline of ctx cuts a reply short, its tokens so far
 	// are judged.
 	Write func(ctx context.Context, seed uint64) (*Reply, error)

@@ -20,10 +20,10 @@ type Sampler struct {
 	probs []float64 // (vocab) scratch of Top and Confidence
 }
 
-// FromLogits writes to dst the distribution that a token is drawn from, and returns it. That is the
-// softmax of logits/temperature, then top-k, top-p and min-p, each applied to the tokens that are
-// left, then renormalised. With TemperatureLast the filters see the softmax of the logits, and the
-// temperature is applied last. Temperature 0 gives the one-hot distribution of Argmax.
+// FromLogits writes to dst the distribution that a token is drawn from, and returns it: the softmax of
+// logits/temperature, then top-k, top-p and min-p, each applied to the tokens that are left, then
+// renormalised. With TemperatureLast the filters see the softmax of the logits, and the temperature is
+// applied last. Temperature 0 gives the one-hot distribution of Argmax, and writes nothing to dst.
 //
 // logits has one score per id. dst may be longer; the rest of it gets probability 0. So a draft
 // model with a smaller vocabulary yields a Dist over the target's vocabulary. To exclude all ids

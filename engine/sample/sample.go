@@ -20,7 +20,7 @@ type Params struct {
 	TopK        int     // 0: off
 	TopP        float64 // in (0,1]; 1: off
 	MinP        float64 // in [0,1); 0: off
-	// TemperatureLast applies the temperature after the other filters. They then see the softmax at
+	// TemperatureLast applies the temperature after the other filters. So these see the softmax at
 	// temperature 1.
 	TemperatureLast bool
 }

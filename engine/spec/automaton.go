@@ -107,9 +107,9 @@ func (a *automaton) grow(token int32) {
 	a.states[grown].link = to
 }
 
-// split makes a new state and moves some substrings of state «to» into it. They are those that are at most
-// one token longer than the longest substring of from. These substrings now end at one more position than
-// the others.
+// split makes a new state and moves some substrings of state «to» into it: the substrings that are at most
+// one token longer than the longest substring of from. The moved substrings now end at one more position
+// than those that stay.
 func (a *automaton) split(from, token, to int32) int32 {
 	part := a.state(a.states[from].longest + 1)
 	a.states[part].link, a.states[part].count = a.states[to].link, a.states[to].count

@@ -111,7 +111,7 @@ func NewHiddenCascade(name string, lookups []Proposer, heads HiddenReader) *Hidd
 	return &HiddenCascade{NewCascade(name, lookups, heads, true), heads}
 }
 
-// Tap is that of the heads.
+// Tap returns the tap of the heads.
 func (h *HiddenCascade) Tap() *compute.Tap { return h.heads.Tap() }
 
 // Take gives the states to the heads.

@@ -54,7 +54,7 @@ type HiddenModel interface {
 //
 // Heads need the target's states of the whole context. If another proposer was in force, the target
 // has read part of it without the tap; Begin then asks the target to read that part again. By the law
-// of package compute this gives the same bits. It costs the time of the pass once.
+// of package compute this gives the same bits. It costs the time of reading that part once more.
 type Heads struct {
 	*DraftModel
 	name  string
