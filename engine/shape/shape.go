@@ -9,8 +9,8 @@
 //	logit bias      z += bias
 //	penalties       z = z > 0 ? z/repeat : z·repeat,  z −= c·frequency + presence        if c > 0
 //	DRY             z −= multiplier · base^(n − allowed)                                  if n ≥ allowed
-//	bans            z = −∞   for banned tokens, for all but the allowed ones, for what would complete a bad word, and for
-//	                         tokens that end the reply while it has fewer than min_tokens
+//	bans            z = −∞   for banned tokens; for all but the allowed ones and those that end the reply; for what would
+//	                         complete a bad word; for tokens that end the reply while it has fewer than min_tokens
 //	constraint      z = −∞   for what would break the form (engine/constrain)
 //
 // Then follow the filters of package sample: temperature, top-k, top-p, min-p; with temperature_last:

@@ -13,7 +13,7 @@ import (
 type Model interface {
 	NewCache() (compute.Cache, error)
 	// Prefill appends ids to the cache and returns one row of logits, that of the last id. After an error,
-	// the cache holds a prefix of ids.
+	// the cache has got the first of ids, or none.
 	Prefill(ctx context.Context, cache compute.Cache, ids []int32, progress func(done, total int)) (compute.Logits, error)
 }
 
