@@ -12,7 +12,8 @@ import (
 )
 
 // loadAssistant loads the drafter that loadDraft has found: a head in a file of its own, which reads the keys
-// and values of the target. A drafter that does not fit the target is no error: mtp says why it cannot be chosen.
+// and values of the target. A drafter that does not fit the target is no error: the proposer mtp then says why
+// it cannot be chosen.
 func (e *Engine) loadAssistant(ctx context.Context) error {
 	file := e.drafter
 	if file == nil {
@@ -57,9 +58,9 @@ func (e *Engine) readAssistant(ctx context.Context, file *weights.File) (*model.
 // mostBeside is how many files beside a target DrafterBeside looks into.
 const mostBeside = 64
 
-// DrafterBeside returns the drafter that lies in the folder of a target, as mtp-NAME.gguf, and was made for a
-// target of its width. Of several it returns the one whose name has most in common with the target's. The zero
-// Source means that there is none.
+// DrafterBeside returns a drafter mtp-NAME.gguf in the folder of a target, if it was made for models of the
+// target's width. If there are several, it returns the one whose NAME agrees longest with the beginning of the
+// target's name. The zero Source means that there is none.
 func DrafterBeside(ctx context.Context, target string) Source {
 	paths, err := filepath.Glob(filepath.Join(escaped.Replace(filepath.Dir(target)), "mtp-*.gguf"))
 	if err != nil || len(paths) == 0 {
@@ -87,7 +88,8 @@ func DrafterBeside(ctx context.Context, target string) Source {
 // escaped makes of a folder's name a pattern for it alone.
 var escaped = strings.NewReplacer("*", `[*]`, "?", `[?]`, "[", `[[]`)
 
-// alike is how many letters the names of a drafter and a target have in common at the beginning.
+// alike returns how many bytes the names of a drafter and a target have in common at the beginning, in lower
+// case and without "mtp-".
 func alike(drafter, target string) int {
 	a := strings.ToLower(strings.TrimPrefix(filepath.Base(drafter), "mtp-"))
 	b := strings.ToLower(filepath.Base(target))

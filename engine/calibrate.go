@@ -59,7 +59,7 @@ func calibrationRows() []int { return []int{1, 5, 2, 9, 3, 4, 7, 6, 8} }
 func serverRows() []int { return []int{1, 2, 5} }
 
 // calibrate measures what rounds of the paths greedy and stochastic cost with several numbers of rows, and
-// stores the costs in s.costs. At a server it measures one path, which stands for both. It leaves the
+// stores the costs in s.costs. With a server it measures one path, which stands for both. It leaves the
 // caches empty.
 func (s *Session) calibrate(ctx context.Context) (err error) {
 	limit := calibrationTime
@@ -87,7 +87,7 @@ func (s *Session) calibrate(ctx context.Context) (err error) {
 	}
 	temperatures, lengths := []float64{0, 1}, calibrationRows() // the path greedy, then the path stochastic
 	if s.engine.target == nil {
-		temperatures, lengths = temperatures[:1], serverRows() // at a server, a round is one request on either path
+		temperatures, lengths = temperatures[:1], serverRows() // with a server, both paths send the same requests
 	}
 	// Measure all numbers of rows once before repeating any. The first rounds run with cold processor
 	// caches. If they were all plain, drafts would look too cheap.

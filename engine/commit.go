@@ -55,8 +55,8 @@ func discard(ev *event.Round, kept int) {
 	ev.Commit = nil
 }
 
-// rollBack cuts the target's cache back to all committed tokens but the last, and tells the proposer what
-// was committed, so that it cuts its own.
+// rollBack cuts the target's cache back to all committed tokens but the last. It tells the proposer what was
+// committed, so that the proposer cuts its own cache back.
 func (r *reply) rollBack(c *choice, ev *event.Round) error {
 	s := r.session
 	if err := s.driver.Target.Truncate(len(r.context) - 1); err != nil {
@@ -105,7 +105,8 @@ func (r *reply) learn(c *choice, did *round.Result, ev *event.Round) {
 	r.totals.add(ev, did.Failed != nil)
 }
 
-// Every lengthsEvery rounds, the event of a round tells the expected speed of each draft length.
+// Every lengthsEvery rounds, the event of a round tells how many tokens a round of each draft length should
+// commit, and at what cost.
 const lengthsEvery = 4
 
 func tellLengths(in []gamma.Length) []event.Length {
@@ -116,7 +117,8 @@ func tellLengths(in []gamma.Length) []event.Length {
 	return out
 }
 
-// Every hindsightEvery rounds, the best fixed gamma is computed. Not in each round, to save time.
+// Every hindsightEvery rounds, the best fixed gamma is computed. Computing it in each round would take too
+// much time.
 const hindsightEvery = 8
 
 // hindsight is the last answer of Controller.Hindsight.
@@ -136,7 +138,7 @@ func (r *reply) lookBack(ev *event.Round) {
 }
 
 // chances returns the acceptance probabilities min(1, p/q) of the tested draft tokens. It returns nil
-// under a rule other than token, and if a p or q is not known.
+// under a rule of acceptance other than token, and if the p or q of one of them is not known.
 func (r *reply) chances(ev *event.Round) []float64 {
 	if rule := r.config.Speculation.Acceptance; rule != "" && rule != string(spec.Token) {
 		return nil

@@ -44,8 +44,8 @@ func (c *control) ask(values []config.Value, check func(from, to config.Config) 
 		if c.queue(values, next, asks) {
 			return nil
 		}
-		// Another change was queued meanwhile. Each of the two may be valid alone, but not both
-		// together.
+		// Another change was queued meanwhile, so check again: two changes may each be valid alone, but
+		// not together.
 	}
 }
 
@@ -107,10 +107,10 @@ func (c *control) settings() config.Config {
 }
 
 // apply puts pending changes into force: all of them before a reply (round −1), and between rounds only those
-// of settings that may change in mid-reply. If such a change is valid only together with one that must wait for
-// the next reply, apply makes none of them. It returns the settings in force, and an event for each setting
-// with a new value. If it is called between rounds and no change is pending, it returns an empty Config and
-// no events.
+// of settings that may change in mid-reply. If one of these is valid only together with a change that must wait
+// for the next reply, apply puts no change into force. It returns the settings in force, and an event for each
+// setting with a new value. If it is called between rounds and no change is pending, it returns an empty Config
+// and no events.
 func (c *control) apply(round int) (config.Config, []event.SettingChanged) {
 	pending := c.waiting()
 	if round >= 0 && len(pending) == 0 {
@@ -126,7 +126,7 @@ func (c *control) apply(round int) (config.Config, []event.SettingChanged) {
 		}
 	}
 	if err := c.inForce.SetAll(values...); err != nil {
-		// A change may be valid only together with one that waits for the next reply. Then both wait.
+		// A change may be valid only together with one that waits for the next reply. Then all changes wait.
 		return c.inForce.Clone(), nil
 	}
 	c.remove(taken)
@@ -148,8 +148,8 @@ func (c *control) waiting() []change {
 	return slices.Clone(c.pending)
 }
 
-// remove drops the pending changes that are in force now. If the user has asked for another value
-// since, that change stays.
+// remove drops the pending changes that are in force now (taken). If the user has meanwhile asked for another
+// value of such a setting, that newer change stays.
 func (c *control) remove(taken []change) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -23,5 +23,5 @@
 // One rule holds for the caches. Between rounds, and after a cancelled one, the target's cache holds all
 // committed tokens but the last one. The last token is the first row of the next pass. So the first round
 // and a round after a rejection need no code of their own. If reading the prompt was cancelled, the cache
-// holds a beginning of it. After an error in a computation all caches are emptied.
+// holds the part of the prompt that was read. After an error in a computation all caches are emptied.
 package engine

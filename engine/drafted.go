@@ -58,7 +58,8 @@ func (d *drafted) note(draft *spec.Draft, sharpen float64) {
 	d.done = append(d.done, now)
 }
 
-// follow parses and keeps the plan for the reply. It returns an error if a token is not in the vocabulary.
+// follow parses the plan for the reply and keeps it. vocab is the size of the target's vocabulary: a plan with
+// a token that the target lacks is an error.
 func (d *drafted) follow(plan string, vocab int) (err error) {
 	d.plan, err = config.ParseDrafts(plan)
 	for _, draft := range d.plan {

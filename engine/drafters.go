@@ -197,8 +197,8 @@ func (s *Session) drop(name string) {
 }
 
 // prepareProposers renews the proposers under the settings of a new reply. A repeatable reply must
-// not be drafted from the text of earlier replies. So prepareProposers hides the corpus from it, and
-// resets the proposers that keep such text.
+// not be drafted from the text of earlier replies. So for such a reply prepareProposers hides the corpus,
+// and resets the proposers that keep such text.
 func (s *Session) prepareProposers(c config.Config) error {
 	err := s.renew(c.Speculation)
 	alone := repeatable(c)

@@ -25,7 +25,8 @@ func deviceFailed(err error) bool {
 	return errors.Is(err, compute.ErrDevice) || errors.Is(err, compute.ErrDeviceLost)
 }
 
-// successor loads all models again, on the device that Options.Fallback opens. It does so only once.
+// successor returns the engine that takes the place of e. At the first call it loads all models again, on the
+// device that Options.Fallback opens.
 func (e *Engine) successor(ctx context.Context) (*Engine, error) {
 	e.next.once.Do(func() {
 		o := e.options
@@ -35,10 +36,10 @@ func (e *Engine) successor(ctx context.Context) (*Engine, error) {
 	return e.next.engine, e.next.err
 }
 
-// fallBack loads the models on another device, and continues the reply there after its last committed
+// fallBack loads the models on another device, so that the reply continues there after its last committed
 // token. It returns nil if the reply can go on. It returns cause if cause does not come from a device, if
 // there is no other device, if the reply has no context yet, or if the failed round has committed tokens
-// already. written is the length of the context before that round.
+// already. written is the length of the context before the failed round.
 func (r *reply) fallBack(ctx context.Context, cause error, written int) error {
 	s := r.session
 	if !deviceFailed(cause) || s.engine.options.Fallback == nil || r.context == nil || len(r.context) != written {

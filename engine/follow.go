@@ -26,8 +26,8 @@ func (f *follower) follows(name string) bool { return f.following == name }
 // leave notes that no proposer follows the reply: none is told the coming tokens.
 func (f *follower) leave() { f.following = "" }
 
-// set makes p the proposer of the reply. It does not tell p the context: open does. p may be nil; then it is
-// made when it is first needed.
+// set makes p the proposer of the reply. It does not tell p the context: open does. p may be nil; then the
+// proposer is made when it is first needed.
 func (f *follower) set(p spec.Proposer, t spec.Traits, large bool) {
 	f.proposer, f.traits, f.large, f.heads = p, t, large, nil
 	if p != nil && t.Hidden() {
@@ -35,7 +35,7 @@ func (f *follower) set(p spec.Proposer, t spec.Traits, large bool) {
 	}
 }
 
-// tell gives the proposer the tokens that were committed since the last call.
+// tell gives the proposer the committed tokens that it has not been told yet.
 func (f *follower) tell(p spec.Proposer, context []int32) error {
 	if err := p.Committed(context[f.told:]); err != nil {
 		return fmt.Errorf("rolling proposer %s back: %w", p.Name(), err)
@@ -64,7 +64,7 @@ func (r *reply) follow(ctx context.Context, p spec.Proposer) error {
 	known, err := r.open(p, r.context)
 	if err == nil && r.heads != nil {
 		// Heads need the hidden states of the whole context. The target reads again, with a tap, all
-		// tokens whose states p does not know. Reach finds the nearest length that the cache can be cut to.
+		// tokens whose states p does not know. Its cache may have to go back further than that (Reach).
 		err = r.prefill(ctx, compute.Reach(r.session.cache(), min(known, r.session.target.Len())))
 	}
 	return err

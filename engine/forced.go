@@ -5,17 +5,17 @@ import (
 	"specula/engine/round"
 )
 
-// Forced text. Under a form, such as a JSON schema, some text can only follow in one way: a key of an
-// object, a closing bracket. It is drafted without a proposer, as the tokens that the target itself would
-// spell it with. The target may spell it in other tokens, so these tokens are a draft like any other: each
+// Forced text. A form, such as a JSON schema, sometimes permits only one text next: a key of an object, a
+// closing bracket. This text is drafted without a proposer, as the tokens into which the tokenizer splits it.
+// The target may choose other tokens for the same text. So the forced tokens are a draft like any other: each
 // has a one-hot q, and the target's verdict decides.
 
 // force replaces the proposer's draft by the text that the form forces, if there is any. Three rules
-// limit this. If a model was to draft more tokens than the forced text has, the model drafts, because
-// its draft goes on after the forced text. A fixed or windowed gamma limits the forced draft; the rule
-// cost-aware allows up to gamma_max tokens, because a forced draft costs nothing to make. A target on a
-// server gets no forced draft, because that would end the stream in which the server writes plain text
-// fastest.
+// limit this. If a model is to draft more tokens than the forced text has, the model drafts, because
+// its draft goes on after the forced text. Under the rules fixed and windowed, a forced draft has at most
+// gamma tokens; the rule cost-aware allows up to gamma_max, because a forced draft costs nothing to make. A
+// target on a server gets no forced draft, because that would end the stream in which the server writes
+// plain text fastest.
 //
 // Sometimes the target spells a forced text in other tokens than the draft. force drafts the next
 // forced text all the same. Measurements showed that it is worse to stop, because the target soon

@@ -58,8 +58,8 @@ func (r *reply) roomInContext() int {
 }
 
 // checkRoom returns an error if the shortest reply that fits the constraint has more tokens than the
-// reply may have. It first checks a lower bound that costs nothing (AtLeast). Only if that bound fits,
-// it searches for the shortest reply.
+// reply may have. It first checks a lower bound that costs nothing (AtLeast). It searches for the
+// shortest reply only if that bound fits.
 func (r *reply) checkRoom() error {
 	f := r.session.form.shaper
 	if f == nil {

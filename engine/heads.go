@@ -16,11 +16,10 @@ import (
 // target must keep these states on the device (compute.Tap). Passes for other proposers run without
 // a tap, at no extra cost.
 
-// loadHeads loads the heads that the setting model.heads names, the head in the target's own file or in that
-// of the draft, and built-in heads of the kinds that are still missing. If a file cannot be read, the error
-// wraps ErrModel.
-// Heads that do not fit the target are no error: their proposers say why they cannot be chosen. If the
-// heads of the setting do not fit, no built-in heads are loaded.
+// loadHeads loads three kinds of heads: those that the setting model.heads names; the MTP head in the target's
+// own file, or in the file given as draft; and built-in heads for proposers that have none yet. If a file cannot
+// be read, the error wraps ErrModel. Heads that do not fit the target are no error: their proposers say why they
+// cannot be chosen. If the heads of the setting do not fit, no built-in heads are loaded.
 func (e *Engine) loadHeads(ctx context.Context, emit func(event.Event)) error {
 	e.heads, e.headsRefused = map[string]*model.Head{}, map[string]string{}
 	if e.target == nil {
@@ -76,7 +75,7 @@ func (e *Engine) loadOwnHead() error {
 	return nil
 }
 
-// loadBuiltIn loads heads inside the program.
+// loadBuiltIn loads heads that are built into the program.
 func (e *Engine) loadBuiltIn(ctx context.Context, source HeadSource) error {
 	file, err := safetensors.Parse(source.Name, source.Weights)
 	if err != nil {
@@ -161,7 +160,7 @@ func buildHeads(s *Session, name string) (spec.Proposer, error) {
 }
 
 // rehearseHeads lets the target read one token with a tap: heads need hidden states to draft in a rehearsal. The
-// token stays in the target's cache, because there are heads that read its key, too.
+// token stays in the target's cache, because some heads also read its key (assistant).
 func (s *Session) rehearseHeads(ctx context.Context, heads spec.HiddenReader) error {
 	target := s.engine.target
 	target.Attach(heads.Tap())

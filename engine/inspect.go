@@ -50,8 +50,8 @@ func (r *reply) inspect(in *round.Input, did *round.Result, ev *event.Round) err
 	return nil
 }
 
-// exactly returns p or q of a token. seen was computed from whole rows by the inspection, and so is more
-// exact than told, which the event has from the verdict. If one of them is not known, it returns told.
+// exactly returns p or q of a token. The inspection has computed seen from whole rows, so seen is more exact
+// than told, which the event has from the verdict. If one of the two is not known, exactly returns told.
 func exactly(told *float64, seen float64) *float64 {
 	if told == nil || seen == spec.Unknown {
 		return told

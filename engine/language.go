@@ -59,8 +59,8 @@ func assumedPre(what string, s tokenizer.Spec) []event.Warning {
 }
 
 // Study returns what Load would say about the text of a model: template, bytes without a token and
-// warnings. It reads the header of the file only. If the header makes Load refuse the file, Study
-// returns that error.
+// warnings. It reads only the header of the file. If Load would refuse the file because of its header,
+// Study returns the error that Load would return.
 func Study(file *weights.File) (event.Ready, error) {
 	var ready event.Ready
 	if err := model.Recognise(file); err != nil {

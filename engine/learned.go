@@ -75,9 +75,9 @@ func (s *Session) learned(c config.Config) *lessons {
 }
 
 // repeatable reports whether the same settings must give the same text again, so that gamma must not
-// depend on the clock. This holds for sampling with given drafts, or with a seed unless costs are
-// measured. In sampling, a token's uniform number depends on gamma. At temperature 0 gamma does not
-// change the text.
+// depend on the clock. This holds for sampling if drafts are given, or if a seed is given and
+// speculation.costs is not measured. In sampling, a token's uniform number depends on gamma. At temperature 0
+// gamma does not change the text.
 func repeatable(c config.Config) bool {
 	asked := c.Speculation.Drafts != "" || c.Speculation.Costs != "measured" && c.Sampling.Seed >= 0
 	return asked && c.Sampling.Temperature > 0

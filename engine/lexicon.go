@@ -20,8 +20,8 @@ type lexicon struct {
 	common, texts int             // texts: number of the target's text tokens; common: how many of them the draft model has
 }
 
-// newLexicon compares two vocabularies. Text tokens are the same if their bytes are equal, control
-// tokens if their names are. matchStops pairs stop tokens of different names.
+// newLexicon compares two vocabularies. Text tokens are the same if their bytes are equal, control tokens
+// if their names are equal. matchStops also pairs stop tokens of different names.
 func newLexicon(target, draft *tokenizer.Tokenizer) *lexicon {
 	l := &lexicon{target: target, draft: draft, toDraft: make([]int32, target.VocabSize()), stops: map[int32]int32{}}
 	byBytes, byName := map[string]int32{}, map[string]int32{}

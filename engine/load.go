@@ -57,8 +57,8 @@ type Options struct {
 	DeviceWhy string // why this device was chosen
 	// DraftBackend is where the draft model computes; nil: on Backend.
 	DraftBackend compute.Backend
-	// Fallback opens a device on which replies continue when the device of Target fails. nil: such
-	// replies end with an error. The caller closes the device.
+	// Fallback opens a device on which replies continue when a device fails. nil: such replies end with an
+	// error. The caller closes the device.
 	Fallback func() compute.Backend
 	Now      func() time.Time // the clock of every measurement
 	// CalibrationTime limits the measuring of rounds before a session's first reply; 0: calibrationTime, or
@@ -285,7 +285,8 @@ func loadError(what string, s Source, err error) error {
 	return &modelError{fmt.Errorf("loading the %s model %q: %w", what, s.name(), err)}
 }
 
-// modelError wraps ErrModel without the words of it, which its own words say already.
+// modelError wraps err and ErrModel. Its text is that of err alone, which says already that a model could
+// not be loaded.
 type modelError struct{ err error }
 
 func (e *modelError) Error() string   { return e.err.Error() }

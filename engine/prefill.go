@@ -9,8 +9,8 @@ import (
 	"specula/engine/round"
 )
 
-// reusable returns how many tokens of a new context the target's cache already holds. If heads are to
-// draft, it tells them the context, and counts only tokens whose hidden states they know.
+// reusable returns how many tokens at the start of a new context the target's cache already holds. If heads
+// are to draft, it tells them the context, and counts only tokens whose hidden states the heads know.
 func (r *reply) reusable(tokens []int32) (int, error) {
 	s := r.session
 	n := min(commonPrefix(s.cached, tokens), max(len(tokens)-1, 0))
@@ -36,8 +36,8 @@ func commonPrefix(a, b []int32) int {
 	return n
 }
 
-// prefill lets the target read the context up to the token before the last: at the start of a reply this is
-// the prompt. The cache already holds the first reused tokens.
+// prefill lets the target read the context without its last token. At the start of a reply the context is the
+// prompt. reused is how many tokens the cache already holds.
 func (r *reply) prefill(ctx context.Context, reused int) error {
 	s := r.session
 	if err := s.target.Truncate(reused); err != nil {
@@ -54,7 +54,7 @@ func (r *reply) prefill(ctx context.Context, reused int) error {
 	return nil
 }
 
-// read lets the target read the context from index at to the token before the last.
+// read lets the target read the context without its last token, beginning at index at.
 func (r *reply) read(ctx context.Context, at int, progress func(done, total int)) error {
 	rest := r.context[at : len(r.context)-1]
 	return compute.ReadWithCheckpoint(r.session.cache(), rest, func(part []int32, before int) error {
@@ -62,8 +62,8 @@ func (r *reply) read(ctx context.Context, at int, progress func(done, total int)
 	})
 }
 
-// readPart reads a part of the context. If heads follow the reply, it gives them the hidden states
-// of each pass.
+// readPart lets the target read rest, the part of the context that begins at index at. If heads follow the
+// reply, readPart gives them the hidden states of each pass.
 func (r *reply) readPart(ctx context.Context, at int, rest []int32, progress func(done, total int)) error {
 	target := r.session.engine.target
 	if r.heads == nil || r.follows("") {
@@ -86,7 +86,7 @@ func (r *reply) readPart(ctx context.Context, at int, rest []int32, progress fun
 }
 
 // timed runs read, which lets a model read text. It emits the progress and adds the milliseconds to sum. If
-// read tells no progress, it has read nothing: some servers read the prompt in the first round.
+// read tells no progress, it has read nothing, and sum stays: some servers read the prompt in the first round.
 func (r *reply) timed(model string, sum *float64, read func(progress func(done, total int)) error) error {
 	watch := round.NewStopwatch(r.session.engine.options.Now)
 	var ms float64

@@ -67,10 +67,10 @@ func (e *Engine) spelled(tokens []int32) string {
 	return s.String()
 }
 
-// fit returns the tokens of a conversation after the system prompt of c: fewer than contextTokens
-// tokens. If context.overflow is drop-oldest, it drops oldest turns until the reply has room, too
-// (replyShare), and returns their number. If the prompt is still too long, fit returns its tokens, and an
-// error that gives both lengths.
+// fit returns the tokens of the system prompt of c and a conversation. There must be fewer of them than
+// contextTokens. If context.overflow is drop-oldest, fit drops the oldest turns until the reply has room, too
+// (replyShare), and returns how many it dropped. If the prompt is still too long, fit returns its tokens, and
+// an error that gives both lengths.
 func (e *Engine) fit(ctx context.Context, messages []chat.Message, c config.Config, contextTokens int) (tokens []int32, dropped int, err error) {
 	template, err := e.template.Think(c.Model.Think)
 	if err != nil {

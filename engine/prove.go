@@ -74,8 +74,8 @@ type prover struct {
 	plain   oracle.Sampling
 
 	prompt, negative []int32 // tokens of the prompt and of the negative prompt; negative is nil without guidance
-	// They read the finished reply again: the target after the prompt, the target after the negative prompt
-	// (beside), and the draft model after the prompt.
+	// These readers read the finished reply again: target lets the target read it after the prompt, beside
+	// lets the target read it after the negative prompt, and draft lets the draft model read it.
 	target, beside, draft reader
 }
 
@@ -169,13 +169,14 @@ func (p *prover) contestants(o ProofOptions) []proof.Contestant {
 }
 
 // onTrial returns the names of the proposers on trial, each once. asked are those of ProofOptions. A
-// cascade is on trial only if it is in force or asked for, because the register does not list cascades.
+// cascade that is written as a list, such as "suffix,draft", is on trial only if it is in force or asked
+// for, because the register has no such names.
 func (p *prover) onTrial(asked []string) (names []string) {
 	if asked == nil {
 		for _, d := range drafters() {
 			asked = append(asked, d.Name)
 		}
-		asked = append(asked, auto) // adds a name only if a cascade is in force
+		asked = append(asked, auto) // stands for the proposer in force: a new name only if that is a list
 	}
 	for _, name := range asked {
 		if name == auto {

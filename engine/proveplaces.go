@@ -25,7 +25,7 @@ import (
 func (p *prover) places(ctx context.Context, r *proof.Reply, drafts []event.Drafted) iter.Seq2[proof.Place, error] {
 	return func(yield func(proof.Place, error) bool) {
 		ids := r.Ended.IDs
-		var places []proof.Place // of the last pass: those that were not yielded yet
+		var places []proof.Place // the places of the last pass that were not yielded yet
 		var err error
 		at := 0
 		for i, round := range r.Rounds {
@@ -99,7 +99,7 @@ func (p *prover) drafts(ids []int32) bool {
 }
 
 // guide sets row to without + scale·(row − without), the definition of guidance. Each step rounds to
-// float32. A token whose score is −Inf in either keeps its score in row.
+// float32. A token whose score is −Inf in either row keeps its score in row.
 func guide(row, without []float32, scale float32) {
 	masked := func(score float32) bool { return math.IsInf(float64(score), -1) }
 	for id := range row {

@@ -15,11 +15,12 @@ import (
 	"specula/tokenizer/chat"
 )
 
-// Race writes the same reply in two lanes, each a session with settings of its own on one engine.
+// Race answers one conversation in two lanes. Each lane is a session with settings of its own; both share one
+// engine.
 //
-// The lanes take turns, one round each: the lane that has used less of the engine's time goes next.
-// So at any moment both have had the same time, up to one round, and the lane with more text is the
-// faster one. The target's reading of the prompt does not count. A lane slows the other down only through the
+// The lanes take turns, one round each: the lane that has used less of the engine's time goes next. So at any
+// moment both have had the same time, up to one round, and the lane with more text is the faster one. The time
+// in which the target reads the prompt does not count. One lane slows the other down only through the
 // processor's caches. If after is true, the second lane starts when the first has ended.
 type Race struct {
 	lanes    [2]*Session
@@ -119,7 +120,7 @@ func (r *Race) turn(lanes [2]*lane) int {
 	return 1
 }
 
-// step runs a lane until the end of its next round. It returns false if yield did.
+// step runs a lane until its next round or its reply ends. It returns false if yield did.
 func (r *Race) step(i int, l *lane, yield func(int, event.Event) bool) bool {
 	for {
 		e, ok := l.next()
@@ -164,7 +165,7 @@ func (r *Race) Outcome() event.RaceOutcome {
 	return o
 }
 
-// mustEqual says whether two settings must give the same text, and why.
+// mustEqual says whether two lanes with the settings a and b must write the same text, and why.
 func mustEqual(a, b config.Config) (bool, string) {
 	drawn := spec.Rule(a.Speculation.Acceptance).Drawn() && spec.Rule(b.Speculation.Acceptance).Drawn()
 	x, y := a.Clone(), b.Clone()

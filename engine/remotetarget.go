@@ -15,8 +15,8 @@ import (
 	"specula/tokenizer"
 )
 
-// Remote is a server that runs the target: a *remote.Server. This program has the model's vocabulary and
-// chat template, so the conversation is sent as token ids.
+// Remote is a server that runs the target; *remote.Server implements it. This program has the model's
+// vocabulary and chat template, so it sends the conversation as token ids.
 type Remote interface {
 	// Agree returns an error if the server's vocabulary differs from that of t.
 	Agree(ctx context.Context, t *tokenizer.Tokenizer) error

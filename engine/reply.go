@@ -99,11 +99,11 @@ func (r *reply) run(ctx context.Context) {
 	_ = r.out.emit(ended) // the last event, so it does not matter whether anybody still reads
 }
 
-// settle cuts the target's cache back to the committed tokens without the last one, or to fewer that it
-// can be cut back to, and adds the context to the corpus. After an error or a panic it empties all caches
-// instead, because a failed pass may have left wrong values in them. A reply that was refused before
-// anything was computed changes neither. The cache of a draft model may hold refused tokens; it is cut
-// when the next reply begins (spec.DraftModel.Begin).
+// settle adds the context to the corpus. It cuts the target's cache back to the committed tokens without the
+// last one, or further if the cache cannot be cut back to this length. After an error or a panic it only empties
+// all caches, because a failed pass may have left wrong values in them. A reply that was refused before anything
+// was computed changes neither corpus nor caches. The cache of a draft model may hold refused tokens; the next
+// reply cuts it back when it begins (spec.DraftModel.Begin).
 func (r *reply) settle(healthy bool) {
 	s := r.session
 	r.closeWatch()

@@ -14,8 +14,7 @@ import (
 )
 
 // round writes the next tokens: draft, one target pass, verification, commit. It cuts the caches back
-// (rollBack) and emits the round's event. It returns why the
-// reply is finished, or "" if it goes on.
+// (rollBack) and emits the round's event. It returns why the reply is finished, or "" if the reply goes on.
 func (r *reply) round(ctx context.Context) (reason string, err error) {
 	if err := r.followNegative(ctx); err != nil {
 		return "", err

@@ -89,8 +89,8 @@ type Request struct {
 }
 
 // Generate writes one reply. The last event is event.ReplyEnded, unless the loop over the events stops
-// earlier. If the loop stops, the context is cancelled or an error occurs, the session stays usable for
-// the next reply.
+// earlier. The session stays usable for the next reply, even if the loop stops, if the context is cancelled
+// or if an error occurs.
 func (s *Session) Generate(ctx context.Context, req Request) iter.Seq[event.Event] {
 	return func(yield func(event.Event) bool) {
 		s.replies++

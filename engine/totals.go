@@ -36,8 +36,8 @@ func (t *totals) add(ev *event.Round, failed bool) {
 	}
 }
 
-// add counts the tokens of a round at the price of a plain round at that time. Tokens before the first price
-// get that one.
+// add counts the tokens of a round at the price of a plain round at that time. Tokens that came before the
+// first price are counted at the first price.
 func (a *alone) add(ev *event.Round) {
 	if ev.PlainMS > 0 {
 		a.price = ev.PlainMS
@@ -51,7 +51,7 @@ func (a *alone) add(ev *event.Round) {
 	}
 }
 
-// add returns the milliseconds per token after one more round; nil until there is a token.
+// add counts one more round, and returns the milliseconds per token so far; nil until there is a token.
 func (t *timed) add(ev *event.Round) *float64 {
 	t.tokens += float64(ev.CommittedCount())
 	t.ms += ev.MS()

@@ -15,10 +15,10 @@ import (
 )
 
 // CompareWithDecoding runs the target over a finished reply in two ways: by passes of one row, and by
-// passes with the rows of the rounds that wrote it. Each way reads the reply's keys and values from its own
-// passes only; the prompt is read for both. compared is the number of positions whose scores were compared, differ the number of those whose
-// bits differ. Both are 0 for a target on a server, whose passes cannot be repeated. The caches are
-// empty before and after.
+// passes with the rows of the rounds that wrote the reply. Each way uses only keys and values of the reply
+// that its own passes have made; those of the prompt serve both. compared is the number of positions whose
+// scores were compared, differ the number of positions whose bits differ. Both are 0 for a target on a server,
+// whose passes cannot be repeated. CompareWithDecoding empties the caches before it begins and when it ends.
 func (s *Session) CompareWithDecoding(ctx context.Context, prompt string, rounds []event.Round) (compared, differ int, err error) {
 	local, here := s.target.(*round.Local)
 	if !here {
@@ -50,7 +50,8 @@ func (s *Session) CompareWithDecoding(ctx context.Context, prompt string, rounds
 	return compared, differ, nil
 }
 
-// passes runs over a reply. The prompt has base+1 tokens; the cache holds all of them but the last.
+// passes runs the target over a reply. The prompt has base+1 tokens. At the start of each run the cache holds
+// all of them but the last.
 type passes struct {
 	local *round.Local
 	base  int
@@ -88,7 +89,7 @@ func (p *passes) of(logits compute.Logits, n int) ([]fingerprint, error) {
 	return list, nil
 }
 
-// decode returns, for each committed token, the fingerprint of the row that it is chosen from. It
+// decode returns, for each committed token, the fingerprint of the row that this token is chosen from. It
 // computes these rows by passes of one row.
 func (p *passes) decode(ctx context.Context, rounds []event.Round) (list []fingerprint, err error) {
 	at := p.from

@@ -10,9 +10,9 @@ type vocabulary interface {
 	StopTokens() []int32
 }
 
-// compareVocabularies returns "" if each id of draft means the same in target, else a sentence with
-// the broken rule. The length of the padding at the end may differ: the proposer masks ids that the
-// target lacks.
+// compareVocabularies returns "" if each id of draft means the same in target, else a sentence that names
+// the broken rule. Padding at the end may make one vocabulary longer: the proposer masks ids that the target
+// lacks.
 func compareVocabularies(target, draft vocabulary) string {
 	n := min(target.VocabSize(), draft.VocabSize())
 	const maxPadding = 1024

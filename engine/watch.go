@@ -194,7 +194,8 @@ func (r *reply) readEnd(reason string, seen *remote.Seen) error {
 	return nil
 }
 
-// completeTotals adds the drafts that the server told at the end. A round that the server did not list had none.
+// completeTotals adds the drafts that the server told at the end to the totals. A round that the server did
+// not list had no draft.
 func (r *reply) completeTotals() {
 	w := &r.server
 	for i := range w.untold {
