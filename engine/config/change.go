@@ -140,7 +140,7 @@ func (e *UnknownError) Error() string {
 }
 
 // unknown returns the error for a name that no setting has. It suggests the most similar name of
-// the same form: a full name for one with a dot; otherwise a flag, the last part of a full name, or
+// the same form: for a name with a dot a full name, otherwise a flag, the last part of a full name, or
 // a slash command.
 func unknown(name string) error {
 	var names []string

@@ -26,8 +26,8 @@ type Config struct {
 // Model says which files to load.
 type Model struct {
 	Target    string // path of a GGUF file or a safetensors folder; empty: the embedded pair
-	Draft     string // a path as in Target; empty: the embedded pair's if Target is empty, else none; "none": none
-	Heads     string // path of a safetensors file of EAGLE or Medusa heads; empty: the built-in ones
+	Draft     string // a path as in Target; "none": no draft; empty: the embedded one, or for a Target a drafter beside it (mtp-NAME.gguf), if any
+	Heads     string // path of a safetensors file of EAGLE or Medusa heads, or of a folder with one; empty: the built-in ones
 	Translate string // auto, tokens, text, off: how a draft model with another vocabulary is used
 	Template  string // how a chat becomes a prompt: auto, file, chatml, llama3, llama2, mistral, gemma
 	System    string // system prompt; empty for none
@@ -48,9 +48,9 @@ type Sampling struct {
 	Stop            []string
 }
 
-// Penalties change the scores of tokens that were written before, to make them rarer or, with values below
-// those for off, more frequent. They make a row depend on earlier tokens. Such rounds are judged on the host,
-// on the path fallback, unless a device can do what the penalties do.
+// Penalties change the scores of tokens that were written before, to make them rarer. Values below the one that
+// means off make them more frequent. With penalties a row depends on earlier tokens. Its round is then judged on
+// the host, on the path fallback, unless the device can apply the penalties itself.
 type Penalties struct {
 	Repeat    float64 // 1: off
 	Frequency float64 // 0: off
@@ -144,7 +144,7 @@ type UI struct {
 	Theme   string  // auto, dark, light, mono
 	Opening string  // watch, fast: the settings that the embedded pair begins with
 	Pace    string  // auto (slow on the embedded pair), full, slow, step
-	Rounds  float64 // rounds with a draft per second at the slow pace
+	Rounds  float64 // how many rounds with a draft are shown per second at the slow pace
 	Mouse   bool
 	Inspect bool // collect candidates for the inspector
 	Unicode bool

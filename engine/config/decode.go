@@ -30,9 +30,9 @@ func (e *FileError) Error() string {
 
 func (e *FileError) Unwrap() error { return e.Err }
 
-// Decode reads a configuration file. Settings that it lacks have the built-in values. Names must match
-// exactly, upper and lower case included. The error joins a *FileError for each mistake, at most ten, in
-// the order of lines. After an error the Config is the built-in one. note is as in Imply.
+// Decode reads a configuration file. Settings that the file lacks have the built-in values. Names must match
+// exactly, upper and lower case included. The error joins a *FileError for each of the first ten mistakes, in
+// the order of lines, and counts the rest. After an error the Config is the built-in one. note is as in Imply.
 func Decode(file string, data []byte) (c Config, note string, err error) {
 	c, given, err := decode(file, data)
 	if err == nil {

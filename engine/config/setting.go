@@ -45,7 +45,7 @@ type Setting struct {
 	OpenMin bool     // Min itself is not allowed
 	OpenMax bool     // Max itself is not allowed
 	Choices []string // the values of a Choice
-	First   []string // for a Choice that takes a cascade: values that may precede another, with a comma between
+	First   []string // for a Choice that takes a cascade (values separated by commas): the values that may stand before the last one
 	Default string   // the default value as text, in the form that Set takes
 	Applies Applies
 

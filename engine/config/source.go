@@ -14,8 +14,8 @@ import (
 type Source struct {
 	Path string // empty for the built-in values
 	Why  string // "--config", "SPECULA_CONFIG", "the user's configuration folder", "built in"
-	// Missed says why the search for the user's configuration file failed; empty if it did not. This is
-	// no error, because there may be no such file.
+	// Missed says why the search for the user's configuration file failed; empty if the search did not fail.
+	// A failed search is no error, because there may be no such file.
 	Missed string
 }
 

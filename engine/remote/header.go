@@ -12,7 +12,7 @@ import (
 const (
 	mostHeaderFile = 64 << 10 // bytes
 	// A part of a header's value is kept out of messages if it has at least shortSecret bytes. A shorter part
-	// is no secret, and would be found in many words.
+	// is no secret, and might occur in ordinary words.
 	shortSecret = 8
 )
 

@@ -81,7 +81,8 @@ func (s *Server) identify(ctx context.Context) error {
 	return nil
 }
 
-// readProps reads what only llama-server tells: its sequences, their length, and whether it speculates.
+// readProps reads what only llama-server tells: how many sequences it computes at once, their length, its
+// build, and whether it speculates.
 func (s *Server) readProps(ctx context.Context) error {
 	var props struct {
 		Default struct {

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// Metrics are counts of a server's own speculation since it started, for all its users together.
+// Metrics are counts of a server's own speculation since it started, for all its users together: of drafts, of
+// tokens in them, and of accepted ones among these tokens.
 type Metrics struct {
 	Drafts, Drafted, Accepted float64
 }

@@ -70,7 +70,8 @@ func (o *Options) client() (*http.Client, error) {
 	}, nil
 }
 
-// proxy leaves the text of a wrong address out of find's error: it may hold a password.
+// proxy wraps find. If the address of the proxy is wrong, its error does not repeat the address, which may
+// hold a password.
 func proxy(find func(*http.Request) (*url.URL, error)) func(*http.Request) (*url.URL, error) {
 	return func(r *http.Request) (*url.URL, error) {
 		to, err := find(r)
@@ -224,8 +225,8 @@ func (f *failure) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*plain)(f))
 }
 
-// inside returns the message of an error inside an answer with status 200. It parses only answers that
-// contain the word "error", because most answers are long.
+// inside returns the message of an error inside an answer with status 200; "" if there is none. It parses only
+// answers that contain the word "error", because parsing a long answer takes time.
 func inside(text []byte) string {
 	var in struct {
 		Error *failure `json:"error"`
@@ -289,7 +290,8 @@ func (s *Server) shown(text string) string {
 	return text
 }
 
-// pause reads the header Retry-After, in seconds. If after is no such number, pause returns otherwise.
+// pause returns the time that the header Retry-After asks for, at most mostPause. If after, its text, is no
+// number of seconds, pause returns the duration otherwise.
 func pause(after string, otherwise time.Duration) time.Duration {
 	seconds, err := strconv.ParseFloat(after, 64)
 	if err != nil || !(seconds >= 0) {

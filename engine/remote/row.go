@@ -126,10 +126,11 @@ func (r *row) apart(n int) bool { return n < len(r.top) && r.top[n-1].logProb > 
 // relative is the relative error of a row's sums: the server rounds its numbers.
 const relative = 1e-5
 
-// nucleusIsKnown reports whether top-p keeps the same tokens for every possible total mass. The n
-// tokens outside the row have probability m together, and at most c each. With weights p^(1/T), their
-// mass is at least n·(m/n)^(1/T), if all are equal, and at most m·c^(1/T−1), if as many as possible
-// have c. For T > 1 the first is the upper bound and the second the lower one.
+// nucleusIsKnown reports whether top-p keeps the same tokens, however the tokens outside the row share their
+// probability. These n tokens have the probability m together, and at most c each: c is that of the row's last
+// token. At temperature T a token of probability p gets the weight p^(1/T). The n weights add up to at least
+// n·(m/n)^(1/T), if all are equal, and at most m·c^(1/T−1), if as many tokens as possible have c. For T > 1
+// the first is the upper bound and the second the lower one.
 func (r *row) nucleusIsKnown(p sample.Params) bool {
 	power := 1 / p.Temperature
 	if p.TemperatureLast {
@@ -150,8 +151,8 @@ func (r *row) nucleusIsKnown(p sample.Params) bool {
 	return sure && sureToo && few == many && r.apart(few)
 }
 
-// nucleus returns how many of the best tokens reach a mass, which is a sum of p^power; ok is false if all
-// tokens of the row do not reach it.
+// nucleus returns how many of the best tokens together reach a mass, which is a sum of p^power. ok is false if
+// even all tokens of the row do not reach the mass.
 func (r *row) nucleus(mass, power float64) (n int, ok bool) {
 	sum := 0.0
 	for i, e := range r.top {

@@ -319,9 +319,9 @@ func (s *Server) vllmPlaces(ctx context.Context, prefixes [][]int32, k int, p *s
 	return list, nil
 }
 
-// counted compares the server's count of prompt tokens with the tokens sent. Some servers count only
-// one prompt of a request. But once a server has counted all prompts together, later counts must be
-// equal, too; another count is that of another request.
+// counted compares the server's count of prompt tokens with the number of tokens sent. Some servers count only
+// one prompt of a request. But once a server has counted all prompts of a request, its later counts must equal
+// what was sent: otherwise the answer belongs to another request.
 func (s *Server) counted(read int, prefixes [][]int32) error {
 	sent := 0
 	for _, p := range prefixes {

@@ -10,8 +10,8 @@ import (
 	"specula/tokenizer"
 )
 
-// mostMissing limits how many tokens' ids one event may lack. A character has at most four bytes: with a
-// token for each of them, three are missing.
+// mostMissing limits how many ids of tokens one event may lack. A character has at most four bytes. If each is
+// a token of its own, the event has the id of the last one and lacks three. The limit allows one more.
 const mostMissing = utf8.UTFMax
 
 // mostSpelt is the longest text, in bytes, whose tokens are searched for. The text of a few tokens is shorter.
@@ -70,8 +70,9 @@ func (s *spelling) spells(id int32, theirs []int) bool {
 	return slices.EqualFunc(s.bytes(id), theirs, func(mine byte, its int) bool { return int(mine) == its })
 }
 
-// recover returns the n tokens before last, whose ids the server did not send. text is that of the n
-// tokens and of last. If several sequences of tokens fit, it returns an error instead of a guess.
+// recover returns the n tokens before the token last, whose ids the server did not send. text is the text of
+// the n tokens and of last together. If several sequences of tokens fit, recover returns an error instead of a
+// guess.
 func (s *spelling) recover(text string, last int32, n int) ([]int32, error) {
 	if s.bytes == nil {
 		return nil, errUntold

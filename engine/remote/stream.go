@@ -24,7 +24,7 @@ const (
 )
 
 // events reads server-sent events (WHATWG HTML, §9.2), as far as these servers use them: each event is
-// one line «data: ».
+// one line that begins with «data:».
 type events struct{ lines *bufio.Scanner }
 
 func newEvents(r io.Reader) events {
@@ -60,7 +60,7 @@ func (e events) next() ([]byte, error) {
 }
 
 // stream is a plain reply that the server writes, one token after the other. Rounds without a draft
-// take their tokens from it, so they need not wait for a request each.
+// take their tokens from the stream, so not every round has to wait for a request.
 type stream struct {
 	events
 	ctx    context.Context // context of the request, which lasts as long as the stream
@@ -87,8 +87,8 @@ func (s *Server) streams(t *spec.Terms) bool {
 // on such a request, so this gives the text that the server writes without its own speculation.
 func (s *Server) AskSingly() { s.singly = true }
 
-// fromStream takes from the stream the token that follows the tokens in all. If the open stream does
-// not continue these tokens, or none is open, it opens a stream.
+// fromStream takes the next token from the stream. all is the conversation so far. If no stream is open, or if
+// the open one does not continue all, fromStream opens a stream.
 func (t *Target) fromStream(ctx context.Context, all []int32, w way, terms *spec.Terms) (round.Pass, error) {
 	if !t.stream.continues(all, terms) {
 		t.endStream()
@@ -125,7 +125,8 @@ func (t *Target) fromStream(ctx context.Context, all []int32, w way, terms *spec
 	return pass, nil
 }
 
-// continues reports whether the next token of the stream follows the tokens in all. st may be nil.
+// continues reports whether the stream has a next token under the filters of terms, and that token continues
+// the conversation all. st may be nil.
 func (st *stream) continues(all []int32, terms *spec.Terms) bool {
 	return st != nil && (!st.ended || len(st.queue) > 0) && slices.Equal(st.at, all) && st.params == terms.Params
 }
@@ -170,7 +171,7 @@ func (s *Server) endIfSlow(cancel context.CancelCauseFunc) *time.Timer {
 }
 
 // next reads the next tokens into the queue: one, or several that make a character together. It returns
-// an error if the stream ends and the server gave no reason.
+// an error if the stream ends before the next token.
 func (st *stream) next(s *Server) error {
 	slow := s.endIfSlow(st.cancel)
 	defer slow.Stop()
@@ -207,7 +208,7 @@ func (st *stream) next(s *Server) error {
 
 // take puts the tokens of an event into the queue. llama-server sends no event for a token that ends
 // inside a character. The event that completes the character has the text of all its tokens, but only
-// the id of the last one. The count of written tokens says how many are missing.
+// the id of the last one. The count of written tokens says how many ids are missing.
 func (st *stream) take(a *llamaAnswer, s *Server) error {
 	if len(a.Tokens) != 1 {
 		return fmt.Errorf("%w: it sent %d tokens in one piece of a stream", errFalse, len(a.Tokens))

@@ -53,9 +53,9 @@ func (t *Target) Close() error {
 	return nil
 }
 
-// Prefill lets the server read tokens, so that they are in its prefix cache when the first draft is
-// scored. llama-server reads them in the first round, which saves a round trip. It has one cache for each
-// sequence, and a draft of γ tokens needs γ+1 sequences, so each reads the prompt anyway.
+// Prefill adds tokens to the conversation. It lets vLLM read them, so that they are in its prefix cache when
+// the first draft is scored. llama-server reads them in the first round, which saves a round trip: a draft of γ
+// tokens needs γ+1 sequences, each with a cache of its own, so each must read the prompt anyway.
 func (t *Target) Prefill(ctx context.Context, ids []int32, progress func(done, total int)) error {
 	if len(t.held)+len(ids) >= t.Cap() {
 		return fmt.Errorf("%w: %d tokens do not fit after %d of %d", errContext, len(ids), len(t.held), t.Cap())
@@ -79,7 +79,7 @@ func (t *Target) Prefill(ctx context.Context, ids []int32, progress func(done, t
 var errContext = errors.New("the server's context is full")
 
 // Score asks for the scores after each prefix of the draft. A round without a draft takes one token of
-// a stream.
+// a stream, if the server has streams under these settings.
 func (t *Target) Score(ctx context.Context, last int32, draft *spec.Draft, terms *spec.Terms) (round.Pass, error) {
 	w, err := t.server.plan(terms, t.vocab)
 	if err != nil {
@@ -254,7 +254,7 @@ func (s *Server) count() counts { return counts{s.moved, s.trips} }
 
 // advice is a hint for the user if the server computes the whole context again in every round.
 type advice struct {
-	rounds, wasted int    // rounds that were looked at, and those that computed most tokens again
+	rounds, wasted int    // how many rounds were looked at, and how many of them computed most tokens again
 	text           string // "" until there is one
 }
 

@@ -79,7 +79,7 @@ func (s *Server) compareSpelling(ctx context.Context) error {
 	return nil
 }
 
-// errScores returns an error: the server cannot score drafts, and what to use instead.
+// errScores returns an error that says that the server cannot score drafts, and what to use instead.
 func (s *Server) errScores() error {
 	if s.Watches() {
 		return fmt.Errorf("%s at %s cannot score drafts that are made here: watch its own speculation by remote.watch (--watch), or use %s or %s", s.kind, s.base, Llama, VLLM)

@@ -23,7 +23,7 @@ import (
 // Seen is one round of the server, or a token that belongs to no round.
 type Seen struct {
 	Tokens   []int32 // added to the reply, in order
-	Accepted int     // how many of the first Tokens were drafted
+	Accepted int     // how many of Tokens were drafted: these come first
 	// Drafted and Kept are the server's own counts for the round. Kept is more than Accepted if the
 	// reply ended within the draft. event.Untold: the server sends them at the end (Watch.Steps), or
 	// never.
@@ -39,7 +39,7 @@ type Seen struct {
 
 // Step has the server's counts of a round whose Seen has event.Untold for them.
 type Step struct {
-	Round         int // index of the round's Seen in the reply
+	Round         int // index of the round's Seen among those of the reply
 	Drafted, Kept int
 	// Parts has an entry for each round if several came as one Seen: how many draft tokens it kept. Then
 	// Drafted and Kept are the sums over these rounds. nil: there is one round.
@@ -85,8 +85,8 @@ type closing struct {
 // Watches reports whether the server can be watched: it must accept token ids, and stream them.
 func (s *Server) Watches() bool { return s.kind == Llama || s.kind == VLLM || s.kind == SGLang }
 
-// Watch lets the server continue the conversation with its own speculation, by as many tokens as most
-// says or fewer.
+// Watch lets the server continue the conversation, after the token last, with its own speculation. most is the
+// largest number of tokens to write.
 func (t *Target) Watch(ctx context.Context, last int32, p sample.Params, most int) (*Watch, error) {
 	t.endStream()
 	all := slices.Concat(t.held, []int32{last})
@@ -278,8 +278,8 @@ func (w *Watch) Steps() (steps []Step, told, exact bool) {
 }
 
 // split finds the rounds of vLLM's list in the events of the stream, from the last to the first. It
-// assumes that the end of the reply has cut as many tokens off the last round as cut says. all reports
-// whether split found all rounds.
+// assumes that the end of the reply has cut off the last tokens of the last round: cut is their number. all
+// reports whether split found all rounds.
 func (w *Watch) split(cut int) (steps []Step, all bool) {
 	kept, drafted := w.closed.Accepted, w.closed.Drafted
 	last := len(kept) - 1
