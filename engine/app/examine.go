@@ -20,8 +20,8 @@ type ProofOptions struct {
 	Prompt    string
 	Seconds   float64  // time for all combinations together
 	Trials    int      // largest number of replies for one combination
-	Proposers []string // names; nil: all that are available
-	Rule      string   // "": every lossless rule
+	Proposers []string // names; nil: all in the register, and the one in force
+	Rule      string   // "": every lossless rule, and the one in force
 }
 
 // VerifyDist compares the text of speculation with that of plain sampling. progress gets the number
@@ -61,9 +61,9 @@ type PairOptions struct {
 	Goals   map[string]float64 // by name of a figure, see pair.Options; nil: no goals
 }
 
-// EvalPair lets a pair of models sit the exam, and compares its results with the goals: the share of right
-// answers in each paper, the costs, and with a holdout and a draft their agreement. progress gets the number
-// of questions done.
+// EvalPair lets a pair of models sit the exam, and compares its results with the goals. The results are the
+// share of right answers in each paper, with a draft model its cost, and with a draft model and a holdout the
+// agreement of the two models. progress gets the number of questions done.
 func (a *App) EvalPair(ctx context.Context, o PairOptions, progress func(done, total int)) (Report, error) {
 	options := pair.Options{Temperatures: []float64{0, 0.7, 1}, Goals: o.Goals}
 	for _, p := range assets.Exam() {

@@ -16,7 +16,7 @@ import (
 	"specula/engine/weights/random"
 )
 
-// IsModel reports whether a text is the path of a GGUF file or of a folder.
+// IsModel reports whether a text is the path of a GGUF file or of a folder, or looks like one.
 func IsModel(path string) bool {
 	info, err := os.Stat(path)
 	switch {

@@ -41,11 +41,11 @@ func (a *App) TimePasses(ctx context.Context, o PassOptions) (any, error) {
 	return Passes{passes, doctor.ResidentBytes(), m.Config().WeightBytes, m.Config().CacheBytes}, err
 }
 
-// kernelCache is the size in tokens of the cache in which single products and steps are measured. It
+// kernelCache is the size in tokens of the cache in which passes and steps are measured. It
 // holds the tokens before a measurement and the longest pass (package speed).
 const kernelCache = 256
 
-// Kernels times the matrix products of the target on the CPU.
+// Kernels times the matrix products and the passes of the target on the CPU.
 func (a *App) Kernels(ctx context.Context, c config.Config) (Report, error) {
 	target, _ := models(c)
 	m, backend, err := loadOnCPU(ctx, target, c.Device.Threads, kernelCache)

@@ -20,8 +20,8 @@ type reply struct {
 type round struct {
 	drafted int
 	draftMS float64
-	// verifyMS includes the time of choosing tokens: a pass that is queued on a device takes its time
-	// there, when the host waits for the result.
+	// verifyMS includes the time of choosing tokens: only then does the host wait for a pass that it has
+	// queued on a device.
 	verifyMS float64
 }
 
@@ -47,8 +47,8 @@ type Mode struct {
 	Speculative Side    `json:"speculative"`
 	// Speedup is plain over speculative milliseconds per token; nil if a side wrote nothing.
 	Speedup *Interval `json:"speedup"`
-	// Predicted is the speed-up by the formula of speculative decoding; nil if predict lacks a kind of round
-	// for it.
+	// Predicted is the speed-up by the formula of speculative decoding; nil if rounds that predict needs are
+	// missing.
 	Predicted *Prediction `json:"predicted"`
 }
 

@@ -19,10 +19,10 @@ type Prediction struct {
 //
 //	S(γ) = E(γ) / (γ·c + v(γ+1)/v(1)),  E(γ) = (1 − α^(γ+1)) / (1 − α),
 //
-// where c is the cost of a draft token in target passes. Rounds of different γ, which an adaptive
-// rule makes, are weighted by how often they occurred. A round without a draft counts as one token
-// for one pass. The result is nil if there was no plain round, no speculative round or no draft
-// token.
+// where v(m) is the time of a target pass over m rows, and c the time of drafting one token, divided by
+// v(1). Rounds of different γ, which an adaptive rule makes, are weighted by how often they occurred. A
+// round without a draft counts as one token for one pass. The result is nil if there was no plain round,
+// no speculative round or no draft token.
 func predict(pairs []pair, alpha float64) *Prediction {
 	var plain, verify, draft mean
 	var expected float64

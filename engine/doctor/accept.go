@@ -119,8 +119,9 @@ func sum(s, t *event.Totals) {
 	}
 }
 
-// worth estimates what each γ would write per millisecond. With aᵢ the fraction accepted at position i, a
-// round with a draft gives 1 + a₁ + a₁a₂ + … tokens. A round costs v(γ+1), γ draft steps and RestMS.
+// worth estimates how many tokens each γ would write per millisecond. If aᵢ is the fraction accepted at
+// position i, a round with a draft gives 1 + a₁ + a₁a₂ + … tokens. A round takes the time of a target pass
+// over γ+1 rows, of γ draft steps, and RestMS.
 func (x *examination) worth(name string, t *event.Totals) Accepted {
 	const enough = 8
 	a := Accepted{Proposer: name, Drafted: t.Drafted, Tested: t.Tested, Kept: t.Accepted}

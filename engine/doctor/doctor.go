@@ -7,8 +7,8 @@
 //
 // The package checks the invariant on which all promises rest. Verifying γ+1 rows gives the scores of γ+1
 // decoding steps, and their keys and values at every layer, bit for bit. It checks this for every number
-// of rows, with random tokens, and with tokens after which the two best scores nearly tie. There one wrong
-// bit would change the text.
+// of rows up to the largest γ plus one, with random tokens, and with tokens after which the two best scores
+// nearly tie. There one wrong bit could change the text.
 package doctor
 
 import (

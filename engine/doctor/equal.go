@@ -148,7 +148,7 @@ func (e *equality) compare(ctx context.Context, sequence []int32) (string, error
 	return "", nil
 }
 
-// decode cuts the cache to from tokens, and reads tokens one by one after them.
+// decode cuts the cache back to the length from, and then reads tokens one by one.
 func (e *equality) decode(ctx context.Context, from int, tokens []int32) (t trace, err error) {
 	if err := e.cache.Truncate(from); err != nil {
 		return t, err
@@ -186,7 +186,7 @@ func (e *equality) pass(ctx context.Context, tokens []int32) (t trace, err error
 	return t, err
 }
 
-// cached copies the keys and values of the tokens from index from on.
+// cached copies the keys and values of the cache's tokens, beginning with the token at index from.
 func (e *equality) cached(from int) (list [][]float32, err error) {
 	c := e.model.Config()
 	for layer := range c.Layers {

@@ -34,7 +34,7 @@ type Memory struct {
 	AvailableBytes int64 `json:"availableBytes"`
 }
 
-// Recommended is the choice that should write the most tokens per second.
+// Recommended is the choice with the largest expected speed-up; "none" and γ 0 if no speed-up is worthwhile.
 type Recommended struct {
 	Proposer string  `json:"proposer"`
 	Gamma    int     `json:"gamma"`

@@ -31,7 +31,7 @@ type Subject struct {
 // Options say what to evaluate.
 type Options struct {
 	Papers       []exam.Paper
-	Dialogues    []agreement.Talk   // not used in training; without any, α is not measured
+	Dialogues    []agreement.Talk   // dialogues that no training has used; without any, α is not measured
 	Temperatures []float64          // temperatures at which α is measured
 	Goals        map[string]float64 // by figure: a paper, "alpha-" and a temperature, or "cost"
 }
@@ -44,7 +44,7 @@ func alphaName(temperature float64) string {
 	return "alpha-" + strconv.FormatFloat(temperature, 'g', -1, 64)
 }
 
-// check returns an error if o sets a goal for a figure that a run with these options does not give.
+// check returns an error if o sets a goal for a figure that a run with these options cannot give.
 func (o Options) check() error {
 	var known []string
 	for _, p := range o.Papers {
@@ -65,7 +65,7 @@ func (o Options) check() error {
 }
 
 // Run evaluates the pair. After each question of the papers it calls progress, which may be nil. A goal for a
-// figure that this run does not have (check) is an error.
+// figure that this run cannot give (check) is an error.
 func Run(ctx context.Context, s Subject, o Options, progress func(done, total int)) (*Report, error) {
 	if err := o.check(); err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-// Asks llama.cpp what a model file says behind the prompts of a reference file, and compares token by token.
+// Asks llama.cpp what a model file says after the prompts of a reference file, and compares token by token.
 //   node reference.mjs FILE.gguf REFERENCE.json target|draft
 // Where the reference's two best tokens lie within NEAR of each other, another choice is a near tie, and the case ends there.
 import {readFileSync} from "node:fs";

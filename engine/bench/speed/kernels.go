@@ -11,7 +11,7 @@ import (
 	"specula/kernels/format"
 )
 
-// raise replaces each ceiling of c by the same ceiling of to, if that is higher.
+// raise replaces each ceiling of c by the one of to, if the latter is higher.
 func raise(c *compute.Ceilings, to compute.Ceilings) {
 	c.ReadBytesPerS = max(c.ReadBytesPerS, to.ReadBytesPerS)
 	c.FloatMulPerS = max(c.FloatMulPerS, to.FloatMulPerS)
@@ -40,7 +40,7 @@ type Product struct {
 	ofReading []float64 // the values whose median is OfReading, one for each turn
 }
 
-// Verification is the cost of a pass of m rows after contextTokens tokens.
+// Verification is the cost of a pass of M rows after contextTokens tokens.
 type Verification struct {
 	M         int     `json:"m"`
 	MS        float64 `json:"ms"`
@@ -84,9 +84,9 @@ func productRows() []int { return []int{1, 5, 9, 64} }
 func passRows() []int    { return []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 20, 24, 28, 32} }
 
 // MeasureKernels times each shape of product in a model, for the matrices in m.Matrices. It also times
-// passes of m rows, v(m), for those m of passRows that the model's buffers and context allow. It measures
-// the ceilings again before the products of each shape. The results are the highest ceilings, the least time of each product, and the
-// median time of each pass.
+// passes over the numbers of rows in passRows that the model's buffers and context allow. It measures the
+// ceilings again before the products of each shape. The results are the highest ceilings, the least time of
+// each product, and the median time of each pass.
 func MeasureKernels(ctx context.Context, backend compute.Backend, m *model.Model, ceilings func() compute.Ceilings, now func() time.Time) (*Kernels, error) {
 	info := backend.Info()
 	k := &Kernels{Device: info.Name, Detail: info.Detail, ContextTokens: contextTokens}

@@ -24,9 +24,9 @@ const (
 	None    Kind = ""
 	Cut     Kind = "cut"     // both ends see the end of the connection
 	Silence Kind = "silence" // nothing comes any more, and the connection stays open
-	Pause   Kind = "pause"   // all that follows comes Harm.Wait later
+	Pause   Kind = "pause"   // the bytes that follow wait for Harm.Wait, once
 	Drip    Kind = "drip"    // at most Harm.Count bytes of one read come one by one, each after Harm.Wait
-	Repeat  Kind = "repeat"  // the last Harm.Count bytes come twice
+	Repeat  Kind = "repeat"  // the last bytes, at most Harm.Count, come twice
 	Lose    Kind = "lose"    // at most Harm.Count bytes of one read do not come
 	Flip    Kind = "flip"    // one byte becomes another one
 	Digit   Kind = "digit"   // the next digit becomes another one: an answer stays JSON
@@ -34,14 +34,14 @@ const (
 	Refuse  Kind = "refuse"  // the next Harm.Count connections are refused
 )
 
-// Harm is what the network does to one connection or, with Again, to every later one as well.
+// Harm is what the network does to one connection or, with Again, to that connection and every later one.
 type Harm struct {
 	Kind  Kind
 	Up    bool          // harm the bytes that the client sends; false: those that the server sends
 	After int           // bytes of this direction, over all connections, that pass before the harm
 	Count int           // how many bytes are harmed; for Refuse, how many connections
 	Wait  time.Duration // the delay of Pause and Drip
-	Again bool          // for Cut and Silence: every later connection fails at once
+	Again bool          // Cut: every later connection is refused; Silence: every later one is silent, too
 }
 
 // Network connects a client and a server. It is a net.Listener, and Dial is for http.Transport.

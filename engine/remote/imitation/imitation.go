@@ -220,7 +220,8 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request) (q question, promp
 	return q, prompts, true
 }
 
-// params returns the filters of a request, in the order of its samplers.
+// params returns the filters of a request. A list of samplers, which vLLM does not have, says which of them are
+// on, and whether the temperature comes last.
 func (q *question) params(vllm bool) sample.Params {
 	p := sample.Params{Temperature: q.Temperature, TopP: 1}
 	has := func(name string) bool { return vllm || slices.Contains(q.Samplers, name) }
