@@ -23,7 +23,7 @@ const (
 const noLabel int32 = -1
 
 // stack has the parts of the text that are still expected, as a linked list: top is the next part, and
-// below the number of the stack with the others. Number 0 is the empty stack, after which nothing is
+// below the number of the stack with the parts after top. Number 0 is the empty stack: nothing more is
 // expected.
 type stack struct {
 	top   expr
@@ -34,7 +34,7 @@ type stack struct {
 type state struct {
 	stacks []int32 // ascending
 	next   []int32 // for each class of byte: the next state; unknown until asked for
-	bytes  int32   // length of the shortest text that completes the form; maxClosing if none is shorter
+	bytes  int32   // length of the shortest text that completes the form; maxClosing if there is none below that length
 	// closingByte is the first byte of the closing (see tokensToClose), and closingNext the state
 	// after it. closingCount is the number of tokens of the closing; unknown until asked for.
 	closingByte  byte

@@ -6,15 +6,15 @@
 // strings, which may end inside a UTF-8 sequence.
 //
 // An automaton runs the grammar as a set of stacks. A stack holds what is still expected, with the
-// next part on top. Reading a byte drops the stacks whose top, a set of bytes, lacks it. The others
-// lose their top, and what lies below is expanded until each top is a terminal again. Stacks are
+// next part on top. Reading a byte drops the stacks whose top, a set of bytes, lacks this byte. The other
+// stacks lose their top, and what lies below is expanded until each top is a terminal again. Stacks are
 // linked lists that share their tails; equal stacks are stored once. A set of stacks is a state, and
 // equal sets are one state. Where a byte leads from a state is computed once. So a regular part of a
 // grammar becomes a finite automaton, of which only the states that replies reach are made. Nested
 // parts may be of any depth that can still be closed, and counted repetitions are not copied.
 //
-// A [Shaper] forbids each token whose bytes lead nowhere. It finds these by walking the vocabulary,
-// as a tree of bytes, along the automaton. It caches the answer for each state (masks).
+// A [Shaper] forbids each token whose bytes lead nowhere. It finds these tokens by walking the vocabulary,
+// a tree of bytes, along the automaton. It caches which tokens each state allows (masks).
 //
 // # A reply that always closes
 //

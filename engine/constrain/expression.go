@@ -197,7 +197,7 @@ func (g *grammar) then(p, e expr) expr {
 	return e
 }
 
-// alt matches any one of its parts, and nothing if there are none.
+// alt matches any one of its parts. Without parts it matches no text at all.
 func (g *grammar) alt(parts ...expr) expr {
 	e := never
 	for i := len(parts) - 1; i >= 0; i-- {

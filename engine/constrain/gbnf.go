@@ -98,7 +98,7 @@ func (p *gbnf) definition() error {
 	return nil
 }
 
-// named returns a rule. It may be defined later.
+// named returns the rule of this name, which the grammar may define later.
 func (p *gbnf) named(name string) gbnfRule {
 	r, ok := p.rule[name]
 	if !ok {

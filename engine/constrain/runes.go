@@ -59,8 +59,7 @@ func (g *grammar) spell(list [][]span, lo, hi rune) [][]span {
 
 // tree matches any one of the spellings. A spelling is a UTF-8 sequence with a span for each byte.
 // Spellings that begin with the same span share it. First spans that have the same continuation become
-// one set of bytes. Without these two steps the automaton would follow a stack for each character of a
-// class.
+// one set of bytes. Without these two steps the automaton would follow a stack for each spelling.
 //
 // It relies on this: any two spellings have the same first span, or no first byte in common.
 func (g *grammar) tree(list [][]span) expr {

@@ -16,7 +16,7 @@ const AnyJSON = "any"
 // What matches is always valid, but not all valid JSON matches:
 //
 //   - Members come in the order of their declaration.
-//   - An object with properties has no other members, unless additionalProperties says so.
+//   - An object with properties has no other members, unless required names or additionalProperties allows them.
 //   - Between two parts there is a space, or a newline and up to 20 spaces, or nothing.
 //   - Numbers have up to 15 digits before the point and 15 after it.
 //   - A keyword for arrays, objects, strings or numbers implies this type if no type is given.

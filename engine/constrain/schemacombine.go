@@ -121,7 +121,7 @@ func (s *schema) branches(rest, list value, at string, deep int) (expr, error) {
 }
 
 // disjoint reports whether two schemas obviously exclude each other: by their types, by their const or
-// enum, or by those of a property that both require. False means that a value might satisfy both.
+// enum, or by the const or enum of a property that both require. False means that a value might satisfy both.
 func (s *schema) disjoint(a, b value) bool {
 	for _, v := range []*value{&a, &b} {
 		if to, ok := v.get("$ref"); ok {
@@ -183,8 +183,8 @@ func setOf(texts []string) map[string]bool {
 	return set
 }
 
-// listed returns the strings, booleans and nulls that const or enum allows, as JSON. It is nil if
-// the schema allows anything else.
+// listed returns the strings, booleans and nulls that const or enum allows, as JSON. It returns nil if
+// the schema allows other values, too.
 func (s *schema) listed(v value) []string {
 	list, ok := v.get("enum")
 	if one, found := v.get("const"); found {

@@ -94,7 +94,8 @@ func (v *Vocabulary) tokens(node int32) []int32 {
 	return v.order[v.from[node] : v.from[node]+v.own[node]]
 }
 
-// spellable returns the bytes that are single tokens. With these any text can be finished.
+// spellable returns the bytes that are single tokens. A closing has only such bytes, so it can be spelled after
+// any token.
 func (v *Vocabulary) spellable() byteSet {
 	var set byteSet
 	for b := range 256 {
