@@ -39,8 +39,8 @@ func (e *Engine) Agreement(ctx context.Context, talks []agreement.Talk, temperat
 	return agreement.Measure(ctx, pair, list, temperatures, progress)
 }
 
-// markReplies returns the tokens of a dialogue as a chat has them. The field Judged marks the tokens that
-// the assistant wrote: those after each start of its turn, up to and including the next stop token.
+// markReplies returns the tokens of a dialogue as they stand in a chat. The field Judged marks the tokens that
+// the assistant wrote: in each of its turns, all tokens up to and including the first stop token.
 // markReplies returns an error if the template writes earlier turns differently once the dialogue goes on.
 func (e *Engine) markReplies(turns []Message) (agreement.Dialogue, error) {
 	segments, err := e.template.Render(turns, false)

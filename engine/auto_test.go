@@ -120,7 +120,7 @@ func TestAutoTurnsFromADraftThatFails(t *testing.T) {
 	if !slices.Equal(r.ended.IDs, plain.ended.IDs) {
 		t.Errorf("wrote %q, want %q", r.ended.Text, plain.ended.Text)
 	}
-	// Where the user chose it, it stays.
+	// A proposer that the user chose by name stays, even if it cannot draft.
 	change(t, s, "proposer", "draft")
 	if r := write(t, s, user(repeats), nil); len(notices(r)) > 0 || len(drafters(r)) > 0 {
 		t.Errorf("told %q, drafted by %q", notices(r), drafters(r))

@@ -108,8 +108,8 @@ func eagleFile(t *testing.T, third bool, fill headWeights) string {
 	add(layer+"mlp.down_proj.weight", demoDim, headFFN)
 	config := ""
 	if third {
-		// The last state is that after all layers: in front of the last two the target at times still
-		// means another token.
+		// The last hidden state is the one after all layers: before the last two layers the target at times
+		// still favours another token.
 		config = `{"num_attention_heads":4,"eagle_aux_hidden_state_layer_ids":[0,3,8]}`
 	}
 	return headFile(t, &b, config)

@@ -8,7 +8,7 @@ import (
 	"specula/engine/spec"
 )
 
-// A proposer that was built from a setting must be built again when it changes, or the change does
+// A proposer that was built from a setting must be built again when the setting changes, or the change does
 // nothing. Such settings apply at the next reply, since a proposer lives for whole replies.
 func TestEverySettingOfABuildIsInMade(t *testing.T) {
 	notBuilt := map[string]bool{"speculation.costs": true, "speculation.drafts": true} // the reply reads these

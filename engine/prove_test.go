@@ -40,8 +40,8 @@ func TestHeadsAreFoundLossless(t *testing.T) {
 	}
 }
 
-// A cascade is not in the register of proposers. It is on trial all the same if it is in force, and comes
-// first, or if it is asked for.
+// A cascade that is written as a list is not in the register of proposers. It is on trial all the same if it is
+// in force, and comes first, or if it is asked for.
 func TestACascadeIsOnTrial(t *testing.T) {
 	const cascade = "ngram,suffix"
 	for _, tt := range []struct {

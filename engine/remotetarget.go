@@ -18,7 +18,7 @@ import (
 // Remote is a server that runs the target; *remote.Server implements it. This program has the model's
 // vocabulary and chat template, so it sends the conversation as token ids.
 type Remote interface {
-	// Agree returns an error if the server's vocabulary differs from that of t.
+	// Agree compares samples of the server's vocabulary with that of t. It returns an error if they differ.
 	Agree(ctx context.Context, t *tokenizer.Tokenizer) error
 	Describe() remote.Description
 	NewTarget(vocab int) *remote.Target
@@ -41,7 +41,8 @@ func (e *Engine) openTarget(ctx context.Context, emit func(event.Event)) (*weigh
 	return file, nil
 }
 
-// describeRemote checks that the server's vocabulary equals the one in the file, and describes its model.
+// describeRemote checks by samples that the server's vocabulary is the one in the file, and describes the
+// server's model.
 func (e *Engine) describeRemote(ctx context.Context) error {
 	o := e.options
 	if err := o.Remote.Agree(ctx, e.tokens); err != nil {

@@ -164,7 +164,7 @@ func TestALongChatIsFittedQuickly(t *testing.T) {
 	if r.failed != "" || r.started.PromptTokens+8 > r.started.ContextTokens {
 		t.Fatalf("error %q, %d prompt tokens", r.failed, r.started.PromptTokens)
 	}
-	// One turn fewer would have been too few to drop.
+	// With one turn fewer dropped, the chat would still have been too long.
 	fewer := messages[2*(r.started.DroppedTurns-1):]
 	if over := write(t, session(t, pair(), "overflow", "drop-oldest", "temperature", "0", "max-tokens", "8"), fewer, nil); over.started.DroppedTurns != 1 {
 		t.Errorf("dropped %d turns, and of a chat one turn longer than what was left another %d, want 1",

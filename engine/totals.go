@@ -12,7 +12,7 @@ type totals struct {
 // alone is the time that the tokens of the reply would have taken in plain rounds.
 type alone struct {
 	ms       float64
-	price    float64 // the last known price of a plain round; 0 before the first
+	price    float64 // milliseconds of a plain round, as last known; 0: not known yet
 	unpriced float64 // tokens that came before the first price
 	measured bool    // the last known speed-up of the rounds was no estimate
 }

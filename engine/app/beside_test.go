@@ -12,7 +12,7 @@ import (
 	"specula/engine/model/modeltest"
 )
 
-// A drafter that lies beside the target is used without a word of configuration. With the draft none it is left.
+// A drafter that lies beside the target is used without any configuration. With the draft none it is not used.
 func TestADrafterBesideTheTarget(t *testing.T) {
 	target := fixture(t, "gemma4")
 	data := modeltest.Unpack(t, "../model/testdata/assistants/gemma4.gguf.gz")

@@ -248,7 +248,7 @@ func greedy(t *testing.T, m *model.Model, ids []int32, n int) []int32 {
 }
 
 // testLogProbabilities compares the errors of both programs over the same text. The reference is the
-// same file with float32 activations. Tokens to which it gives less than 1 % do not count.
+// same file with float32 activations. Tokens to which the reference gives less than 1 % do not count.
 func (r *realFile) testLogProbabilities(t *testing.T) {
 	const least, piece, every = 0.01, 160, 6 // probability, tokens, texts
 	reference, quantised := r.load(t, "f32"), r.load(t, "q8")

@@ -114,7 +114,7 @@ func startReal(t *testing.T, path string, flags ...string) string {
 	return startWith(t, path, "", flags...)
 }
 
-// startWith starts one with another model's file; "": the embedded target.
+// startWith starts a llama-server with the model in file; "": the embedded target.
 func startWith(t *testing.T, path, file string, flags ...string) string {
 	t.Helper()
 	if file == "" {

@@ -52,7 +52,8 @@ func (l *lane) write(t *testing.T, i int, prompt string) {
 	l.ms[i] = append(l.ms[i], ms)
 }
 
-// median is that of the times of reply i: what else the machine does during one of them does not count.
+// median is the median of the times of reply i: so it does not count if the machine does something else during
+// one of them.
 func (l *lane) median(i int) float64 {
 	return slices.Sorted(slices.Values(l.ms[i]))[len(l.ms[i])/2]
 }

@@ -356,7 +356,7 @@ func TestNoEventHasASecret(t *testing.T) {
 	}
 }
 
-// While a server loads its model, opening says so and waits. An unreachable one is named once.
+// While a server loads its model, opening says so and waits. The error about an unreachable server names it once.
 func TestOpeningTellsWhatItWaitsFor(t *testing.T) {
 	pair, refusals := pairServer(t), 3
 	listener := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

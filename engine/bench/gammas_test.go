@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// counted is a scripted session that counts the open ones.
+// counted is a scripted session. It counts how many sessions are open.
 type counted struct {
 	scripted
 	open *int

@@ -134,8 +134,8 @@ func (g *grammar) literals(texts []string) expr {
 	return g.branches(slices.Compact(texts), 0)
 }
 
-// branches matches what follows the first at bytes in any one of texts. These bytes are the same in all
-// texts. The texts are sorted and different.
+// branches matches any one of texts without its beginning: at is how many bytes the beginning has. It is the
+// same in all texts. The texts are sorted and different.
 func (g *grammar) branches(texts []string, at int) expr {
 	if len(texts) == 1 {
 		return g.literal(texts[0][at:])

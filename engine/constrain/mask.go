@@ -19,7 +19,7 @@ type mask struct {
 type masks struct {
 	byState map[int32]*list.Element
 	used    *list.List // its elements are *mask, the most recently used first
-	bytes   int        // the memory of all of them
+	bytes   int        // the memory of all masks
 	walk    []int32    // scratch: the states along the path to a node
 }
 

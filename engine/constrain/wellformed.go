@@ -97,7 +97,8 @@ func (g *grammar) partsOf(n node) [2]expr {
 	return [2]expr{never, never}
 }
 
-// length returns the bytes of the shortest text of one node. lengths has those of its parts.
+// length returns the length in bytes of the shortest text that e matches. lengths must hold the lengths of
+// the parts of e.
 func (g *grammar) length(e expr, lengths []int32, spellable byteSet) int32 {
 	n := g.nodes[e]
 	switch n.kind {

@@ -32,7 +32,8 @@ const (
 	chaosLimit  = 30 * time.Second
 	chaosLength = 24 // tokens of a reply
 	chaosErrors = 4  // that a conversation goes on after
-	// A step is one round, or to connect, which takes this many requests. Each has the limit.
+	// A step is one round, or one connecting. It has at most chaosRequests requests, each with the limit
+	// chaosLimit.
 	chaosRequests = 20
 )
 

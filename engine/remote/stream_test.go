@@ -15,7 +15,7 @@ import (
 	"specula/engine/spec"
 )
 
-// noted notes the requests.
+// noted keeps the questions of all requests, and passes the requests on.
 type noted struct {
 	to        http.RoundTripper
 	questions []llamaQuestion

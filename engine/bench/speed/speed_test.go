@@ -97,8 +97,8 @@ func TestMeasureKernels(t *testing.T) {
 	}
 }
 
-// Products with quantised weights of any name are compared with the ceiling of integers, others with that
-// of floats. Here only the first was measured.
+// Products with quantised weights of any name are compared with the ceiling of integers, all others with the
+// ceiling of floats. Here only the ceiling of integers is known, so only quantised products get a share of it.
 func TestQuantisedProductsHaveThePeakOfIntegers(t *testing.T) {
 	for _, f := range []*format.Format{format.Find(format.Q8_0), format.Find(format.F16), format.Find(20), format.Find(39), format.Find(34)} {
 		backend := host.New(1)
