@@ -59,41 +59,39 @@ func (t *MatMulFloat) multiplyNear(sums []float32, first, last int) {
 // fromGroup … toGroup−1 of activation rows.
 func (t *MatMulFloat) nearBatch(sums []float32, first, last, k, fromGroup, toGroup, groups int) {
 	p := piece{k: k, cols: min(nearCols, t.Cols-k)}
+	size := t.Cols * t.Type.bytes
 	for g := fromGroup; g < toGroup; g++ {
 		p.i = g * t.M / groups
 		p.m = (g+1)*t.M/groups - p.i
+		p.prefetch = t.prefetchRows(p.m)
+		p.ahead = floatRows * size // the next four rows
 		for r := first; r < last; r += floatRows {
 			if sums != nil {
 				p.sums = &sums[((g-fromGroup)*nearRows+r-first)/floatRows*sumsOfGroup]
 			}
-			p.prefetch = t.prefetchNear(p, r, first, last, g+1 == toGroup)
-			dotMany(t.Type, p, &t.Dst[p.i*t.Rows+r], &t.W[(r*t.Cols+k)*t.Type.bytes], &t.X[p.i*t.Cols+k],
+			if r+floatRows >= last {
+				p.ahead = t.aheadOfBlock(&p, r, first, g+1 == toGroup)
+			}
+			dotMany(t.Type, &p, &t.Dst[p.i*t.Rows+r], &t.W[r*size+k*t.Type.bytes], &t.X[p.i*t.Cols+k],
 				t.Cols, 4*t.Rows)
 		}
 	}
 }
 
-// prefetchNear prefetches into the first-level cache the four weight rows that are multiplied next. These
-// are the rows after r. At the end of the block they are the block's first rows again, for the next group.
-// After the last group of a batch they are the first rows of the next part of the columns, or block.
-func (t *MatMulFloat) prefetchNear(p piece, r, first, last int, lastGroup bool) prefetch {
-	next := t.prefetchRows(p.m)
-	next.ahead = floatRows * t.Cols * t.Type.bytes
-	if r+floatRows < last {
-		return next
-	}
+// aheadOfBlock returns how many bytes after the block's last four rows, which begin with row r, the weights
+// lie that are multiplied next: the block's first rows again, for the next group; after the last group of
+// a batch the first rows of the next part of the columns, or of the next block.
+func (t *MatMulFloat) aheadOfBlock(p *piece, r, first int, lastGroup bool) int {
 	switch {
 	case !lastGroup:
-		next.ahead = (first - r) * t.Cols * t.Type.bytes
+		return (first - r) * t.Cols * t.Type.bytes
 	case p.k+p.cols < t.Cols:
-		next.ahead = ((first-r)*t.Cols + p.cols) * t.Type.bytes
-	default:
-		next.ahead -= p.k * t.Type.bytes
+		return ((first-r)*t.Cols + p.cols) * t.Type.bytes
 	}
-	return next
+	return (floatRows*t.Cols - p.k) * t.Type.bytes
 }
 
-func dotMany(n Number, p piece, dst *float32, w *byte, x *float32, rowCols, dstBytes int) {
+func dotMany(n Number, p *piece, dst *float32, w *byte, x *float32, rowCols, dstBytes int) {
 	begun, more := p.k > 0, p.k+p.cols < rowCols
 	switch {
 	case n == F32 && p.m == 5:
