@@ -45,7 +45,7 @@ func (r *reply) commit(outcome *spec.Outcome, ev *event.Round) (reason string) {
 	return reason
 }
 
-// discard marks the draft tokens from index kept on as discarded. The tokens before it stay accepted.
+// discard leaves the first draft tokens accepted, kept in number, and marks the others as discarded.
 func discard(ev *event.Round, kept int) {
 	for i := kept; i < len(ev.Draft); i++ {
 		ev.Draft[i].Verdict = event.Discarded

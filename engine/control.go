@@ -56,8 +56,8 @@ func (c *control) soFar() (config.Config, int) {
 	return c.asked, c.asks
 }
 
-// valid applies the changes in values to from. It returns the new settings, and values with the changes
-// that follow from them.
+// valid applies changes, given as values, to the settings from. It returns the new settings, and the changes
+// together with those that follow from them.
 func valid(
 	from config.Config, values []config.Value, check func(from, to config.Config) error,
 ) (config.Config, []config.Value, error) {

@@ -53,7 +53,8 @@ func (p *prover) places(ctx context.Context, r *proof.Reply, drafts []event.Draf
 	}
 }
 
-// pass computes the places of ids from index at on, as many as one pass of the target has rows.
+// pass computes the places of the tokens ids, beginning at index at: as many as one pass of the target can have
+// rows.
 func (p *prover) pass(ctx context.Context, ids []int32, at int) ([]proof.Place, error) {
 	to := min(at+config.MaxGamma+1, len(ids))
 	scores, err := p.target.rows(ctx, p.prompt, ids, at, to)
@@ -116,7 +117,8 @@ type reader struct {
 	cached []int32
 }
 
-// rows returns the rows of scores from which the tokens from … to−1 of a reply are chosen.
+// rows returns the row of scores that each token of a reply is chosen from, for the tokens of index from and
+// above, and below to.
 func (r *reader) rows(ctx context.Context, prompt, ids []int32, from, to int) (rows [][]float32, err error) {
 	if r.cache == nil {
 		if r.cache, err = r.model.NewCache(); err != nil {

@@ -153,8 +153,8 @@ func (a *automaton) read(s int32, b byte) int32 {
 	return a.intern(a.open(below))
 }
 
-// push puts e on the stack below and returns the number of the new stack. It returns false if the
-// new stack needs maxClosing bytes or more to complete, or if the work has reached a limit.
+// push puts e on the stack with the number below, and returns the number of the new stack. It returns false if
+// the new stack needs maxClosing bytes or more to complete, or if the work has reached a limit.
 func (a *automaton) push(e expr, below int32) (int32, bool) {
 	if e == empty {
 		return below, true

@@ -9,10 +9,10 @@ const beyond int32 = 1 << 30
 // reply. It is 0 if the reply may end in s, and beyond if it cannot end or if the work has reached
 // a limit.
 //
-// The closing is built byte by byte. Of all bytes after which one byte less is needed to finish, it
-// takes the first in the order that approach tries them. So it is one of the shortest texts that finish
-// the reply, and depends only on the state. Therefore, after part of a closing is written, the rest is
-// the closing of the new state.
+// The closing is built byte by byte. Each byte is the first, in the order in which approach tries them, after
+// which one byte less is needed to finish. So the closing is one of the shortest texts that finish the reply,
+// and depends only on the state. Therefore, after part of a closing is written, the rest is the closing of the
+// new state.
 func (a *automaton) tokensToClose(s int32, v *Vocabulary) int32 {
 	if a.states[s].bytes >= maxClosing {
 		return beyond

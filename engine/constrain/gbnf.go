@@ -332,7 +332,7 @@ func (p *gbnf) name() string {
 	return p.text[start:p.at]
 }
 
-// take skips what if the text continues with it, and reports whether it did.
+// take skips the text of what if the grammar continues with this text, and reports whether it did.
 func (p *gbnf) take(what string) bool {
 	if !strings.HasPrefix(p.text[p.at:], what) {
 		return false

@@ -52,8 +52,8 @@ func (m *masks) of(a *automaton, v *Vocabulary, s int32) *mask {
 	return made
 }
 
-// keep notes that the mask used has grown by more bytes. While the cache has more than maxMaskBytes,
-// keep drops the mask that was not used for the longest time, but never the mask used.
+// keep notes that a mask, used, has grown; more is by how many bytes. While the cache has more than
+// maxMaskBytes, keep drops the mask that was not used for the longest time, but never the one that has grown.
 func (m *masks) keep(used *mask, more int) {
 	m.bytes += more
 	for m.bytes > maxMaskBytes && m.used.Back().Value != used {

@@ -57,8 +57,8 @@ type Subject struct {
 
 // Options limit an examination.
 type Options struct {
-	Seconds float64 // approximate duration
-	Prompts []string
+	Seconds float64  // approximate duration
+	Prompts []string // what the proposers answer
 	Now     func() time.Time
 }
 

@@ -251,7 +251,7 @@ func (w *Watch) nextPiece() (Seen, error) {
 }
 
 // Steps returns the counts of all rounds, which vLLM sends at the end of the reply. told is false if it
-// sent none. exact is false if these rounds do not fit the events that it sent.
+// sent none, or impossible ones. exact is false if these rounds do not fit the events that it sent.
 //
 // A round that kept n draft tokens writes n+1. vLLM's list leaves out the first token of a reply and
 // rounds without a draft. A slow reader gets the tokens of several rounds in one event.

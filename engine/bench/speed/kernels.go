@@ -11,7 +11,7 @@ import (
 	"specula/kernels/format"
 )
 
-// raise replaces each ceiling of c by the one of to, if the latter is higher.
+// raise sets each ceiling of c to that of the second argument, if the latter is higher.
 func raise(c *compute.Ceilings, to compute.Ceilings) {
 	c.ReadBytesPerS = max(c.ReadBytesPerS, to.ReadBytesPerS)
 	c.FloatMulPerS = max(c.FloatMulPerS, to.FloatMulPerS)
@@ -29,9 +29,9 @@ type Product struct {
 	// Integers says that weights and activations are multiplied as bytes, as with every quantised type, and
 	// not as floats.
 	Integers bool    `json:"integers"`
-	US       float64 `json:"us"` // microseconds of one product
-	Bytes    float64 `json:"bytesPerS"`
-	Muls     float64 `json:"mulPerS"`
+	US       float64 `json:"us"`        // microseconds of one product
+	Bytes    float64 `json:"bytesPerS"` // bytes of weights per second
+	Muls     float64 `json:"mulPerS"`   // multiplications per second
 	// OfReading is the median over all turns of Bytes divided by the speed at which memory was read just
 	// before. Ceilings.ReadBytesPerS was measured at another moment, and a virtual machine may read twice
 	// as fast a second later.

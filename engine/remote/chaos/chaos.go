@@ -196,8 +196,8 @@ func (q *queue) take() (part []byte, ok bool) {
 	}
 }
 
-// strikes counts the next size bytes. It returns the index of the byte where the harm begins; −1 if it
-// does not begin among them.
+// strikes counts more bytes of a direction: size is how many. It returns the index of the byte where the harm
+// begins; −1 if the harm does not begin among these bytes.
 func (n *Network) strikes(direction, size int) int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -215,7 +215,8 @@ func (n *Network) strikes(direction, size int) int {
 	return max(0, n.harm.After-before)
 }
 
-// harmed does the harm to rest, passes rest on, and reports whether the connection goes on.
+// harmed does the harm to the bytes of rest and passes on what comes of them. It reports whether the connection
+// goes on.
 func (n *Network) harmed(q *queue, to io.Writer, kept, rest []byte) bool {
 	count := n.harm.Count
 	switch n.harm.Kind {

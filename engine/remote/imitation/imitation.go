@@ -238,7 +238,7 @@ func (q *question) params(vllm bool) sample.Params {
 	return p
 }
 
-// row returns the scores after a prompt, and the token that is drawn from them by u.
+// row returns the scores after a prompt, and the token that is drawn with the uniform random number u.
 func (s *Server) row(q *question, prompt []int32, u float64) (scores []float32, drawn int32) {
 	if s.RowEarly && len(prompt) > 1 {
 		prompt = prompt[:len(prompt)-1]
