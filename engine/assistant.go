@@ -55,7 +55,7 @@ func (e *Engine) readAssistant(ctx context.Context, file *weights.File) (*model.
 	return model.LoadAssistant(ctx, e.target, file, options)
 }
 
-// mostBeside is how many files beside a target DrafterBeside looks into.
+// mostBeside limits how many files beside a target DrafterBeside opens.
 const mostBeside = 64
 
 // DrafterBeside returns a drafter mtp-NAME.gguf in the folder of a target, if it was made for models of the
@@ -85,7 +85,7 @@ func DrafterBeside(ctx context.Context, target string) Source {
 	return Source{Path: best}
 }
 
-// escaped makes of a folder's name a pattern for it alone.
+// escaped turns a folder's name into a pattern that matches only this folder.
 var escaped = strings.NewReplacer("*", `[*]`, "?", `[?]`, "[", `[[]`)
 
 // alike returns how many bytes the names of a drafter and a target have in common at the beginning, in lower

@@ -79,7 +79,7 @@ func (s *Session) resolve(c config.Config) config.Config {
 
 // forgive lets auto try a proposer again that was given up in a longer context. tokens is the length of
 // the new context, which a draft model may be able to read. A repeatable reply must not depend on the
-// replies before it, so for it all proposers are tried again.
+// replies before it, so in such a reply auto tries all proposers again.
 func (s *Session) forgive(tokens int, c config.Config) {
 	for name, b := range s.setbacks {
 		if tokens < b.tokens || repeatable(c) {
@@ -103,8 +103,8 @@ func (r *reply) giveUp(why string, tokens int) (bool, error) {
 	return true, r.out.emit(event.Notice{Level: "warning", Text: fmt.Sprintf("%s cannot draft: %s; %s drafts in its place", before, why, next.Proposer)})
 }
 
-// countFailures gives a proposer up when autoPatience drafts in a row gave no token. It never gives up
-// a lookup, because a lookup often finds nothing.
+// countFailures lets auto give a proposer up when autoPatience drafts in a row gave no token. A lookup is
+// never given up, because a lookup often finds nothing.
 func (r *reply) countFailures(did *round.Result) error {
 	if r.traits.Lookup() || did.Proposed > 0 {
 		r.failures = 0

@@ -36,7 +36,7 @@ const calibrationText = "Before noon 27 ships left the harbour; their crews, tir
 	"Why does bread rise? Yeast eats sugar and breathes out gas. In 1893 a clockmaker from Prague sold his tools, bought a map " +
 	"and walked south. def area(r): return 3.14 * r ** 2  # a circle. Nobody had painted the door green on purpose."
 
-// textTokens returns the next n tokens of calibrationText; after its end it starts again.
+// textTokens returns the next n tokens of calibrationText; after the end of the text it starts again.
 func (s *Session) textTokens(n int) []int32 {
 	if s.practice.text == nil {
 		if s.practice.text = s.engine.tokens.Encode(calibrationText); len(s.practice.text) == 0 {

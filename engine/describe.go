@@ -7,7 +7,7 @@ import (
 	"specula/engine/weights"
 )
 
-// describe fills the event's description of a loaded model.
+// describe returns the description of a loaded model for events.
 func describe(s Source, file *weights.File, m *model.Model) event.Model {
 	c := m.Config()
 	path := s.Path

@@ -10,7 +10,7 @@ import (
 )
 
 // form is the constraint on a session's replies. The session keeps it for later replies, because the
-// masks that it has computed stay valid.
+// masks that the shaper has computed stay valid.
 type form struct {
 	of     config.Constraint // the constraint that shaper was compiled from, with the contents of files
 	shaper *constrain.Shaper // nil: replies may have any form

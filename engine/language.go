@@ -33,8 +33,8 @@ func readLanguage(file *weights.File, prefer string) (l language, err error) {
 	return l, err
 }
 
-// tell notes in r how a chat becomes text. It adds a warning for everything that was assumed because
-// the file does not say it.
+// tell notes in the event r which template makes a chat into text, and which bytes have no token. It adds a
+// warning for everything that was assumed because the file does not say it.
 func (l language) tell(r *event.Ready) {
 	r.Template, r.Unspelled = l.template.Name(), listBytes(l.tokens.Unspelled())
 	if l.template.Guessed() {

@@ -50,8 +50,8 @@ func newLexicon(target, draft *tokenizer.Tokenizer) *lexicon {
 	return l
 }
 
-// matchStops pairs the stop tokens of both models: first by name, then the remaining ones in their
-// order.
+// matchStops pairs the stop tokens of both models: first those with equal names, then the remaining ones of
+// both in their order.
 func (l *lexicon) matchStops() {
 	mine, theirs := l.target.StopTokens(), l.draft.StopTokens()
 	for _, own := range theirs {

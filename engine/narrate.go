@@ -158,7 +158,7 @@ func (e *Engine) judged(j spec.Judged) event.Token {
 	return t
 }
 
-// named adds the text of its token to each candidate.
+// named adds to each candidate the text of its token.
 func (e *Engine) named(list []sample.Candidate) []event.Candidate {
 	out := make([]event.Candidate, len(list))
 	for i, c := range list {

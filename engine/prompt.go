@@ -93,9 +93,9 @@ func (e *Engine) fit(ctx context.Context, messages []chat.Message, c config.Conf
 	return tokens, dropped, err
 }
 
-// dropOldest drops the oldest turns, as few as possible, until the prompt has no more than most tokens.
-// If none of these prompts is short enough, it drops all but the last turn. It finds the number of turns
-// by binary search, because encoding a long chat takes a while.
+// dropOldest drops the oldest turns, as few as possible, until the prompt is short enough: most is its largest
+// number of tokens. If no such prompt is short enough, dropOldest drops all but the last turn. It finds the
+// number of turns by binary search, because encoding a long chat takes a while.
 func (e *Engine) dropOldest(ctx context.Context, template *chat.Template, system, messages []chat.Message, most int) (tokens []int32, dropped int, err error) {
 	turns := turnStarts(messages)
 	encode := func(n int) []int32 {
@@ -114,8 +114,8 @@ func (e *Engine) dropOldest(ctx context.Context, template *chat.Template, system
 	return encode(dropped), dropped, err
 }
 
-// turnStarts returns the indices of the user's messages. To drop the first n turns, keep the messages from
-// index starts[n] on.
+// turnStarts returns the indices of the user's messages, with which turns begin. To drop the first n turns,
+// keep the messages from index starts[n] on.
 func turnStarts(messages []chat.Message) []int {
 	var starts []int
 	for i, m := range messages {

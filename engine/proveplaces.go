@@ -117,8 +117,8 @@ type reader struct {
 	cached []int32
 }
 
-// rows returns the row of scores that each token of a reply is chosen from, for the tokens of index from and
-// above, and below to.
+// rows returns, for each token of a reply with an index in from … to−1, the row of scores that this token is
+// chosen from.
 func (r *reader) rows(ctx context.Context, prompt, ids []int32, from, to int) (rows [][]float32, err error) {
 	if r.cache == nil {
 		if r.cache, err = r.model.NewCache(); err != nil {

@@ -27,8 +27,8 @@ type Remote interface {
 // errOnServer refuses what needs the target's weights on this machine.
 var errOnServer = errors.New("the target is on a server: this needs one on this machine, so leave remote.url empty")
 
-// openTarget opens the target's file. If the target is on a server, it reads only the header, for
-// the vocabulary.
+// openTarget opens the target's file. If the target is on a server, openTarget reads only the header of the
+// file, for the vocabulary.
 func (e *Engine) openTarget(ctx context.Context, emit func(event.Event)) (*weights.File, error) {
 	o := e.options
 	if o.Remote == nil || o.Target.Embedded != nil {

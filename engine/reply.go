@@ -243,7 +243,7 @@ func (r *reply) resolved(c config.Config) config.Config {
 	return r.session.resolve(c)
 }
 
-// adopt puts other settings into force.
+// adopt puts settings into force that were changed during the reply.
 func (r *reply) adopt(c config.Config) error {
 	s := r.session
 	reshaped, err := s.reshape(c)

@@ -119,9 +119,9 @@ const (
 	formForces    // the form of the reply permits only one text
 )
 
-// choose takes a proposer and a draft length gamma for the round. It tells the proposer the tokens of this
-// reply that it was not told yet. If speculation is off, it only keeps a proposer that already follows
-// the reply.
+// choose selects a proposer and a draft length gamma for the round. It tells the proposer the tokens of this
+// reply that the proposer was not told yet. If speculation is off, choose only keeps a proposer that already
+// follows the reply.
 func (r *reply) choose(ctx context.Context) (c choice, err error) {
 	if !r.config.Speculation.Enabled {
 		c.because = speculationOff

@@ -118,7 +118,7 @@ func (s *Session) Settings() config.Config { return s.control.settings() }
 // Ready returns what Load has emitted about models and devices.
 func (s *Session) Ready() event.Ready { return s.loaded.ready }
 
-// cache returns the target's cache; nil if a server has it.
+// cache returns the target's cache; nil if the target is on a server.
 func (s *Session) cache() compute.Cache {
 	if local, ok := s.target.(*round.Local); ok {
 		return local.Cache

@@ -76,7 +76,7 @@ func (t *text) flush() string {
 	return s
 }
 
-// release gives out pending up to the first stop string, or up to what may be the start of one.
+// release gives out the pending text up to the first stop string, or up to what may be the start of one.
 func (t *text) release(pending string) (s string, stopped bool) {
 	if at := firstStop(pending, t.stops); at >= 0 {
 		t.held = ""

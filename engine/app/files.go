@@ -29,7 +29,8 @@ func IsModel(path string) bool {
 }
 
 // Describe returns tables that say what a model file contains, and whether and on which processor it can
-// be loaded. The longest come first and the verdict is the last row, so that it stays on the screen.
+// be loaded. The longest tables come first and the verdict is the last row, so that the verdict stays on the
+// screen.
 func Describe(ctx context.Context, path string) ([]event.Table, error) {
 	f, err := model.OpenHeader(ctx, path)
 	if err != nil {

@@ -68,8 +68,8 @@ func Run(ctx context.Context, s Session, o Options, progress func(done, total in
 		return nil, fmt.Errorf("setting the length of replies: %w", err)
 	}
 	b := newBench(s, o)
-	// The first reply is not measured. Otherwise the first prompt would pay for cold caches and sleeping
-	// threads.
+	// One reply is written before the measurement. Otherwise the first prompt would pay for cold caches and
+	// sleeping threads.
 	if _, err := b.reply(ctx, o.Prompts[0], arm{speculative: true}, b.options.Seed); err != nil {
 		return nil, err
 	}

@@ -30,7 +30,7 @@ type PromptSet struct {
 }
 
 // Choose returns the sets with the given names; nil means all. An unknown name is a
-// *config.ValueError. The result uses the memory of sets, which is overwritten.
+// *config.ValueError. Choose overwrites the slice sets, and the result lies in its memory.
 func Choose(sets []PromptSet, names []string) ([]PromptSet, error) {
 	var known []string
 	for _, set := range sets {
@@ -116,7 +116,7 @@ func compareCell(ctx context.Context, open func(context.Context) (Opened, error)
 				return nil, err
 			}
 		}
-		// The first turn is not measured, because caches are cold and threads sleep.
+		// One turn comes before the measurement, because caches are cold at first and threads sleep.
 		if err := takeTurns(ctx, all, order, o, -1, set.Prompts[:1], temperature); err != nil {
 			return nil, err
 		}

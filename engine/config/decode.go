@@ -104,8 +104,8 @@ func longestKey(data []byte) int {
 	return longest
 }
 
-// quoted returns the length in bytes of the TOML string that data begins with, or of data if the string
-// does not end.
+// quoted returns the length in bytes of the TOML string that data begins with. If the string does not end,
+// quoted returns the length of data.
 func quoted(data []byte) int {
 	end, escapes := data[:1], data[0] == '"'
 	if triple := bytes.Repeat(end, 3); bytes.HasPrefix(data, triple) {

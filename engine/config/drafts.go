@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Draft says what some consecutive rounds drafted. A sampled reply can be written again from its seed
+// Draft says what each of some consecutive rounds drafted. A sampled reply can be written again from its seed
 // and all its drafts. The seed alone is not enough: the length of a draft depends on the clock, and
 // this length decides with which random numbers later tokens are tested and drawn.
 type Draft struct {

@@ -2,8 +2,8 @@ package config
 
 import "strings"
 
-// Nearest returns the candidate with the smallest edit distance to name, the first of equals. The
-// distance may be at most a third of the candidate's length, but one edit is always allowed. If no
+// Nearest returns the candidate with the smallest edit distance to name; if several are equally near, the
+// first. The distance may be at most a third of the candidate's length, but one edit is always allowed. If no
 // candidate is that near, or name has more than 64 bytes, Nearest returns "". name may have any case;
 // candidates are lower case.
 func Nearest(name string, candidates []string) string {

@@ -52,8 +52,8 @@ func Search(flag string, getenv func(string) string, configHome string) Source {
 	return Source{Path: path, Why: "the user's configuration folder"}
 }
 
-// Load reads the file of a source, as Decode does. After an error the Config is the built-in one; do not
-// use it as if it were the user's. note is as in Imply.
+// Load reads the file of a source, as Decode does, and expands ~/ in its paths. After an error the Config is
+// the built-in one; do not use it as if it were the user's. note is as in Imply.
 func Load(source Source) (c Config, note string, err error) {
 	if source.Path == "" {
 		return Default(), "", nil

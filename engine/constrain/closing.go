@@ -6,8 +6,8 @@ import "fmt"
 const beyond int32 = 1 << 30
 
 // tokensToClose returns the number of tokens of the closing of state s: the text that finishes the
-// reply. It is 0 if the reply may end in s, and beyond if it cannot end or if the work has reached
-// a limit.
+// reply. The number is 0 if the reply may end in s, and beyond if the reply cannot end or if the work has
+// reached a limit.
 //
 // The closing is built byte by byte. Each byte is the first, in the order in which approach tries them, after
 // which one byte less is needed to finish. So the closing is one of the shortest texts that finish the reply,

@@ -218,7 +218,7 @@ func count(text string) (int32, bool) {
 	return int32(n), err == nil
 }
 
-// boundCounts lowers high to MaxRepeat. A larger low is an error.
+// boundCounts lowers high to MaxRepeat, unless high is unlimited. A low above MaxRepeat is an error.
 func boundCounts(low, high int32) (int32, int32, error) {
 	if low > MaxRepeat {
 		return 0, 0, fmt.Errorf("at least %d repetitions are asked for; at most %d can be", low, MaxRepeat)

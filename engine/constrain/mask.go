@@ -65,7 +65,7 @@ func (m *masks) keep(used *mask, more int) {
 
 func (m *mask) size() int { return 8*len(m.allowed) + 2*len(m.closing) }
 
-// measure computes of.closing.
+// measure computes the field closing of a mask.
 func (m *masks) measure(a *automaton, v *Vocabulary, of *mask) {
 	if of.closing != nil {
 		return

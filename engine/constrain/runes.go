@@ -61,7 +61,7 @@ func (g *grammar) spell(list [][]span, lo, hi rune) [][]span {
 // Spellings that begin with the same span share it. First spans that have the same continuation become
 // one set of bytes. Without these two steps the automaton would follow a stack for each spelling.
 //
-// It relies on this: any two spellings have the same first span, or no first byte in common.
+// tree relies on this: any two spellings have the same first span, or no first byte in common.
 func (g *grammar) tree(list [][]span) expr {
 	beginnings := map[expr]byteSet{} // first bytes, by the expression of what follows
 	var order []expr

@@ -82,8 +82,8 @@ var keywords = map[string]string{
 // also a "number".
 var types = []string{"object", "array", "string", "number", "integer", "boolean", "null"}
 
-// Bounds of a schema: its depth, and the number of schemas in it. A schema that refers to itself, and
-// has another keyword beside that $ref, is expanded until it reaches a bound.
+// Bounds of a schema whose $ref are expanded: its depth, and the number of schemas in it. A schema that refers
+// to itself, and has another keyword beside that $ref, is expanded until it reaches a bound.
 const (
 	maxSchemaDepth = 256
 	maxSchemaParts = 20_000

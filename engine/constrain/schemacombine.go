@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// ref compiles a $ref. If it has no other keywords beside it, the target becomes a rule, so that a
+// ref compiles a $ref. If no other keywords stand beside the $ref, its target becomes a rule, so that a
 // schema may contain itself. Otherwise the target is merged with these keywords.
 func (s *schema) ref(rest, to value, at string, deep int) (expr, error) {
 	target, err := s.resolve(to, at)
@@ -57,7 +57,7 @@ func (s *schema) resolve(to value, at string) (value, error) {
 	return v, nil
 }
 
-// allOf merges its parts into one schema.
+// allOf merges its parts and the keywords beside it into one schema, and compiles that schema.
 func (s *schema) allOf(rest, list value, at string, deep int) (expr, error) {
 	if list.kind != "array" || len(list.items) == 0 {
 		return never, fmt.Errorf("%s/allOf: must be a list of schemas", at)

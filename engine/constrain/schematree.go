@@ -73,7 +73,7 @@ func jsonString(text string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// maxJSONDepth is how deep a schema may nest.
+// maxJSONDepth is how deep the JSON text of a schema may nest.
 const maxJSONDepth = 64
 
 // parseJSON reads a text that is one JSON value.

@@ -55,7 +55,7 @@ func (w *work) spend(steps, bytes int) bool {
 // smaller is the advice in errors about a form that costs too much.
 const smaller = "lower its counts, or make it less ambiguous"
 
-// fail ends the work because of an error in the form itself.
+// fail ends the work with an error that is no limit of steps or bytes.
 func (w *work) fail(err error) {
 	if w.err == nil {
 		w.err = err

@@ -70,7 +70,7 @@ func (x *examination) warm(ctx context.Context, m *model.Model) (compute.Cache, 
 
 // timed runs one pass over m tokens of the prompt and returns its time in milliseconds. It reads the
 // best tokens, so that a device has finished, and then removes the tokens from the cache. Each pass
-// has different tokens: in a mixture of experts, equal rows choose equal experts, so a pass over them
+// has different tokens: in a mixture of experts, equal rows choose equal experts, so a pass over equal rows
 // would be too cheap.
 func (x *examination) timed(ctx context.Context, of *model.Model, cache compute.Cache, pass func(ids []int32) (compute.Logits, error), m int) (ms float64, err error) {
 	before, ids := cache.Len(), make([]int32, m)

@@ -112,7 +112,7 @@ func (x *examination) add(name string, status Status, do, format string, args ..
 	x.report.Lines = append(x.report.Lines, Line{Name: name, Status: status, Found: fmt.Sprintf(format, args...), Do: do})
 }
 
-// left is the fraction of Options.Seconds that remains; below 0 when they are over.
+// left is the fraction of Options.Seconds that remains; below 0 after they are over.
 func (x *examination) left() float64 { return 1 - x.Now().Sub(x.began).Seconds()/x.Seconds }
 
 // surroundings reports what loading found out.

@@ -124,7 +124,8 @@ func (e *equality) prefill(ctx context.Context) (string, error) {
 	return e.difference(fmt.Sprintf("a prefill of %d tokens", len(e.base)), decoded, got, len(e.base)), nil
 }
 
-// compare runs a sequence after the base, in passes of every length.
+// compare runs a sequence after the base, token by token and in passes of every length. It returns the first
+// difference in words, or "".
 func (e *equality) compare(ctx context.Context, sequence []int32) (string, error) {
 	decoded, err := e.decode(ctx, len(e.base), sequence)
 	if err != nil {

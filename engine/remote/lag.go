@@ -13,7 +13,7 @@ const (
 	// token.
 	fewRead = 8
 	// usualLag is how many tokens a sequence misses while rounds with drafts follow each other. The
-	// measured time of a round includes reading these.
+	// measured time of a round includes reading these tokens.
 	usualLag = 16
 )
 

@@ -23,9 +23,9 @@ type way struct {
 	why   string // why this way was chosen, for the screen
 }
 
-// plan chooses the way for the rounds under the settings t. It must depend on the settings alone: a
-// choice that depends on the draft would favour some tokens. The error names a setting that this server
-// cannot handle exactly, or says that it cannot score drafts at all.
+// plan chooses the way for the rounds under the settings t. The way must depend on the settings alone: if it
+// depended on the draft, some tokens would be favoured. The error names a setting that this server cannot
+// handle exactly, or says that the server cannot score drafts at all.
 func (s *Server) plan(t *spec.Terms, vocab int) (way, error) {
 	if !s.kind.scores() {
 		return way{}, s.errScores()

@@ -83,7 +83,7 @@ func proxy(find func(*http.Request) (*url.URL, error)) func(*http.Request) (*url
 }
 
 // errTooSlow ends a request that took longer than Options.Limit. errNoAnswer is a request without an
-// answer for another reason. Errors of requests that wrap one of them name the address of the server.
+// answer for another reason. An error of a request that wraps one of the two names the address of the server.
 var (
 	errTooSlow  = errors.New("the server did not answer in time")
 	errNoAnswer = errors.New("no answer")
@@ -185,7 +185,7 @@ func (s *Server) lost(ctx context.Context, err error) error {
 		}
 		return cause
 	}
-	// The texts of these two errors would repeat the address.
+	// The texts of a url.Error and of a net.OpError would repeat the address.
 	var outer *url.Error
 	if errors.As(err, &outer) {
 		err = outer.Err

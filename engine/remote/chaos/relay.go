@@ -33,7 +33,8 @@ type arrival struct {
 	text []byte
 }
 
-// later copies bytes after a delay. While some wait, it reads more, so the delay does not limit the rate.
+// later copies bytes after a delay. While some bytes wait, later reads more, so the delay does not limit the
+// rate.
 func later(from io.Reader, to io.Writer, delay time.Duration, end func()) {
 	defer end()
 	under := make(chan arrival, 1<<14)
