@@ -57,9 +57,10 @@ func (r *reply) roomInContext() int {
 	return r.session.target.Cap() - max(len(r.context), r.companionLen())
 }
 
-// checkRoom returns an error if the shortest reply that fits the constraint has more tokens than the
-// reply may have. It first checks a lower bound that costs nothing (AtLeast). It searches for the
-// shortest reply only if that bound fits.
+// checkRoom returns an error if the constraint seems to need more tokens than the reply may have. It first
+// checks a lower bound that costs nothing (AtLeast). Only if that fits, it counts the tokens of the closing
+// (Shortest). The closing is shortest in bytes, and another reply may have fewer tokens; so the error then
+// says "may need".
 func (r *reply) checkRoom() error {
 	f := r.session.form.shaper
 	if f == nil {

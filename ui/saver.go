@@ -31,9 +31,10 @@ func (s *saver) settled() {
 	s.done = s.changes
 }
 
-// write saves a chat in the state after the given number of changes, and returns it as saved. If
-// this state or a later one is saved already, write returns c and does nothing. moved reports that
-// the chat has a new name, because another window had changed its file.
+// write saves a chat as it was after the given number of changes, and returns it as saved. If this state or
+// a later one is saved already, write returns c and does nothing. moved reports that this save gave the chat
+// a new ID and title, because another program had changed its file. If an earlier save did that, write goes
+// on with that ID, and moved is false.
 func (s *saver) write(changes int, c chats.Chat) (saved chats.Chat, moved bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

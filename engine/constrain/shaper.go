@@ -47,8 +47,8 @@ func (s *Shaper) begin() {
 func (s *Shaper) Name() string { return s.constraint.name }
 
 // Bound sets how many tokens the whole reply may have, 0 for no limit, and the context for the work
-// on tokens. Both may change between two tokens. If a reply cannot be finished within the limit any
-// more, it must finish in as few tokens as possible.
+// on tokens. Both may change between two tokens. If the closing does not fit within the limit any more,
+// the rest of the reply may have as many tokens as the closing, and no more.
 func (s *Shaper) Bound(ctx context.Context, tokens int) { s.ctx, s.limit = ctx, tokens }
 
 // Shortest returns the number of tokens that are enough to finish the reply from here: those of the

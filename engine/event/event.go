@@ -151,8 +151,8 @@ type Round struct {
 	DraftStop   string  `json:"draftStop,omitempty"` // why the draft is shorter than Gamma, or that it ends with a stop token
 	Draft       []Token `json:"draft"`
 	Commit      *Token  `json:"commit,omitempty"` // nil if the reply ended with a draft token
-	// Server is set if a server drafted by itself. Then probabilities and the texts of refused tokens
-	// are not known.
+	// Server is set in each round of a server that speculates by itself, even if it drafted nothing in this
+	// round. Probabilities and the texts of refused tokens are then not known.
 	Server *ServerRound `json:"server,omitempty"`
 	// Rule is the acceptance rule. Lossy: under this rule, at this temperature, the text does not have the
 	// target's distribution.

@@ -75,10 +75,11 @@ func (s *LayerState) NewCache() (compute.Cache, error) {
 }
 
 // Prefill appends tokens, at least one, to a cache of NewCache and returns one row of logits, for
-// the last token. For every token except the first of a text, the target's hidden state after the
-// token before must be kept. If there is only one token and its state is not kept yet, Prefill uses
-// the state that the head computed last. Otherwise it fails, and also if it is given only the first
-// token of a text. On an error the cache keeps its length.
+// the last token. Each token except the first of a text makes a pair with the target's hidden state after
+// the token before it. Keep must have kept these states, with one exception: a single pair whose state
+// comes after all kept ones takes the state that the head computed last. If any other state is missing,
+// Prefill fails. It also fails if it gets only the first token of a text. On an error the cache keeps its
+// length.
 func (s *LayerState) Prefill(ctx context.Context, cache compute.Cache, ids []int32, _ func(done, total int)) (compute.Logits, error) {
 	c := cache.(*pairCache)
 	position, pairs := c.Len(), ids

@@ -49,9 +49,10 @@ func Pearson(counts []int) (chi2 float64) {
 	return chi2
 }
 
-// Tail is the probability that a χ² variable with freedom degrees of freedom is at least chi2.
-// It is the regularised incomplete gamma function Q(freedom/2, chi2/2), computed by its series or
-// its continued fraction (Abramowitz and Stegun 6.5.29 and 6.5.31).
+// Tail is the probability that a χ² variable with freedom degrees of freedom is at least chi2; it is 1 if
+// one of the two is not above 0. It is the regularised incomplete gamma function Q(freedom/2, chi2/2). For
+// small chi2 Q is 1 − P, with the series of P (Abramowitz and Stegun 6.5.29), otherwise the even part of
+// the continued fraction of Q (6.5.31).
 func Tail(chi2 float64, freedom int) float64 {
 	if chi2 <= 0 || freedom <= 0 {
 		return 1

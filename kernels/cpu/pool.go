@@ -31,10 +31,11 @@ const (
 
 // Pool runs programs, phase after phase, on the caller's goroutine and on persistent workers. Some workers
 // may rest (lostCores), and a small program may run on the caller alone (threadChoice). A phase begins when
-// the one before is done. Its chunks belong to no thread: whoever is free takes some that nobody has taken.
-// So the caller never waits for a worker that is still asleep.
+// the one before is done. Its chunks belong to no thread: whoever is free takes some that nobody has taken;
+// only the chunk of a phase that has a single one is always the caller's. So the caller never waits for a
+// worker that is still asleep.
 //
-// Threads poll inside a program and for a while after it (worker.go), because waking a thread takes
+// Threads poll inside a program (await) and for a while after it (worker.go), because waking a thread takes
 // longer than most phases. A Pool serves one caller at a time.
 type Pool struct {
 	threads []thread // the caller's is the first

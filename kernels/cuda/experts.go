@@ -14,13 +14,15 @@ func MostGroups(choices, experts int) int {
 // GroupBytes is the size of a group in device memory.
 const GroupBytes = 4 * (1 + groupRows)
 
-// ExpertProduct is the launch that multiplies chosen rows with the matrices of their experts, of up to
-// MostJoined tensors of equal width. Each Factor is the size of the matrix of one expert. Its arguments
-// are those of Product without an epilogue, with any m, and then
+// ExpertProduct is the launch that multiplies each row of x with the matrices of the experts that the row
+// chose. One launch does this for 1 to MostJoined tensors of equal width; a Factor is the size of one
+// expert's matrix in a tensor. groups is the largest number of groups of choices (MostGroups). The arguments
+// are those that Product has without an epilogue, but for every m, and then
 //
 //	number of groups pointer, groups pointer, used int32
 //
-// as in src/chosen.h. y is (choices, n).
+// as in src/chosen.h. used is the number of experts of a row, or 1 if x has a row for each choice. The
+// result y of each tensor is (choices, n).
 func (f *Format) ExpertProduct(groups int, matrices ...Factor) Launch {
 	l := f.Product(1, matrices...)
 	l.Kernel, l.GridY = "matmul_"+f.Name+"_experts", groups

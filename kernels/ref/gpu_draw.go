@@ -2,9 +2,10 @@ package ref
 
 import "math/bits"
 
-// This file defines to the bit how the GPU turns weights into tokens. Weights are float32. To draw a
-// random token, the masses of all tokens (Mass) are laid end to end on a line, and the token at a random
-// place of the line is chosen. Tokens lie there slice by slice, and in a slice by the lanes of a warp.
+// This file defines to the bit how the GPU draws a token from a row of weights. A weight here is a float32 in
+// proportion to a token's probability. Each weight becomes an integer, its mass (Mass). The masses of all
+// tokens are laid end to end on a line, and the token at a random place of the line is chosen. Slice lies
+// after slice, in the order of pick: 0, 32, 64, …, then 1, 33, …. The tokens of a slice lie in the same order.
 
 // SliceTokens is the number of tokens that one warp sums.
 const SliceTokens = 1024

@@ -2,12 +2,12 @@ package ref
 
 import "math"
 
-// GuideScore is a score under classifier-free guidance: without + scale·(with − without). Each step rounds
-// to float32. with is the score after the prompt, without that after the negative prompt. If either is
-// −Inf, with stays.
-func GuideScore(with, without, scale float32) float32 {
-	if forbidden := float32(math.Inf(-1)); with == forbidden || without == forbidden {
-		return with
+// GuideScore returns the score of a token under classifier-free guidance: negative + scale·(score −
+// negative). score is the token's score after the prompt, negative its score after the negative prompt. Each
+// operation rounds to float32. If one of the two is −Inf, the result is score.
+func GuideScore(score, negative, scale float32) float32 {
+	if forbidden := float32(math.Inf(-1)); score == forbidden || negative == forbidden {
+		return score
 	}
-	return without + float32(scale*(with-without))
+	return negative + float32(scale*(score-negative))
 }

@@ -113,9 +113,9 @@ func (s *State) Newest() Ref {
 	return Ref{}
 }
 
-// Step returns the token with text after or before ref, across messages. Without rejected it skips
-// tokens that are not part of the reply. If no such token follows, it returns ref; if ref's message is
-// gone, Newest.
+// Step returns the nearest token that has text: after ref or, if forward is false, before it. The token may
+// lie in another message. If rejected is false, tokens that are not part of a reply are skipped. If there is
+// no such token in this direction, Step returns ref. If ref's message is gone, it returns Newest.
 func (s *State) Step(ref Ref, forward, rejected bool) Ref {
 	at := s.indexOf(ref.Message)
 	if at < 0 {

@@ -1,5 +1,7 @@
-// Package rollback knows to which lengths a cache with states, rings or both can go back, and takes it there. The
-// copies of states lie with the backend; this package says when they are made and put back.
+// Package rollback knows to which lengths a cache with states, rings or both can be cut back, and cuts it back.
+// The backend holds the copies that this needs: of states, and in checkpoints also of the rows of rings. This
+// package says before which passes states are copied, and which copy is put back. The caller says at which
+// lengths checkpoints are made.
 package rollback
 
 import "slices"

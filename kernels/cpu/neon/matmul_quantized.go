@@ -98,8 +98,9 @@ func (p *panelProduct) constants() {
 // split reports whether the products of the two halves of a tile are separate sums.
 func (p *panelProduct) split() bool { return p.signedHalves() || p.TwoScales() }
 
-// fourBits reports whether the factors of the halves are nibbles. Unpacking multiplies the quants by
-// them.
+// fourBits reports whether each half of a tile has two factors of four bits, one of the scale and one of the
+// minimum (format.Nibbles). Unpacking then multiplies the quants by the factor of the scale. In other formats
+// with factors for halves, the integer sums are multiplied instead.
 func (p *panelProduct) fourBits() bool { return p.Factors == format.Nibbles }
 
 func (p *panelProduct) signedHalves() bool { return p.Halves() && !p.fourBits() }

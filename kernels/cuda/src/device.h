@@ -177,8 +177,8 @@ INLINE unsigned permute_bytes(unsigned low, unsigned high, unsigned selector) {
     return r;
 }
 
-// UNROLL is for a loop with a constant count whose variables index registers. UNROLL_BY(1) prevents
-// unrolling.
+// UNROLL unrolls a loop whose count is known to the compiler. A loop needs it if its variable indexes an array
+// that must stay in registers. UNROLL_BY(n) unrolls n turns at a time, so UNROLL_BY(1) prevents unrolling.
 #define PRAGMA_TEXT(x) _Pragma(#x)
 #define UNROLL _Pragma("unroll")
 #define INLINE_MEMBER __device__ __forceinline__  // INLINE for the functions of a struct

@@ -33,9 +33,10 @@ template <bool with_minima> struct BlockScales {
     INLINE int place(int block, int row) { return row % 8 * 16 + block * 4 + row / 8 * 2; }
 };
 
-// A super-block of each row has a scale d and a minimum dmin, and each block has a factor of each:
-//   factors: rows 0 … 15: 8 of the scale and 8 of the minimum, one per block, as bytes
-//   d:       for g = 0 … 7: d and dmin of row g, of row g+8, half precision
+// A super-block of each row has two numbers, d and dmin, and each of its blocks has two integer factors. The
+// scale of a block is d times its first factor; its minimum is −dmin times its second factor.
+//   factors: rows 0 … 15: the 8 first factors, one per block, then the 8 second ones, as bytes
+//   d:       for g = 0 … 7: d and dmin of row g, then of row g+8, half precision
 struct Factors {
     static constexpr bool has_minima = true;
     static constexpr int bytes = 256 + 64;

@@ -90,8 +90,9 @@ struct Machine {
 
 extern __thread Machine *machine;
 
-// These two tell the thread sanitizer that everything before happens_before(address) happens before
-// everything after happens_after(address).
+// These two tell the thread sanitizer about an order. What a thread did before it called
+// happens_before(address) comes before what a thread does after a later call of happens_after with the same
+// address.
 inline void happens_before([[maybe_unused]] void *address) {
 #if THREAD_SANITIZER
     __tsan_release(address);
