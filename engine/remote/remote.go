@@ -5,7 +5,9 @@
 // the scores after several prefixes in one request (score.go); Server.draws asks it to draw a token after
 // each prefix. A row is the answer for one prefix: the K likeliest tokens with their log-probabilities
 // (row.go). plan.go decides which of the two requests is exact under the settings of a reply. Target is
-// the target of a conversation, for package round (target.go).
+// the target of a conversation, for package round (target.go). A server that speculates by itself is only
+// watched: Watch (watch.go) reads the stream of its reply (stream.go), and each kind of server has other
+// events in it (watch_events.go).
 //
 // # How one request scores a draft
 //
