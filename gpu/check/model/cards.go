@@ -1,11 +1,16 @@
 package main
 
+import (
+	"slices"
+	"strings"
+)
+
 // card holds what the maker says about a graphics card.
 type card struct {
 	name           string
 	target         int     // sm_…
 	multiprocessor int     // number of multiprocessors
-	clock          float64 // GHz, boost
+	clock          float64 // GHz, boost; of H100 and H200 the highest that the driver of the H200 named
 	bytes          float64 // GB/s of memory
 	half, int8     float64 // 10¹² operations a second of tensor cores, dense, sums in 32 bits
 }
@@ -17,20 +22,59 @@ var cards = []card{
 	{"3090", 86, 82, 1.695, 936, 71, 284},
 	{"4090", 89, 128, 2.52, 1008, 165, 660},
 	{"5090", 120, 170, 2.407, 1792, 209, 838},
-	{"H100", 90, 132, 1.83, 3350, 989, 1979},
-	{"H200", 90, 132, 1.83, 4800, 989, 1979},
+	{"H100", 90, 132, 1.98, 3350, 989, 1979},
+	{"H200", 90, 132, 1.98, 4800, 989, 1979},
 }
 
-// The assumptions of the estimate. They were not measured with these kernels; calibrate shows how well
-// they fit published figures of llama.cpp.
+// cardNamed returns the card with this name, which must be in the list.
+func cardNamed(name string) card {
+	return cards[slices.IndexFunc(cards, func(c card) bool { return c.name == name })]
+}
+
+// The assumptions of the estimate, fitted to the report of an H200 (kernels/cuda/reports). The names in
+// quotes are its benchmarks. For the other cards nobody measured them.
 const (
-	streamed     = 0.92 // share of the memory's bandwidth that reading reaches at best
-	latency      = 650  // ns until a read arrives when memory is busy
-	gap          = 1.0  // µs between two kernels of a graph that depend on each other
-	small        = 1.3  // µs that a kernel with little work takes
-	ramp         = 1.3  // µs that a product loses until its first blocks compute and after most have ended
-	slots        = 2.9  // instructions that a multiprocessor issues in a clock if it has many warps; the hardware allows 4
-	slotsOfTile  = 2.0  // instructions that it issues in a clock with 8 warps, for kernels of many rows
-	mmaOfPeak    = 0.62 // share of the peak rate that mma reaches on Hopper's tensor cores; elsewhere 1
-	launchesPeer = 16   // launches per layer in llama.cpp
+	// gap is the time in µs between two kernels of a graph that depend on each other: "Graph" 0.80. An event
+	// between two kernels takes about as long.
+	gap = 0.8
+	// step is the time in µs for which a block waits once, for memory or for its slowest warp (stepsOf). "Kernels",
+	// with gap and event: norms of 4 steps took 5.8 to 7.5, heads (4) 6.0 to 6.5, swiglu (2) 3.9 to 4.1,
+	// attention of a row with its combination (8) 11.5 to 11.9.
+	step = 1.25
+	// latency is the time in µs from a warp's request for a slab of weights to that for its next, without the
+	// time to issue instructions. "Product/Q4_K/down": 12.2 with six slabs one after the other.
+	latency = 1.0
+	// streamed is the share of the memory's bandwidth that reading reaches at best. "Product/BF16/scores"
+	// reads 1,144 MB more than "gate" in 259 µs: 4,420 of 4,800 GB/s.
+	streamed = 0.92
+	// slotsOfTile is the number of instructions that a multiprocessor issues in a clock with 8 warps, in products
+	// of many rows. Prefill of 512 rows of 8B: 13,332 tokens/s in Q8_0 and 11,013 in Q4_K (docs/gpu.md).
+	slotsOfTile = 2.7
+	// mmaOfPeak is the share of the peak rate that these products reach on Hopper's tensor cores; elsewhere 1.
+	// "Prefill512/8B-BF16": 26.7 ms. mma alone reached 0.64, as "peak-Tops/s" says.
+	mmaOfPeak = 0.38
+	// launchesPeer is the number of launches per layer in llama.cpp.
+	launchesPeer = 16
 )
+
+// stepsOf counts the steps of a kernel by its source: its start; reads whose place or use depends on a
+// step before; and barriers after which warps read each other's results.
+func stepsOf(kernel string) int {
+	switch {
+	case strings.HasPrefix(kernel, "attend_") && strings.HasSuffix(kernel, "_wide"):
+		return 7 // also reads some keys, and the values, only when it needs them
+	case strings.HasPrefix(kernel, "attend_"):
+		return 5 // start, length, keys with queries, weights of keys, sums of values
+	case strings.HasPrefix(kernel, "prepare_heads"):
+		return 4 // start, length, angles with the norm, rotation
+	case strings.Contains(kernel, "norm"):
+		return 4 // start, row, sum of squares, result
+	case strings.HasPrefix(kernel, "combine"):
+		return 3 // start, length, splits
+	}
+	return 2 // start, numbers; of a product: start, sums of the warps
+}
+
+// stepsAlso are the steps of joined work. The last block to arrive begins with its counter, which costs a
+// step as a start does. Heads begin while attention does, and a SwiGLU needs one barrier.
+var stepsAlso = map[string]int{"norm": stepsOf("norm"), "combine": stepsOf("combine"), "heads": 2, "swiglu": 1}

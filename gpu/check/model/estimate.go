@@ -15,7 +15,7 @@ import (
 type launch struct {
 	count           int
 	kernel          string
-	also            int // of how many small kernels it does the work, too
+	also            []string // joined work, see stepsAlso
 	blocks, threads int
 	bytes           float64 // bytes of weights, keys and values that all blocks read together
 }
@@ -47,7 +47,10 @@ func readPasses(text string) (all []pass, err error) {
 			return nil, fmt.Errorf("line %d: %q is no launch of a pass: %v", number+1, line, err)
 		}
 		names := strings.Split(l.kernel, "+")
-		l.kernel, l.also = names[0], len(names)-1
+		l.kernel, l.also = names[0], names[1:]
+		if slices.ContainsFunc(l.also, func(work string) bool { return stepsAlso[work] == 0 }) {
+			return nil, fmt.Errorf("line %d: %q joins work whose steps are not known", number+1, line)
+		}
 		last := &all[len(all)-1]
 		last.launches = append(last.launches, l)
 	}
@@ -120,21 +123,35 @@ func withOtherTypes(passes []pass) []pass {
 func estimate(p pass, c card, loops map[string]loop) (time float64, launches int) {
 	for _, l := range p.launches {
 		launches += l.count
-		time += float64(l.count) * (gap + float64(l.also)*small) // a joined kernel saves the gap, not the work
-		switch {
-		case strings.HasPrefix(l.kernel, "matmul_"):
-			time += float64(l.count) * product(l, p.rows, c, loops[l.kernel])
-		case strings.HasPrefix(l.kernel, "attend_"):
-			time += float64(l.count) * (small + l.bytes/float64(l.count)/(streamed*c.bytes*1e3))
-		default:
-			time += float64(l.count) * small
-		}
+		time += float64(l.count) * (gap + l.time(p.rows, c, loops))
 	}
 	return time, launches
 }
 
-// product is the time of one product in µs: the ramp, and the longest of reading the weights, issuing
-// the instructions, and multiplying.
+// time is the time of one of these launches in µs: the steps of its kernel, for each wave of blocks, and
+// those of the joined work; and for a product, reading, issuing and multiplying.
+func (l launch) time(rows int, c card, loops map[string]loop) (time float64) {
+	for _, work := range l.also {
+		time += step * float64(stepsAlso[work])
+	}
+	steps := step * float64(stepsOf(l.kernel))
+	switch {
+	case strings.HasPrefix(l.kernel, "matmul_"):
+		return time + steps + product(l, rows, c, loops[l.kernel])
+	case strings.HasPrefix(l.kernel, "attend_"):
+		return time + steps*waves(l, c, 128) + l.bytes/float64(l.count)/(streamed*c.bytes*1e3)
+	}
+	return time + steps*waves(l, c, 32)
+}
+
+// waves is how many blocks a multiprocessor computes one after the other, if threads have so many registers.
+func waves(l launch, c card, registers int) float64 {
+	resident := max(1, 65536/(registers*l.threads))
+	return math.Ceil(float64(l.blocks) / float64(c.multiprocessor*resident))
+}
+
+// product is the time in µs of one product but for its steps: for reading the weights, waiting for slabs and issuing
+// instructions; with many rows, the longest of reading, issuing and multiplying.
 func product(l launch, rows int, c card, of loop) float64 {
 	name, variant := strings.TrimPrefix(l.kernel, "matmul_"), ""
 	if at := strings.LastIndexByte(name, '_'); at >= 0 {
@@ -145,8 +162,7 @@ func product(l launch, rows int, c card, of loop) float64 {
 	processors := float64(c.multiprocessor)
 	if variant == "tile" {
 		// One block at a time on each multiprocessor: the last wave may leave some without work.
-		waves := math.Ceil(float64(l.blocks) / processors)
-		filled := float64(l.blocks) / (waves * processors)
+		filled := float64(l.blocks) / (math.Ceil(float64(l.blocks)/processors) * processors)
 		groups := math.Ceil(float64(rows)/8/float64(f.groups)) * float64(f.groups)
 		multiplications := slabs * f.tiles * groups
 		issue := multiplications * of.instructions / (processors * slotsOfTile * c.clock * 1e3)
@@ -158,16 +174,18 @@ func product(l launch, rows int, c card, of loop) float64 {
 			rate *= mmaOfPeak
 		}
 		tensor := multiplications * f.ops / (rate * 1e6)
-		return ramp + max(max(issue, tensor)/filled, bytes/(streamed*c.bytes*1e3))
+		return max(max(issue, tensor)/filled, bytes/(streamed*c.bytes*1e3))
 	}
 	groups := map[string]float64{"row": 1, "rows8": 1, "rows16": 2, "rows32": 4}[variant]
-	issue := slabs * f.tiles * groups * of.instructions / (min(float64(l.blocks), processors) * slots * c.clock * 1e3)
-	// Each warp has requested one slab from memory and waits for it.
-	resident := math.Floor(65536 / float64(max(1, of.registers)*l.threads))
-	blocks := min(float64(l.blocks), processors*max(1, resident))
-	onTheWay := blocks * float64(l.threads) / 32 * f.slab // bytes
-	read := bytes / min(streamed*c.bytes*1e3, onTheWay/latency*1e3)
-	return ramp + max(issue, read)
+	// A warp requests a slab, waits and multiplies, then requests its next. Each of the four schedulers of a
+	// multiprocessor issues one instruction in a clock, for all warps of a wave in turn.
+	warps := float64(l.threads) / 32
+	inWaves := waves(l, c, max(1, of.registers))
+	atOnce := math.Ceil(float64(l.blocks) / inWaves / processors)
+	issue := atOnce * warps / 4 * f.tiles * groups * of.instructions / (c.clock * 1e3)
+	waiting := inWaves * slabs / float64(l.blocks) / warps * (latency + issue)
+	reading := bytes / (streamed * c.bytes * 1e3)
+	return math.Cbrt(waiting*waiting*waiting + reading*reading*reading) // if both are long, they overlap in part
 }
 
 // weightBytes is what a pass reads of weights, keys and values.

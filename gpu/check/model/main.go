@@ -70,7 +70,15 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	report(os.Stdout, withOtherTypes(passes), counted)
+	measured, err := os.ReadFile(measuredFile)
+	if err != nil {
+		return err
+	}
+	figures, err := compare(measured)
+	if err != nil {
+		return err
+	}
+	report(os.Stdout, withOtherTypes(passes), counted, figures)
 	return nil
 }
 
@@ -111,27 +119,42 @@ func table(loops []loop) string {
 	return text.String()
 }
 
+// readLoops reads such a text; lines that are no loop are left out.
+func readLoops(text string) (loops []loop) {
+	for line := range strings.Lines(text) {
+		var l loop
+		if n, _ := fmt.Sscanf(line, "sm_%d %s %g %d", &l.target, &l.kernel, &l.instructions, &l.registers); n == 4 {
+			loops = append(loops, l)
+		}
+	}
+	return loops
+}
+
+// loopsOf returns the loops of a target by the names of their kernels.
+func loopsOf(loops []loop, target int) map[string]loop {
+	of := map[string]loop{}
+	for _, l := range loops {
+		if l.target == target {
+			of[l.kernel] = l
+		}
+	}
+	return of
+}
+
 // mostGrowth is by how many percent a loop may grow.
 const mostGrowth = 5
 
 // grown lists the loops that are not in known, the text of loops.txt, and those whose instructions are more
 // than mostGrowth percent above the number there.
 func grown(known string, loops []loop) (list []string) {
-	was := map[string]float64{}
-	for line := range strings.Lines(known) {
-		var target, kernel string
-		var instructions float64
-		if n, _ := fmt.Sscan(line, &target, &kernel, &instructions); n == 3 {
-			was[target+" "+kernel] = instructions
-		}
-	}
+	was := readLoops(known)
 	for _, l := range loops {
 		name := fmt.Sprintf("sm_%d %s", l.target, l.kernel)
-		switch before, ok := was[name]; {
+		switch before, ok := loopsOf(was, l.target)[l.kernel]; {
 		case !ok:
 			list = append(list, name+": not in "+loopsFile)
-		case l.instructions > before*(1+mostGrowth/100.0):
-			list = append(list, fmt.Sprintf("%s: %.2f instructions, before %.2f", name, l.instructions, before))
+		case l.instructions > before.instructions*(1+mostGrowth/100.0):
+			list = append(list, fmt.Sprintf("%s: %.2f instructions, before %.2f", name, l.instructions, before.instructions))
 		}
 	}
 	return list

@@ -7,13 +7,10 @@ import (
 )
 
 // report prints the estimates.
-func report(w io.Writer, passes []pass, counted []loop) {
+func report(w io.Writer, passes []pass, counted []loop, figures []figure) {
 	byTarget := map[int]map[string]loop{}
-	for _, l := range counted {
-		if byTarget[l.target] == nil {
-			byTarget[l.target] = map[string]loop{}
-		}
-		byTarget[l.target][l.kernel] = l
+	for _, target := range targets() {
+		byTarget[target] = loopsOf(counted, target)
 	}
 	find := func(model, format string, rows int) pass {
 		for _, p := range passes {
@@ -62,6 +59,10 @@ func report(w io.Writer, passes []pass, counted []loop) {
 		fmt.Fprintln(w)
 	}
 	calibrate(w)
+	fmt.Fprintf(w, "\nThe same assumptions for what the H200 measured, in µs (%s):\n", measuredFile)
+	for _, f := range figures {
+		fmt.Fprintf(w, "%-40s estimated %7.0f, measured %7.0f: %+.0f %%\n", f.name, f.estimated, f.measured, f.percent())
+	}
 }
 
 // typesOf lists the types of weights in the order of the passes.
@@ -91,16 +92,11 @@ var published = []struct {
 // The number of instructions of its kernels is not known. Where that limits their speed, as on Hopper,
 // the estimate is too fast.
 func calibrate(w io.Writer) {
-	fmt.Fprintf(w, "\nThe same assumptions for decoding by llama.cpp, with %d launches a layer and no limit by instructions:\n", launchesPeer)
+	fmt.Fprintf(w, "\nThe same assumptions for decoding by llama.cpp, with %d launches of two steps a layer and no limit by instructions:\n", launchesPeer)
 	for _, f := range published {
-		for _, c := range cards {
-			if c.name != f.card {
-				continue
-			}
-			time := f.bytes*1e6/(streamed*c.bytes) + float64(launchesPeer*f.layers)*(gap+small)
-			tokens := 1e6 / time
-			fmt.Fprintf(w, "%-10s %-5s estimated %4.0f tokens/s, published %5.1f (%s): %+.0f %%\n", f.what, f.card, tokens, f.tokens, f.source,
-				100*(tokens/f.tokens-1))
-		}
+		time := f.bytes*1e6/(streamed*cardNamed(f.card).bytes) + float64(launchesPeer*f.layers)*(gap+2*step)
+		tokens := 1e6 / time
+		fmt.Fprintf(w, "%-10s %-5s estimated %4.0f tokens/s, published %5.1f (%s): %+.0f %%\n", f.what, f.card, tokens, f.tokens, f.source,
+			100*(tokens/f.tokens-1))
 	}
 }
