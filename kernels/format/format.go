@@ -39,7 +39,7 @@ type Quants struct {
 	ScaleKind ScaleKind // how the scale is stored
 	Scale     int       // offset of the scale
 	Unit      float32   // a power of two by which the scale is multiplied; 0 stands for 1
-	Min       int       // offset of the minimum, in half precision; 0: no minima
+	Min       int       // offset of the minimum, in half precision (see Factors for its sign); 0: no minima
 	Factors   Factors
 	FactorsAt int // offset of the factors
 	// unpack reads one tile of blocks that the fields above cannot describe: their quants are points of
@@ -139,7 +139,7 @@ func CanLoad(number uint32) bool {
 	return slices.ContainsFunc(loadable, func(f Format) bool { return f.Type == number })
 }
 
-// Quantised returns those of Loadable that are quantised.
+// Quantised returns the types of Loadable that are quantised.
 func Quantised() []*Format {
 	var some []*Format
 	for _, f := range Loadable() {

@@ -30,17 +30,17 @@ const (
 	Spread
 )
 
-// Factors says how a block stores the factors of its parts. The scale of a part is the block's scale times
-// an integer factor. In formats with minima, the part's minimum has such a factor, too. With HalfScales each
-// part has a scale of its own instead.
+// Factors says how a block stores the factors of its parts, which are tiles or half tiles. The scale of a
+// part is the block's scale times an integer factor. In formats with minima, the part's minimum has such a
+// factor, too. With HalfScales each part has a scale of its own instead.
 type Factors int
 
 // The kinds of factors.
 const (
 	// NoFactors: all tiles of a block have the block's scale.
 	NoFactors Factors = iota
-	// SixBits: each of eight tiles has an unsigned factor of the scale and one of minus the minimum, in
-	// 12 bytes together. UnpackSixBits reads them.
+	// SixBits: each of eight tiles has an unsigned factor of the scale and one of the minimum, in 12 bytes
+	// together. UnpackSixBits reads them. The block stores minus the minimum.
 	SixBits
 	// SignedBytes: 16 weights have a signed byte.
 	SignedBytes
@@ -48,8 +48,8 @@ const (
 	// low four bits of factor i are nibble i/8 of byte i%8; its upper two bits lie in byte 8 + i%4 from
 	// bit 2·(i/4) on. A Share has them like SignedBytes.
 	SignedSixBits
-	// Nibbles: 16 weights have a byte, with an unsigned factor of the scale in its low four bits and
-	// one of minus the minimum in its high four. A Share has the two bytes of its tile.
+	// Nibbles: 16 weights have a byte, with an unsigned factor of the scale in its low four bits and one of
+	// the minimum in its high four. The block stores minus the minimum. A Share has the two bytes of its tile.
 	Nibbles
 	// TileSixBits: each tile has six bits, from which 32 is subtracted. A block has the upper two bits
 	// of all tiles in two bytes, then the lower four in four bytes. A Share has a signed byte.
@@ -95,7 +95,7 @@ func (q *Quants) Read(s *Share, block []byte, tile int) {
 // InPlanes reports whether the planes Low and High have the bits of the quants, unchanged.
 func (q *Quants) InPlanes() bool { return q.unpack == nil && !q.Signed }
 
-// ReadScales is Read without the quants, for formats with InPlanes.
+// ReadScales is Read without the quants, for formats for which InPlanes is true.
 func (q *Quants) ReadScales(s *Share, block []byte, tile int) {
 	if q.ScaleKind == Exponent {
 		s.Scale = bfloat16OfExponent(block[q.Scale])
@@ -184,7 +184,7 @@ func (q *Quants) UnitOf() float32 {
 	return q.Unit
 }
 
-// Value returns what a quant of a share stands for.
+// Value returns the integer that a quant of a Share stands for.
 func (q *Quants) Value(quant uint8) int32 {
 	if q.Values != nil {
 		return int32(q.Values[quant])

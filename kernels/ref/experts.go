@@ -78,8 +78,8 @@ func Mix(dst, x, shares []float32) {
 	}
 }
 
-// ClampedSwiGLU is the activation of gpt-oss: with g = min(gate, limit) and u = up between −limit
-// and limit it is g·σ(1.702·g)·(u + 1).
+// ClampedSwiGLU is the activation of gpt-oss, g·σ(1.702·g)·(u + 1): g is gate, at most 7, and u is up,
+// bounded to −7 … 7.
 func ClampedSwiGLU(gate, up float64) float64 {
 	const limit, slope = 7, 1.702
 	g, u := math.Min(gate, limit), math.Max(-limit, math.Min(up, limit))

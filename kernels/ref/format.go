@@ -6,8 +6,8 @@ import (
 	"specula/kernels/format"
 )
 
-// Format is a way to store weights as integers with scales. Package format reads the quants of its
-// blocks; the tests compare the weights with another implementation, gguf-py.
+// Format is a way to store weights as integers with scales. Package format reads the quants of
+// blocks; the tests compare the weights with those of another implementation, gguf-py.
 type Format struct{ *format.Format }
 
 // The formats that have code of their own.

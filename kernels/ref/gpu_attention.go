@@ -45,8 +45,8 @@ func (s Sight) capped(score float32) float32 {
 
 // AttendHalf writes to dst the attention of the query q to the keys of a head that it sees, as
 // tensor cores compute it. Keys, values, query and weights are in half precision; sums are float32,
-// fused. A sum takes its numbers in chunks of 32. A chunk is two products, j = 0 and 1, of 16
-// numbers each. They are added in ascending inner index i, which in product j stands for number
+// fused. A sum takes its numbers in chunks of 32. A tensor core adds a chunk in two instructions, j = 0
+// and 1, of 16 numbers each. Instruction j adds them in the order i = 0 … 15, and i stands for number
 // 8·(i%8/2) + 4j + 2·(i/8) + i%2 of the chunk.
 func AttendHalf(dst, q []float32, h Head, sight Sight) {
 	attendInSplits(dst, sight, func(start, keys int) Split {
@@ -66,8 +66,8 @@ func AttendHalf(dst, q []float32, h Head, sight Sight) {
 	})
 }
 
-// AttendFloat is AttendHalf with float32 keys, values, query and weights. Every sum adds its products
-// in ascending order of numbers or keys, fused.
+// AttendFloat is AttendHalf with float32 keys, values, query and weights. A score adds its products in
+// ascending order of numbers, and a value in ascending order of keys, both fused.
 func AttendFloat(dst, q []float32, h Head, sight Sight) {
 	attendInSplits(dst, sight, func(start, keys int) Split {
 		scores := make([]float32, keys)
@@ -102,7 +102,7 @@ func attendInSplits(dst []float32, sight Sight, attend func(start, keys int) Spl
 // weigh replaces the scores of a split by their rounded weights. hidden is the number of keys before the
 // window; they get the weight 0. The returned Split has the largest score of the other keys, the sum of
 // all weights, and zeros for values. Key j belongs to lane j mod 32. A lane adds its keys in ascending
-// order, and the lanes are added as in WarpSum.
+// order, and WarpSum adds the lanes.
 func weigh(scores []float32, hidden int, round func(float32) float32, headDim int) Split {
 	largest := float32(math.Inf(-1))
 	for _, v := range scores[max(hidden, 0):] {

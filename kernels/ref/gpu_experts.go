@@ -3,7 +3,8 @@ package ref
 import "math"
 
 // RouteRow is Route in float32 with the bits of the GPU. bias may be nil. A row that Argmax refuses has NaN
-// for shares. Expert e is added by lane e mod 32 in ascending order, and the lanes as in WarpSum.
+// for shares. In the sum of the softmax, lane e mod 32 adds expert e, in ascending order, and WarpSum adds
+// the lanes.
 func RouteRow(scores, bias []float32, r Router) (chosen []int32, shares []float32) {
 	most := uint64(0)
 	for e, s := range scores {
@@ -49,8 +50,8 @@ func RouteRow(scores, bias []float32, r Router) (chosen []int32, shares []float3
 	return chosen, shares
 }
 
-// ExpertGroup is up to 8 choices of one expert. A row's choice of rank r has slot row · used + r;
-// −1 is no choice.
+// ExpertGroup is up to 8 choices of one expert. With used experts for each row, a row's choice of rank r
+// has slot row · used + r; −1 is no choice.
 type ExpertGroup struct {
 	Expert int32
 	Slots  [8]int32

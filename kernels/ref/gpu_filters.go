@@ -3,8 +3,8 @@ package ref
 import "slices"
 
 // CutRow returns the smallest key (KeyOf) that top-k and then top-p keep in a row. It returns 0 if
-// neither filter is on, and for a row that Argmax refuses. Masses are weights in units of 2^-40. Top-p
-// keeps, of the k best tokens, the fewest that together have TopP times the mass of all k.
+// neither filter is on, and for a row that Argmax refuses. Of the k best tokens (all tokens if top-k is
+// off), top-p keeps the fewest that together have TopP times their mass. Masses are in units of 2^-40.
 func CutRow(scores []float32, f Filters) uint64 {
 	best, ok := Argmax(scores)
 	if !ok {

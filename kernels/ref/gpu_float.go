@@ -2,8 +2,8 @@ package ref
 
 import "math"
 
-// Exp is e^x with the bits of the GPU kernels: 2^n·e^r, with n the integer nearest to x/ln 2, and
-// e^r by a polynomial in Horner's form. The relative error is below 1e-6 for normal results.
+// Exp is e^x with the bits of the GPU kernels: 2^n·e^r, with n the integer nearest to x/ln 2 and
+// r = x − n·ln 2. e^r is a polynomial in Horner's form. The relative error is below 1e-6 for normal results.
 func Exp(x float32) float32 {
 	switch {
 	case x != x:

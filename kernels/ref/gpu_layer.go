@@ -17,8 +17,7 @@ func NormThreads(n int) int {
 }
 
 // RMSNormGroup is RMSNorm for one group of len(w) numbers. Number k belongs to thread k mod
-// NormThreads. A thread adds its squares in ascending k, fused, and the threads are added as in
-// BlockSum.
+// NormThreads. A thread adds its squares in ascending k, fused, and BlockSum adds the threads.
 func RMSNormGroup(dst, x, w []float32, eps float32) {
 	squares := make([]float32, NormThreads(len(w)))
 	for k, v := range x {

@@ -19,7 +19,8 @@ func Mass(weight float32, unit int) uint64 {
 	}
 }
 
-// split returns a number ≥ 0 as mantissa · 2^exponent. Subnormal numbers become some number below 2^-125.
+// split returns a number ≥ 0 as mantissa · 2^exponent. Zero and subnormal numbers become some number below
+// 2^-126, which Mass rounds down to 0.
 func split(v float32) (mantissa uint64, exponent int) {
 	u := math.Float32bits(v)
 	return uint64(u&0x7fffff | 0x800000), int(u>>23) - 150

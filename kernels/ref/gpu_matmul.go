@@ -9,7 +9,7 @@ const SlabColumns = 128
 // stepColumns is the number of columns that one tensor-core instruction sums.
 const stepColumns = 16
 
-// RangeBegin returns the first slab of range r, when slabs are divided as evenly as possible.
+// RangeBegin returns the first slab of range r, if the slabs are divided into ranges as evenly as possible.
 func RangeBegin(r, slabs, ranges int) int { return slabs * r / ranges }
 
 // Rounding rounds a row x of activations to 16-bit numbers, as float32, for a tensor-core product.

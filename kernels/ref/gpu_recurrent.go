@@ -2,8 +2,8 @@ package ref
 
 import "math"
 
-// Recurrent describes a delta net or, with delta false, a Mamba-2 layer, as the GPU computes them: in float32, to
-// the bit. Bias may be nil; Skip is for Mamba-2 alone.
+// Recurrent describes a delta net or, if Delta is false, a Mamba-2 layer, as the GPU computes them: in
+// float32, to the bit. Bias may be nil; Skip is for Mamba-2 alone.
 type Recurrent struct {
 	Delta                             bool
 	KeyHeads, Heads, KeyDim, ValueDim int
@@ -14,11 +14,11 @@ type Recurrent struct {
 	Rate, Shift, Skip                 []float32
 }
 
-// columnLanes is the number of lanes that have a column of a state. A lane has 4 of each 32 numbers.
+// columnLanes is the number of lanes that share a column of a state. A lane has 4 of each 32 numbers.
 const columnLanes = 8
 
-// Rows computes the first n tokens of a sequence; see DeltaNet and Mamba2, and kernels/cuda/src/recurrence.h. beta
-// is nil for Mamba-2.
+// Rows computes the first n tokens of a sequence; see DeltaNet and Mamba2, and kernels/cuda/src/recurrence.h.
+// For Mamba-2, alpha holds the steps, and beta is nil.
 func (r Recurrent) Rows(dst, x, alpha, beta []float32, n int) {
 	keys, values := r.KeyHeads*r.KeyDim, r.Heads*r.ValueDim
 	width := 2*keys + values
@@ -64,7 +64,8 @@ func (r Recurrent) Rows(dst, x, alpha, beta []float32, n int) {
 	}
 }
 
-// units returns query and key, of length 1 in a delta net, and their product.
+// units returns query and key, and their product. In a delta net it scales the key to length 1 and the
+// query to 1/√KeyDim first.
 func (r Recurrent) units(q, k []float32) (unitQ, unitK []float32, product float32) {
 	product = warpProduct(q, k)
 	if !r.Delta {
@@ -88,7 +89,7 @@ func warpProduct(a, b []float32) float32 {
 	return WarpSum(lanes)
 }
 
-// columnSum is the sum of products of the lanes of a column.
+// columnSum is the product of a column of the state and the vector by, added by the lanes of the column.
 func columnSum(s, by []float32) float32 {
 	var lanes [columnLanes]float32
 	for i := range s {
@@ -127,7 +128,7 @@ func ShortConvolutionRows(dst, x, conv, bias []float32, n, dim, kernel int) {
 	}
 }
 
-// convolveRows is convolve with fused steps.
+// convolveRows is convolve in float32, with fused steps.
 func convolveRows(x, conv, bias []float32, n, width, kernel int) []float32 {
 	mixed := make([]float32, n*width)
 	for t := range n {

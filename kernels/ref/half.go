@@ -5,8 +5,8 @@ import "math"
 // FromHalf converts an IEEE binary16 number to float32, which is exact.
 func FromHalf(bits uint16) float32 { return half(byte(bits), byte(bits>>8)) }
 
-// ToHalf rounds to IEEE binary16, to nearest, ties to even, as cvt.rn.f16.f32 does. Magnitudes from
-// 65520 on become infinite, and NaN becomes 0x7fff.
+// ToHalf rounds to IEEE binary16, to nearest, ties to even, as the PTX instruction cvt.rn.f16.f32 does.
+// Magnitudes from 65520 on become infinite, and NaN becomes 0x7fff.
 func ToHalf(v float32) uint16 {
 	sign := uint16(math.Float32bits(v) >> 16 & 0x8000)
 	magnitude := math.Abs(float64(v))

@@ -2,8 +2,9 @@ package ref
 
 import "math"
 
-// LayerNorm writes (x−mean)·w/√(variance+eps) for each group of numbers. If w is shorter than x, it is
-// used again from its first number on. Source: Ba et al., Layer Normalization, 2016.
+// LayerNorm writes (x−mean)·w/√(variance+eps); mean and variance are those of a group of neighbouring
+// numbers, as many as group says. If w is shorter than x, w is used again from its first number on.
+// Source: Ba et al., Layer Normalization, 2016.
 func LayerNorm(dst []float64, x, w []float32, group int, eps float64) {
 	for start := 0; start < len(x); start += group {
 		mean, variance := 0.0, 0.0

@@ -47,7 +47,7 @@ func MatMulQuantized(dst, x []float32, m int, f Format, w []byte, rows, cols int
 	}
 }
 
-// dot is the product of a row of weights and one of activations.
+// dot is the product of a row of weights and a row of activations, given as quants and scales.
 func (f Format) dot(weights []part, quants []int8, scales []float32) float32 {
 	var sum float32
 	for b, scale := range scales {

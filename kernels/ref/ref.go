@@ -5,10 +5,10 @@
 // computes; a kernel must agree within a bound that its test states. Those in float32 define its
 // bits: the order of every addition is part of the definition, and a kernel must agree in every bit
 // on any processor. (Real tensor cores may add the products of one instruction in another order.) On
-// the CPU only matrix products are defined to the bit, with the rounding of their activations
-// (MatMulF32, MatMulQuantized, MatMulExperts, QuantizeRow) and the sum of experts (Mix). They decide
-// whether verifying a draft gives the same logits as decoding it. On the GPU every operation is defined
-// to the bit (the files gpu_*.go).
+// the CPU these are the matrix products, with the decoding of weights and the rounding of activations
+// (MatMulF32, MatMulQuantized, MatMulExperts, Dequantize, QuantizeRow), and the sum of experts (Mix). Products
+// compute several rows at once, so their order decides whether verifying a draft gives the same logits as
+// decoding it. On the GPU every operation is defined to the bit (the files gpu_*.go).
 //
 // One invariant of the second kind: a product and a sum are rounded separately, float32(a*b) + c,
 // unless FMA is written. FMA is used in Dot and in many places of the GPU. A processor without

@@ -1,6 +1,6 @@
-# Writes to the file named first the codebooks of the formats whose quants stand for points of a grid, as the Python package gguf
-# (0.19.0, or another) has them. A point is 16 bits: eight numbers of two bits each, or four numbers of four bits, the first number
-# lowest. codebook.go says what the numbers mean.
+# Writes the codebooks of the formats whose quants stand for points of a grid, as the Python package gguf (0.19.0, or another) has
+# them, to the file that the argument names. A point is 16 bits: eight numbers of two bits each, or four numbers of four bits, the
+# first number lowest. codebook.go says what the numbers mean.
 import sys
 
 import numpy as np
