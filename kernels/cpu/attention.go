@@ -96,7 +96,8 @@ func (t *Attention) Do(from, to int) {
 // smallGroup is the largest number of queries for which Do uses its smallest arrays.
 const smallGroup = 4
 
-// widens reports whether to convert splits before use: items have enough groups, and enough keys.
+// widens reports whether to convert splits before use: they are in half precision, items have enough
+// groups, and there is more than one split.
 func (t *Attention) widens() bool {
 	return t.KV.kept == KVF16 && max(t.KV.keyDim, t.KV.valueDim) <= mostWidened && t.Position+t.M > KeysPerSplit &&
 		t.rowsPerItem()*t.sharing() >= leastWidened*queriesAtOnce
@@ -203,8 +204,8 @@ func (t *Attention) firstKey(seen int) int {
 // splitOf returns the first key of the split that a key belongs to.
 func splitOf(key int) int { return key / KeysPerSplit * KeysPerSplit }
 
-// later computes the splits from start on. It is a function of its own because Go clears values at
-// every call, and a query's first split needs no such memory.
+// later computes the splits from start on. It is a function of its own because Go clears the variable
+// values at every call, and a query's first split does not need this variable.
 func (t *Attention) later(groups []together, s *scratch, kvHead, start int) {
 	var values splitValues
 	for ; start < groups[len(groups)-1].end(); start += KeysPerSplit {

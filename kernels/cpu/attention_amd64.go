@@ -2,7 +2,7 @@
 
 package cpu
 
-// The functions of this file choose a kernel with a switch over all cases: called through a function
+// The functions of this file choose a kernel with a switch over all cases. If they called a function
 // value, their pointers would escape to the heap.
 
 // mostTogether returns the largest number of queries that a kernel computes at once.

@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// queries point to the rows of the queries that are computed together.
+// queries point to one row for each query that is computed together: the query, or its result.
 type queries [queriesAtOnce]*float32
 
 // row returns the n numbers of query j.

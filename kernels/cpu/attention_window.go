@@ -2,8 +2,8 @@ package cpu
 
 import "math"
 
-// capAndMask changes the scores of the queries first … first+n−1 in the split that begins at start.
-// It caps the scores that a query sees, and sets those of keys before its window to −∞.
+// capAndMask changes the scores of the queries first … first+n−1 in the split that begins at key start.
+// It caps the scores of keys that a query sees, and sets the scores of keys before its window to −∞.
 func (t *Attention) capAndMask(w *together, scores []float32, seen *[queriesAtOnce]int, first, n, start int) {
 	for j := range n {
 		row := scores[j*KeysPerSplit:][:seen[j]]

@@ -11,7 +11,7 @@ type Ceilings struct {
 }
 
 const (
-	readBytes   = 256 << 20 // many times the size of the caches
+	readBytes   = 256 << 20 // many times the size of most caches
 	readPiece   = 1 << 20   // bytes of an item of reading
 	peakLoops   = 20_000    // turns of the loop in an item of peakTask
 	peakChains  = 12        // independent sums in the assembly's loop

@@ -17,11 +17,12 @@ type KV struct {
 	ring             bool // see KVShape.Ring
 
 	// all is how many numbers the layers have for a token. beforeKeys and beforeValues are how many of them stand
-	// before this layer's keys and before its values. Times the tokens of a split, they are places in its memory.
+	// before this layer's keys and before its values. Multiplied by the number of tokens in a split, these two
+	// are offsets in the split's memory.
 	all, beforeKeys, beforeValues int
 
 	// Only the two slices of the KV's type are used. Unless the KV is a converted split, both are the
-	// same, and that of the other layers.
+	// same slice, which the other layers of the cache share.
 	keys, values           []float32
 	halfKeys, halfValues   []uint16
 	quantKeys, quantValues []byte // in the layout of kv_quantized.go
@@ -211,8 +212,8 @@ func copyNumbers[N any](dst, src []N, to, from, n int) {
 	}
 }
 
-// widen converts keys and values of a head from half precision to float32: those of n tokens from token
-// on, a multiple of 16. It writes them to the beginning of to.
+// widen converts the keys and values of n tokens in a head from half precision to float32, and writes them
+// to the beginning of to. The first of these tokens, token, is a multiple of 16.
 func (kv *KV) widen(to *KV, head, token, n int) {
 	keyAt, valueAt := kv.at(head, token)
 	widenHalf(to.keys[:roundUp(n, lanes)*kv.keyDim], kv.halfKeys[keyAt:])

@@ -20,7 +20,7 @@ func quantizedAt(at int) int { return at / Block * blockBytesQ8_0 }
 type quantizedHead [MaxKeyDim / Block * recordBytes]byte
 
 // quantize quantises whole blocks of x by the rule of ref.QuantizeQ8_0: it computes the quants with
-// the scale in float32; block rounds that scale to half precision.
+// the scale in float32. The method block rounds this scale to half precision.
 func (h *quantizedHead) quantize(x []float32) { quantizeRow(h[:], x, recordBytes) }
 
 // block returns the scale and the quants of block i.

@@ -13,7 +13,7 @@ import "time"
 // and a rest because of it could halve the speed of a whole reply.
 type lostCores struct {
 	threads int // of the pool
-	resting int // how many of the threads rest
+	resting int // how many of these threads rest
 	now     func() time.Time
 	// waited returns how long threads have waited for a thread that had lost its core, since the
 	// pool was made, summed over all threads.
@@ -37,7 +37,7 @@ const (
 	// Each rest is twice as long as the one before, up to longestRest. The badAgain windows between two
 	// rests take a fifth of shortestRest, and a fiftieth of longestRest.
 	shortestRest, longestRest = 200 * time.Millisecond, 2 * time.Second
-	// After forgetAfter good windows the next rest is a short one.
+	// After forgetAfter good windows in a row, the next rest is a short one.
 	forgetAfter = 50
 	// With n−1 of n threads, a pass takes n/(n−1) times as long if arithmetic limits its speed, and
 	// less than that if memory does. So a thread rests if at least restGain/n of the time is lost.

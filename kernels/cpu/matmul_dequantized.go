@@ -7,7 +7,7 @@ import (
 )
 
 // MatMulDequantized computes dst (m, rows) = x (m, cols) · wᵀ with quantised weights and float32
-// activations. Its bits are those of ref.MatMulF32 on weights that ref.Dequantize wrote. Weights
+// activations. Its bits are those of ref.MatMulF32 on weights that ref.Format.Dequantize wrote. Weights
 // are converted to float32 when they are used, so they take no more memory than for
 // MatMulQuantized.
 //

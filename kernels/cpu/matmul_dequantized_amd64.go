@@ -18,7 +18,7 @@ func decode(f Format, dst []float32, panel []byte, tile, tiles int) {
 }
 
 // multiplyColumns adds the products of w (columns, 32) and m rows of x, which are stride numbers
-// apart, to sums (m, 16, 32), as ref.Dot does.
+// apart, to sums (m, 16, 32): the product of column k to sum k mod 16, as ref.Dot does.
 func multiplyColumns(sums, w, x []float32, m, stride int) {
 	cols := len(w) / panelRows
 	_, _ = sums[:m*rowSums], x[:(m-1)*stride+cols]

@@ -26,7 +26,7 @@ type MatMulFloat struct {
 	WidenFirst bool
 }
 
-// PadRows returns w with rows of zeros appended, if it has fewer than four rows of so many bytes each. The
+// PadRows returns w with zeros appended, if it has fewer than four rows of rowBytes bytes each. The
 // kernels read four rows at once. Without the zeros, such a matrix takes the portable way, which is
 // several times slower.
 func PadRows(w []byte, rowBytes int) []byte {

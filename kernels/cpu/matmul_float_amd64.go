@@ -146,7 +146,7 @@ func (t *MatMulFloat) item(r, last int, p piece) {
 	}
 }
 
-// dotGroup calls the kernel by a switch over all cases. Called through a function value, the results
+// dotGroup chooses the kernel with a switch over all cases. If it called a function value, the results
 // would escape to the heap.
 func dotGroup(n Number, p piece, dst *float32, w *byte, x *float32, rowCols, dstBytes int) {
 	switch {

@@ -47,7 +47,7 @@ func (t *MatMulFloat) group(r, last, i, m int) {
 func (t *MatMulFloat) hasManyRows() bool            { return false }
 func (t *MatMulFloat) multiplyMany(first, last int) {}
 
-// dotGroup calls the kernel by a switch over all cases. Called through a function value, the results
+// dotGroup chooses the kernel with a switch over all cases. If it called a function value, the results
 // would escape to the heap.
 func dotGroup(n Number, m int, dst *float32, w *byte, x *float32, cols, stride int) {
 	switch n {

@@ -78,9 +78,10 @@ func (t *MatMulFloat) nearBatch(sums []float32, first, last, k, fromGroup, toGro
 	}
 }
 
-// aheadOfBlock returns how many bytes after the block's last four rows, which begin with row r, the weights
-// lie that are multiplied next: the block's first rows again, for the next group; after the last group of
-// a batch the first rows of the next part of the columns, or of the next block.
+// aheadOfBlock returns which weights to prefetch while the block's last four rows, r … r+3, are multiplied: the
+// distance in bytes from row r to them. They are the block's first rows again, for the next group; after the
+// last group of a batch the first rows of the next part of the columns; and after the last part those of the
+// next block.
 func (t *MatMulFloat) aheadOfBlock(p *piece, r, first int, lastGroup bool) int {
 	switch {
 	case !lastGroup:

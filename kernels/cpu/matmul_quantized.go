@@ -53,8 +53,8 @@ func (t *MatMulQuantized) Do(from, to int) {
 // lineFloats is the number of float32 in a cache line.
 const lineFloats = 16
 
-// aligned returns the part of sums that begins at a cache line; it is one line shorter. A vector
-// that crosses two lines takes twice the time.
+// aligned returns the part of sums that begins at a cache line, one line shorter than sums. To load or
+// store a vector that lies in two lines takes twice the time.
 func aligned(sums []float32) []float32 {
 	first := -uintptr(unsafe.Pointer(&sums[0])) / 4 % lineFloats
 	return sums[first:][:len(sums)-lineFloats]
@@ -83,7 +83,7 @@ func (t *MatMulQuantized) multiply(sums []float32, from, to int) {
 	}
 }
 
-// panel multiplies a panel with a batch of rows that starts at row first.
+// panel multiplies panel p with a batch of rows that starts at row first. sums has room for the batch.
 func (t *MatMulQuantized) panel(sums []float32, p, first int) {
 	dst := t.Dst[first*t.W.Rows+p*panelRows:]
 	if m := len(sums) / panelRows; m > fewRows {

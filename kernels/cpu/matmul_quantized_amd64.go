@@ -2,9 +2,9 @@
 
 package cpu
 
-// multiplyPanel multiplies a panel with the rows first … of x. It writes 32 columns to rows of dst
-// that are stride numbers apart. sums (rows, 32) is scratch memory. It must be zero before, and is
-// zero afterwards. On the level AVX512 its content does not matter. prefetch is that of MatMulQuantized.
+// multiplyPanel multiplies a panel with rows of x, beginning with row first. It writes 32 columns to rows
+// of dst that are stride numbers apart. sums (rows, 32) is scratch memory. It must be zero before, and is
+// zero afterwards; on the level AVX512 its content does not matter. prefetch is that of MatMulQuantized.
 func multiplyPanel(dst []float32, stride int, sums []float32, f Format, panel []byte, x *Quantized,
 	first int, prefetch Prefetching) {
 	rows, tiles, xStride := len(sums)/panelRows, x.cols/Block, x.m*recordBytes

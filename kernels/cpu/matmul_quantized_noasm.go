@@ -2,8 +2,8 @@
 
 package cpu
 
-// multiplyPanel multiplies a panel with the rows first … of x. It writes 32 columns to rows of dst
-// that are stride numbers apart. sums (rows, 32) is scratch memory; it must be zero before, and is
+// multiplyPanel multiplies a panel with rows of x, beginning with row first. It writes 32 columns to rows
+// of dst that are stride numbers apart. sums (rows, 32) is scratch memory; it must be zero before, and is
 // zero afterwards.
 func multiplyPanel(dst []float32, stride int, sums []float32, f Format, panel []byte, x *Quantized,
 	first int, _ Prefetching) {

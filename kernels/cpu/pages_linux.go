@@ -17,8 +17,8 @@ const (
 // page. On systems without such pages nothing changes.
 //
 // The request includes the whole first and last page, whatever else lies in them. Matrices that are
-// allocated one after the other share these pages. Without that, the system would divide such pages into
-// small ones.
+// allocated one after the other share these pages. If a request left them out, the system would divide
+// them into small pages.
 func inLargePages[N any](data []N) {
 	bytes := uintptr(len(data)) * unsafe.Sizeof(*new(N))
 	if bytes < leastInLargePages {

@@ -83,14 +83,15 @@ func (w *Panels) Items() int { return (w.Rows + panelRows - 1) / panelRows }
 // BytesEach returns the size of a panel.
 func (w *Panels) BytesEach() int { return w.each }
 
-// SourceBytes returns how many bytes the rows of the first panels take in the file.
+// SourceBytes returns how many bytes the rows of the first panels take in the file. panels says how many
+// panels are meant.
 func (w *Panels) SourceBytes(panels int) int {
 	return min(panels*panelRows, w.Rows) * (w.Cols / w.Format.BlockElements * w.Format.BlockBytes)
 }
 
 func (w *Panels) panel(i int) []byte { return w.data[i*w.each : (i+1)*w.each] }
 
-// get is the inverse of put.
+// get reads into s what put (repack.go) stored for one row of a tile. lane is the row's place in the panel.
 func (f Format) get(panel []byte, tile, lane int, s *format.Share) {
 	le := binary.LittleEndian
 	at, head := f.tileAt(tile)
@@ -110,7 +111,8 @@ func (f Format) get(panel []byte, tile, lane int, s *format.Share) {
 	getBits(vectors[f.HighBytes():], f.Low.Bits, 0, &s.Quants)
 }
 
-// getBits is the inverse of putBits, for quants whose bits from first on are 0.
+// getBits reads what putBits stored, and sets bits first … first+bits−1 of a tile's quants to it. These
+// bits must be 0 before.
 func getBits(vectors []byte, bits, first int, quants *[Block]uint8) {
 	le := binary.LittleEndian
 	switch {

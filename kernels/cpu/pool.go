@@ -185,7 +185,7 @@ func (s *sharedPhase) prepare(t Phase, chunks int) {
 	s.task, s.items, s.chunks = t.Task, t.Items, chunks
 }
 
-// share runs the first `phases` of p.phases on the threads that take part. They must be prepared.
+// share runs the first `phases` of p.phases, which must be prepared, on the threads that take part.
 func (p *Pool) share(phases int) {
 	run := p.program.Load()>>16 + 1
 	for i := range p.phases[:phases] {
@@ -206,9 +206,9 @@ func (p *Pool) share(phases int) {
 }
 
 // walk takes part in the phases of a program. A worker leaves early when the next program has begun.
-// In each phase the caller takes chunks from the end, and workers from the front, whichever thread
-// comes first. So a thread tends to get the same chunks in each pass of the model, and its core's
-// cache still holds some of their weights.
+// In each phase the caller takes chunks from the end, and workers take chunks from the front, no matter
+// which thread comes first. So a thread tends to get the same chunks in each pass of the model, and its
+// core's cache still holds some of their weights.
 func (p *Pool) walk(program uint64, t *thread) {
 	caller := t == &p.threads[0]
 	run := program >> 16 << 32
@@ -286,8 +286,8 @@ func (p *Pool) step(s *sharedPhase, run uint64, last bool, most int) bool {
 	}
 }
 
-// compute runs n chunks. It keeps a panic for the goroutine that called Run, which may recover from
-// it. A panic in a worker would end the program and leave the terminal in raw mode.
+// compute runs n chunks. It keeps a panic for the goroutine that called Run or RunAll, which may recover
+// from it. A panic in a worker would end the process and leave the terminal in raw mode.
 func (p *Pool) compute(s *sharedPhase, first, n int) {
 	defer func() {
 		if v := recover(); v != nil {

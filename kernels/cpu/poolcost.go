@@ -6,7 +6,7 @@ import "time"
 // work is divided and never changes a result.
 type StepCost struct {
 	Step    time.Duration // duration of a parallel step, without its work
-	MinWork int           // least multiplications in a step that is shared; with fewer one thread is faster
+	MinWork int           // least multiplications of a step that is shared; with fewer, one thread is faster
 }
 
 const (
@@ -37,8 +37,8 @@ func measureStep(p *Pool) StepCost {
 		}
 		p.share(costPhases)
 	})/costPhases - alone
-	// Two threads take half of the time, and the step in addition: so they are faster if one thread
-	// takes more than two steps. Integer products are about four times as fast as this sum of squares.
+	// Two threads take half the time of one thread, plus a step. So they are faster if one thread takes
+	// longer than two steps. Integer products are about four times as fast as this sum of squares.
 	even := 2 * 4 * float64(step) / float64(max(alone, 1)) * costRow * costPasses
 	return StepCost{Step: max(step, 0), MinWork: int(min(max(even, leastWork), mostWork))}
 }

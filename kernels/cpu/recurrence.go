@@ -1,8 +1,8 @@
 package cpu
 
-// Recurrence computes a gated delta net, as ref.DeltaNet defines it, or a Mamba-2 layer, as
-// ref.Mamba2 does, over the M tokens after Position. An item is a head. The tokens are computed one
-// after the other, so a result does not depend on the number of tokens in a pass.
+// Recurrence computes a gated delta net, as ref.DeltaNet defines it, or a Mamba-2 layer, as ref.Mamba2
+// defines it, over M tokens, the first of which is token Position. An item is a head. The tokens are
+// computed one after the other, so a result does not depend on the number of tokens in a pass.
 type Recurrence struct {
 	Dst         []float32 // (M, Heads·ValueDim)
 	X           []float32 // (M, Width)
@@ -44,10 +44,11 @@ func (t *Recurrence) Do(from, to int) {
 	}
 }
 
-// head computes all tokens of a head, from t.From on. Those before t.Position are tokens of the last pass that
-// were kept: the state is still that from before them, so they are computed again. Refused tokens are not, and
-// that is all that removes them. Before a token is computed, the row of the next token is prepared: a
-// delta net then reads the state once to change it and to recall for the next key.
+// head computes the tokens from t.From on for one head. The tokens before t.Position are accepted tokens of
+// the last pass. The state does not contain them yet, so they are computed again. Refused tokens are not
+// computed again; nothing else is needed to take them back. Before a token is computed, the row of the next
+// token is prepared: so a delta net reads the state once, to change it and to recall what it holds for the
+// next key.
 func (t *Recurrence) head(head int, row, next *recurrentRow) {
 	s := t.State.shape
 	size := s.KeyDim * s.ValueDim
@@ -94,8 +95,8 @@ type recurrentRow struct {
 	decay, strength  float32
 }
 
-// row returns a row in this memory. The memory is divided here and not in prepare, because the compiler
-// moves memory to the heap that a function keeps in its parameter.
+// row returns a row in this memory. The memory is divided here and not in prepare: if prepare stored it in
+// its parameter row, the compiler would move the memory to the heap.
 func (t *Recurrence) row(memory []float32) recurrentRow {
 	keys, values := t.State.shape.KeyDim, t.State.shape.ValueDim
 	qkv, rest := memory[:2*keys+values], memory[2*keys+values:]
@@ -144,8 +145,8 @@ func (t *Recurrence) gates(head, token int) (alpha, beta float32) {
 	return alpha, beta
 }
 
-// convolve writes the query, key and value of a token to row, after the convolution. query, key and value are the
-// columns of the input where they begin.
+// convolve writes the query, key and value of a token to row, after the convolution. The arguments query, key
+// and value are the columns of the input in which these begin.
 func (t *Recurrence) convolve(row *recurrentRow, token, query, key, value int) {
 	width, kernel := t.State.shape.Width(), t.State.shape.Kernel
 	first := max(0, kernel-1-token)

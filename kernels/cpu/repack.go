@@ -14,8 +14,8 @@ type Repack struct {
 	Src    []byte // (Rows, Cols/BlockElements) blocks
 }
 
-// Do repacks the panels from … to−1. To fill a few columns of all rows first, which then stay in the
-// first-level cache, took longer.
+// Do repacks the panels from … to−1, one row after the other. Another order took longer: a few columns of
+// all rows first, so that these stay in the first-level cache.
 func (t *Repack) Do(from, to int) {
 	w, f := t.Panels, t.Panels.Format
 	rowBytes := w.Cols / f.BlockElements * f.BlockBytes
@@ -30,9 +30,9 @@ func (t *Repack) Do(from, to int) {
 	t.clearBeyond(to)
 }
 
-// repackRow stores a row of the file in the row's lane of a panel. Where the bits of the quants lie in
-// planes, it moves them without making quants of them first: panels store the same planes in another
-// order.
+// repackRow stores a row of the file in the row's lane of a panel. If the bits of the quants lie in
+// planes, it moves these bits without making quants of them first: panels store the same planes in
+// another order.
 func (f Format) repackRow(panel, row []byte, lane int) {
 	var s format.Share
 	to, inPlanes := f.laneOf(lane), f.InPlanes()
@@ -77,8 +77,8 @@ func repackQ8_0(panel, row []byte, lane int) {
 	}
 }
 
-// clearBeyond fills the missing rows of the last panel with quants that stand for zero. Their scales
-// are zero already.
+// clearBeyond makes the missing rows of the last panel zeros, if that is panel to−1: their scales, minima
+// and factors are 0. Each quant is the bias, which stands for 0 in formats without a table of values.
 func (t *Repack) clearBeyond(to int) {
 	w := t.Panels
 	if to < w.Items() || w.Rows%panelRows == 0 {

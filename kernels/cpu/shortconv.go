@@ -3,9 +3,9 @@ package cpu
 // convolvedColumns is how many columns of a short convolution are an item.
 const convolvedColumns = 128
 
-// ShortConvolution computes a gated short convolution, as ref.ShortConvolution defines it, over the M
-// tokens after Position. An item is some columns of all tokens. The tokens are computed one after
-// the other, so a result does not depend on the number of tokens in a pass.
+// ShortConvolution computes a gated short convolution, as ref.ShortConvolution defines it, over M tokens,
+// the first of which is token Position. An item is some columns of all tokens. The tokens are computed one
+// after the other, so a result does not depend on the number of tokens in a pass.
 type ShortConvolution struct {
 	Dst         []float32 // (M, dim)
 	X           []float32 // (M, 3·dim): the gate of the input, the gate of the output, the input

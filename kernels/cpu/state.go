@@ -61,9 +61,9 @@ func (s StateShape) gates() int {
 func (s StateShape) StateNumbers() int { return s.Heads * s.KeyDim * s.ValueDim }
 
 // State is what a layer keeps of a sequence: the states of all heads after At tokens, and the inputs
-// of later tokens. A pass first adds the kept inputs of tokens before it to the states. It computes its own tokens
-// on a copy of the states, except those that are too many to be kept (see after). So the tokens of which inputs
-// are kept can be taken back by forgetting the inputs.
+// of later tokens. A pass first adds the kept inputs of earlier tokens to the states. The inputs of its own
+// last tokens are kept (see after), so it computes these tokens on a copy of the states. So they can be taken
+// back by forgetting their inputs.
 type State struct {
 	At     int
 	shape  StateShape

@@ -4,13 +4,12 @@ import "math/bits"
 
 // threadChoice decides whether programs of one size run on all threads or on the caller's thread
 // alone. Which is faster depends on how fast the cores exchange data. This may change at any time, because a
-// virtual machine may get other cores: on one of them, sharing out a step took 0.1 µs on two cores with a common
-// cache, and 0.5 µs on two without. So one run in timedEvery is timed, and from time to time a trial runs the
-// program the other way.
+// virtual machine may get other cores, with a common cache or without one. So one run in timedEvery is timed,
+// and from time to time a trial runs the program the other way.
 type threadChoice struct {
 	alone       bool       // the current way: the caller's thread alone
 	cost        [2]float64 // nanoseconds per multiplication, on all threads and alone; 0: not timed
-	costAtTrial float64    // cost of the current way at the last trial; 0: no trial yet, or one is due
+	costAtTrial float64    // cost of the current way at the last trial or change; 0: no trial yet, or one is due
 	runs        int        // runs since the last trial or change
 	interval    int        // runs until the next trial
 	trial       int        // runs left in the current trial

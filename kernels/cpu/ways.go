@@ -9,7 +9,7 @@ import (
 // Ways says which of several ways to compute the same bits is faster on this machine.
 type Ways struct {
 	// WidenFirst: products with many activation rows convert 16-bit float weights to float32 once for
-	// a batch of rows, before they multiply. If it is false, they convert them again for each group.
+	// a batch of groups of rows, before they multiply. Otherwise they convert the weights again for each group.
 	WidenFirst bool
 	Prefetching
 	measured bool // false where there is only one way
@@ -17,13 +17,13 @@ type Ways struct {
 
 // Prefetching says how products prefetch quantised weights.
 type Prefetching struct {
-	// FillCaches: products of one or two activation rows prefetch into all caches, because the weights are in
-	// the last-level cache anyway, or because it is faster. Otherwise they use PREFETCHNTA, which leaves
-	// the last-level cache to other data. But on some processors it has half the speed. Its requests bypass
-	// the second-level cache, which can have more requests under way than the first-level cache.
+	// FillCaches: products of one or two activation rows prefetch into all caches, because this was measured
+	// to be faster. Otherwise they use PREFETCHNTA, which leaves the last-level cache to other data. But on
+	// some processors PREFETCHNTA has half the speed: its requests bypass the second-level cache, which can
+	// have more requests under way than the first-level cache.
 	FillCaches bool
-	// SecondCache: products of 3 to 8 rows prefetch into the second-level cache, which can have more
-	// requests under way. Otherwise they prefetch into the first-level cache.
+	// SecondCache: products of 3 to 8 activation rows prefetch into the second-level cache, which can have
+	// more requests under way. Otherwise they prefetch into the first-level cache.
 	SecondCache bool
 }
 
@@ -39,7 +39,8 @@ func (w Ways) String() string {
 	return "many rows are faster if float weights are converted " + when + "; " + w.said()
 }
 
-// said says which ways were chosen. Products embed Prefetching, so a method String would be theirs, too.
+// said says which ways were chosen. It is not named String: products embed Prefetching, so they would have
+// this method String, too.
 func (p Prefetching) said() string {
 	one, few := "one row's weights pass by the last-level cache", "first"
 	if p.FillCaches {
@@ -61,7 +62,7 @@ const (
 	// secondM is the number of rows for which SecondCache is measured.
 	secondM = 5
 	// FillCaches has a cost that the measurement does not see: it drives other data out of the caches.
-	// So it must take less than clearlyLess times the time of PREFETCHNTA.
+	// So it is chosen only if it takes less than clearlyLess times the time of PREFETCHNTA.
 	clearlyLess = 0.9
 )
 

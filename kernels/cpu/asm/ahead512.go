@@ -35,7 +35,7 @@ type ahead512 interface {
 // other half afterwards.
 type inHalves struct {
 	p        *product512
-	distance reg.Register // in bytes; nil if there is only one row
+	distance reg.Register // in bytes; nil: prefetchNearBytes, for rows whose sums stay in registers
 	near     bool         // prefetch into all caches: Prefetching.FillCaches of kernels/cpu
 }
 
@@ -58,9 +58,9 @@ func (h *inHalves) row(reg.Register, int) {}
 func (h *inHalves) after()                { h.ask(h.half(), h.p.tileBytes()) }
 
 // ask prefetches the bytes from … to−1 of a later tile. For several rows, it uses the second-level
-// cache, which can have more requests under way than the first. For one row, weights are used once:
-// PREFETCHNTA keeps them from driving other data out of the caches. Weights in the last-level cache
-// arrive so soon that it pays to prefetch them into the first-level cache.
+// cache, which can have more requests under way than the first. One or two rows whose sums stay in
+// registers use the weights once: PREFETCHNTA keeps the weights from driving other data out of the caches.
+// If near is true, the weights go into all caches.
 func (h *inHalves) ask(from, to int) {
 	for line := from; line < to; line += 64 {
 		switch {

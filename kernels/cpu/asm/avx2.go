@@ -23,7 +23,7 @@ type product2 struct {
 	min       reg.VecVirtual
 	low, high reg.VecVirtual // int32 factors of the tile's halves; with nibbles, see product512.minima
 	sums      Mem            // of the current part
-	d         reg.Register   // address of the super-block's d
+	d         reg.Register   // address of the super-block's scales
 }
 
 func productAVX2(c *build.Context, f format) {
@@ -98,7 +98,7 @@ func (p *product2) timesByte(y reg.VecVirtual, bytes Mem) {
 }
 
 // readWeights unpacks the part's lanes to unsigned bytes, or to signed bytes for 8-bit quants and
-// those from a table.
+// quants that stand for values of a table.
 func (p *product2) readWeights() {
 	base := p.tileScaleBytes()
 	vector := func(offset, v int) Mem { return at(p.w, p.share(offset+4*panelRows*v, 4)) }

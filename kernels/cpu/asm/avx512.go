@@ -20,7 +20,7 @@ type product512 struct {
 	arguments
 	mask, upper    reg.VecVirtual // masks of a quant's low bits, and of the high bits that lie apart
 	values         reg.VecVirtual // the table of 16 values that quants stand for, plus 128, four times
-	head           reg.Register   // address of the super-block's d
+	head           reg.Register   // address of the super-block's scales
 	left           reg.Register   // tiles left
 	ahead          ahead512
 	begun          reg.Register // a mask: no lanes in the first tile, which has no sums to add to, then all
@@ -31,7 +31,7 @@ type product512 struct {
 // part512 is a tile's data for 16 lanes.
 type part512 struct {
 	weights   [groups]reg.VecVirtual
-	scale     reg.VecVirtual // float32: of the super-block if halves have integer scales, else of the tile
+	scale     reg.VecVirtual // float32: of the super-block if halves have integer factors, else of the tile
 	min       reg.VecVirtual
 	low, high reg.VecVirtual    // int32 factors of the halves' products; with nibbles, see minima
 	factors   [2]reg.VecVirtual // the halves' factors of the quants, which readWeights applies

@@ -9,7 +9,7 @@ import (
 type format struct {
 	panel             layout.Panel
 	name              string
-	super             bool // super-blocks: eight tiles share d, and dmin if any, which lie before them
+	super             bool // super-blocks: eight tiles share a scale, and a minimum if any, which lie before them
 	mins              bool // weight = scale·quant + minimum
 	nibbles           bool // each half of a tile's columns has factors of scale and minimum, of four bits
 	halves            bool // each half of a tile's columns has its own factor, a signed integer
@@ -23,7 +23,7 @@ type format struct {
 	biasBits          uint64
 }
 
-// formats are the quantised formats, but only one of those whose panels look the same.
+// formats are the quantised formats. Of several formats whose panels look the same, only the first is here.
 var formats = func() (all []format) {
 	for _, f := range table.Quantised() {
 		p := layout.Panel{Format: f}
@@ -66,7 +66,7 @@ func (f format) shortHalves() bool {
 func (f format) lowMask() uint32  { return (1<<f.lowBits - 1) * 0x01010101 }
 func (f format) highMask() uint32 { return (1<<f.highBits - 1) << f.lowBits * 0x01010101 }
 
-// largest is the largest magnitude of an unpacked quant, times its factor if unpacking applies that.
+// largest is the largest magnitude of an unpacked quant, times its factor if unpacking applies the factor.
 func (f format) largest() int {
 	switch {
 	case f.values != nil:

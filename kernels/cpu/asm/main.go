@@ -8,8 +8,8 @@
 //
 // One invariant: within a sum the order of all arithmetic is that of the portable code of
 // kernels/cpu, which takes it from kernels/ref for products. So every level gives the same bits.
-// The products have the same structure on every level. A vector lane is an output row, so a panel
-// of 32 rows takes two AVX-512 registers or four AVX2 registers. The weights of a tile are unpacked
+// The products of panels have the same structure on every level. A vector lane is an output row, so the 32
+// rows of a panel take two AVX-512 registers or four AVX2 registers. The weights of a tile are unpacked
 // once and then used for every row of activations.
 package main
 

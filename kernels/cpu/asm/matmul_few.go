@@ -31,7 +31,7 @@ type few struct {
 }
 
 // dotFew generates the product of four weight rows with m rows of activations, over some of the
-// columns. With many, the m rows are one of several groups, as in a prefill.
+// columns. If many is true, the m rows are one of several groups, as in a prefill.
 func dotFew(c *build.Context, order Mem, n number, m int, many bool) {
 	f := &few{dots: &dots{Context: c, number: n, m: m, parts: 1, register: c.ZMM, transposed: order}, together: floatRows}
 	f.lines = floatRows * 16 * n.bytes / 64

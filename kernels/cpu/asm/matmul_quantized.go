@@ -18,7 +18,7 @@ func matmulQuantized(c *build.Context) {
 		productAVX512(c, f, true, true)
 		for _, near := range []bool{false, true} {
 			productInRegistersAVX512(c, f, 1, near)
-			if !f.split() && !f.nibbles { // else, their sums and factors need too many registers
+			if !f.split() && !f.nibbles { // otherwise, the sums and factors of two rows need too many registers
 				productInRegistersAVX512(c, f, 2, near)
 			}
 		}
@@ -32,7 +32,7 @@ func matmulQuantized(c *build.Context) {
 
 // askForRows generates a prefetch of the rows of dst, to run before a product of many rows. The rows
 // are thousands of bytes apart, and the processor does not prefetch them by itself: without this,
-// waiting for their cache lines would take a quarter of the product's time.
+// waiting for their cache lines would take a large part of the product's time.
 func askForRows(c *build.Context) {
 	open(c, "askForRowsAVX2", "func(dst *float32, m int, stride int)", "prefetches 32 numbers each of m rows that are stride bytes apart.")
 	dst, m, stride := c.Load(c.Param("dst"), c.GP64()), c.Load(c.Param("m"), c.GP64()), c.Load(c.Param("stride"), c.GP64())

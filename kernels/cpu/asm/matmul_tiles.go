@@ -40,7 +40,7 @@ const (
 func matmulTiles(c *build.Context) {
 	config := tileConfig(c)
 	for _, f := range formats {
-		if !f.split() && !f.nibbles { // else, factors or scales change within the columns of an instruction
+		if !f.split() && !f.nibbles { // otherwise, factors or scales change within the columns of an instruction
 			productTiles(c, f, config)
 		}
 	}

@@ -106,8 +106,8 @@ func (p *product512) minima(px reg.Register, r int, part *part512) reg.VecVirtua
 	return sum
 }
 
-// dots computes the exact integer products of n rows of activations. Those of a single row are two sums
-// each, added at the end: half as many instructions wait for each other.
+// dots computes the exact integer products of n rows of activations. The products of a single row are
+// summed in two parts, which are added at the end: half as many instructions wait for each other.
 func (p *product512) dots(n int, px reg.Register) []dots512 {
 	apart := p.split() || n == 1
 	all := make([]dots512, n)
@@ -141,7 +141,7 @@ func (p *product512) dots(n int, px reg.Register) []dots512 {
 }
 
 // startDots returns registers for a row's products. They start at minus what the bias of the quants
-// will add to them. If apart is true, the second halves have their own.
+// will add to them. If apart is true, the second halves have registers of their own.
 func (p *product512) startDots(px reg.Register, r int, apart bool) (d dots512) {
 	for i := range p.parts {
 		d.sums[i] = p.ZMM()

@@ -115,7 +115,7 @@ func (p *product512) readWeights(i int) {
 	}
 }
 
-// addHighBits adds the bits above the low bits of the quants, shifted to the left.
+// addHighBits adds the upper bits of the quants to their lower bits in w, shifted to the left by shift bits.
 func (p *product512) addHighBits(from Mem, shift int, w reg.VecVirtual) {
 	t := p.ZMM()
 	p.VMOVDQU64(from, t)

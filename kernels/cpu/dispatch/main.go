@@ -1,6 +1,6 @@
 // Command dispatch writes the functions of kernels/cpu that choose the product of a format, or the
-// decoding of its panels, one for each kind that the generators of assembly have written. go generate
-// in that folder runs it after them.
+// decoding of its panels: one function for each kind of product or decoder that the generators of assembly
+// have written. go generate in kernels/cpu runs dispatch after these generators.
 //
 // These functions are switches over the formats. If they called function values instead, the
 // pointers among their arguments would escape to the heap.

@@ -38,14 +38,15 @@ func (p Panel) Looked() bool { return p.Values != nil }
 // Biased reports whether quants are stored with a bias.
 func (p Panel) Biased() bool { return p.Bias != 0 }
 
-// BiasBits returns b for quants that are stored with a bias of 1<<b, and 0 for those without.
+// BiasBits returns b for quants that are stored with a bias of 1<<b, and 0 for quants without a bias.
 func (p Panel) BiasBits() int { return max(0, bits.Len(uint(p.Bias))-1) }
 
 // TwoScales reports whether each half of a tile has a scale in half precision. The second scale lies
 // where other formats have the minimum.
 func (p Panel) TwoScales() bool { return p.Factors == format.HalfScales }
 
-// HeadBytes returns the size of the 16-bit numbers of a tile or super-block: scales, and minima if there are any.
+// HeadBytes returns the size of the 16-bit numbers of a tile or super-block: scales, and minima or second
+// scales if there are any.
 func (p Panel) HeadBytes() int {
 	if p.Mins() || p.TwoScales() {
 		return 4 * Rows
@@ -53,7 +54,8 @@ func (p Panel) HeadBytes() int {
 	return 2 * Rows
 }
 
-// ScaleBytes returns the size of the scales at the start of a tile.
+// ScaleBytes returns the size of what lies before the quants of a tile: in a super-block the factors of the
+// tile, otherwise the 16-bit numbers (HeadBytes).
 func (p Panel) ScaleBytes() int {
 	switch {
 	case p.OneFactor():
@@ -64,8 +66,8 @@ func (p Panel) ScaleBytes() int {
 	return p.HeadBytes()
 }
 
-// Twin returns the first format of the table whose panels look like the receiver's. The kernels of the
-// twin compute products of both formats.
+// Twin returns the first format of the table whose panels look like the receiver's; it may be the receiver
+// itself. The kernels of the twin compute products of both formats.
 func (p Panel) Twin() Panel {
 	for _, f := range format.Quantised() {
 		if other := (Panel{f}); other.look() == p.look() {

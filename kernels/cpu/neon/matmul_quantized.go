@@ -20,15 +20,15 @@ func matmulQuantized() []*function {
 
 // panelProduct is a function that multiplies a panel with rows of activations: in passes of four rows
 // as long as there are four, then of two, then of one. A vector has a lane for each of four weight
-// rows. A tile is computed in parts of a few vectors, as many as have registers for their sums.
+// rows. A tile is computed in parts of a few vectors: as many as there are registers for their sums.
 type panelProduct struct {
 	*function
 	layout.Panel
 	acc, panel, x, tiles, m, stride r // the arguments
 	// In a pass: addresses of the tile and its records, tiles left, tiles left in the super-block, and
-	// the address of the super-block's d.
+	// the address of the super-block's scales.
 	w, px, n, inner, d r
-	// In a part: addresses of its quants, d, integer scales and sums; parts left.
+	// In a part: addresses of its quants, scales, integer factors and sums; parts left.
 	pw, pd, ps, pa, parts r
 	scratchNumber         r
 
@@ -105,7 +105,7 @@ func (p *panelProduct) fourBits() bool { return p.Factors == format.Nibbles }
 
 func (p *panelProduct) signedHalves() bool { return p.Halves() && !p.fourBits() }
 
-// pass multiplies the panel with rows rows of activations.
+// pass multiplies the panel with as many rows of activations as rows says.
 func (p *panelProduct) pass(rows int) {
 	p.rows, p.width = rows, 4
 	if rows == 1 {
@@ -377,12 +377,12 @@ func (p *panelProduct) minima(sum, factors, t v, j int) {
 	})
 }
 
-// timesByte multiplies x by the unsigned integer scales at an offset; t is scratch.
+// timesByte multiplies x by the unsigned integer factors at an offset; t is scratch.
 func (p *panelProduct) timesByte(x v, offset int, t v) {
 	p.do(ldr4(t, p.ps, offset), ushllByte(t, t, 0), ushllShort(t, t, 0), ucvtf(t, t), fmul(x, x, t))
 }
 
-// scaleHalves multiplies the sums of vector j by the signed integer scales of their halves, and
+// scaleHalves multiplies the sums of vector j by the signed integer factors of their halves, and
 // adds the halves.
 func (p *panelProduct) scaleHalves(j int, low, high v) {
 	p.do(ldr4(low, p.ps, 4*j), sshllByte(low, low, 0), sshllShort(low, low, 0))
