@@ -32,7 +32,7 @@ func rowCounts() []int {
 	return counts
 }
 
-// blocksWith are blocks with such scales; their other bytes are all equal, or random.
+// blocksWith are blocks with the given scales; their other bytes are all equal, or random.
 func blocksWith(scales []uint16, f ref.Format, rows, cols int, r *rand.Rand) []byte {
 	w := make([]byte, rows*cols/f.BlockElements*f.BlockBytes)
 	for block := 0; block < len(w); block += f.BlockBytes {

@@ -4,32 +4,32 @@
 
 package cpu
 
-// scoreKeysF32NEON writes factor times the products of n queries, 1, 2 or 4, and blocks·16 keys of F32; the scores of a query lie 256 after those of the one before.
+// scoreKeysF32NEON writes factor times the products of n queries (1, 2 or 4) and blocks·16 keys in F32. The scores of a query begin 256 numbers after the scores of the query before.
 //
 //go:noescape
 func scoreKeysF32NEON(dst *float32, q *queries, keys *float32, n int, headDim int, blocks int, factor float32)
 
-// scoreKeysF16NEON writes factor times the products of n queries, 1, 2 or 4, and blocks·16 keys of F16; the scores of a query lie 256 after those of the one before.
+// scoreKeysF16NEON writes factor times the products of n queries (1, 2 or 4) and blocks·16 keys in F16. The scores of a query begin 256 numbers after the scores of the query before.
 //
 //go:noescape
 func scoreKeysF16NEON(dst *float32, q *queries, keys *uint16, n int, headDim int, blocks int, factor float32)
 
-// scoreKeysQ8_0NEON writes factor times the products of n queries, 1, 2 or 4, and blocks·16 keys of Q8_0; the scores of a query lie 256 after those of the one before.
+// scoreKeysQ8_0NEON writes factor times the products of n queries (1, 2 or 4) and blocks·16 keys in Q8_0. The scores of a query begin 256 numbers after the scores of the query before.
 //
 //go:noescape
 func scoreKeysQ8_0NEON(dst *float32, q *queries, keys *byte, n int, headDim int, blocks int, factor float32)
 
-// sumValuesF32NEON adds to the first cols numbers of n rows of dst, 1, 2 or 4, the values, F32, times each row's weights, which lie 256 after those of the one before. cols is a multiple of 16.
+// sumValuesF32NEON adds to the first cols numbers of n rows of dst (1, 2 or 4) the values in F32 times the weights of the row. The weights of a row begin 256 numbers after the weights of the row before. cols is a multiple of 16.
 //
 //go:noescape
 func sumValuesF32NEON(dst *queries, values *float32, weights *float32, n int, keys int, headDim int, cols int)
 
-// sumValuesF16NEON adds to the first cols numbers of n rows of dst, 1, 2 or 4, the values, F16, times each row's weights, which lie 256 after those of the one before. cols is a multiple of 16.
+// sumValuesF16NEON adds to the first cols numbers of n rows of dst (1, 2 or 4) the values in F16 times the weights of the row. The weights of a row begin 256 numbers after the weights of the row before. cols is a multiple of 16.
 //
 //go:noescape
 func sumValuesF16NEON(dst *queries, values *uint16, weights *float32, n int, keys int, headDim int, cols int)
 
-// sumValuesQ8_0NEON adds to n rows of dst, 1, 2 or 4, the values, blocks of Q8_0, times each row's weights, which lie 256 after those of the one before.
+// sumValuesQ8_0NEON adds to n rows of dst (1, 2 or 4) the values, blocks of Q8_0, times the weights of the row. The weights of a row begin 256 numbers after the weights of the row before.
 //
 //go:noescape
 func sumValuesQ8_0NEON(dst *queries, values *byte, weights *float32, n int, keys int, headDim int)

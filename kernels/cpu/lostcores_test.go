@@ -96,7 +96,7 @@ func TestAShortDisturbanceIsBorne(t *testing.T) {
 	}
 }
 
-// What a thread waits in Run, it may wait for the pages of new memory.
+// In Run, a thread may wait because the system clears the pages of new memory.
 func TestNewMemoryIsNoLostCore(t *testing.T) {
 	pool := NewPool(2, time.Minute)
 	defer pool.Close()
@@ -114,7 +114,7 @@ func TestNewMemoryIsNoLostCore(t *testing.T) {
 	}
 }
 
-// In a run without the resting threads every item is computed, and they are awake again after it.
+// While some threads rest, every item is computed all the same, and these threads take part again later.
 func TestRestingThreadsComeBack(t *testing.T) {
 	const threads, items = 4, 64
 	pool := NewPool(threads, time.Minute)

@@ -4,232 +4,232 @@
 
 package cpu
 
-// decodeQ8_0AVX512 writes the weights of tiles of a panel of Q8_0, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then those of the next.
+// decodeQ8_0AVX512 writes the weights of tiles of a Q8_0 panel, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then the 32 rows of the next.
 //
 //go:noescape
 func decodeQ8_0AVX512(dst *float32, tile *byte, head *byte, tiles int)
 
-// decodeQ4_0AVX512 writes the weights of tiles of a panel of Q4_0, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then those of the next.
+// decodeQ4_0AVX512 writes the weights of tiles of a Q4_0 panel, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then the 32 rows of the next.
 //
 //go:noescape
 func decodeQ4_0AVX512(dst *float32, tile *byte, head *byte, tiles int)
 
-// decodeQ4_1AVX512 writes the weights of tiles of a panel of Q4_1, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then those of the next.
+// decodeQ4_1AVX512 writes the weights of tiles of a Q4_1 panel, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then the 32 rows of the next.
 //
 //go:noescape
 func decodeQ4_1AVX512(dst *float32, tile *byte, head *byte, tiles int)
 
-// decodeQ5_0AVX512 writes the weights of tiles of a panel of Q5_0, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then those of the next.
+// decodeQ5_0AVX512 writes the weights of tiles of a Q5_0 panel, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then the 32 rows of the next.
 //
 //go:noescape
 func decodeQ5_0AVX512(dst *float32, tile *byte, head *byte, tiles int)
 
-// decodeQ5_1AVX512 writes the weights of tiles of a panel of Q5_1, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then those of the next.
+// decodeQ5_1AVX512 writes the weights of tiles of a Q5_1 panel, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then the 32 rows of the next.
 //
 //go:noescape
 func decodeQ5_1AVX512(dst *float32, tile *byte, head *byte, tiles int)
 
-// decodeQ4_KAVX512 writes the weights of tiles of a panel of Q4_K, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then those of the next.
+// decodeQ4_KAVX512 writes the weights of tiles of a Q4_K panel, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then the 32 rows of the next.
 //
 //go:noescape
 func decodeQ4_KAVX512(dst *float32, tile *byte, head *byte, tiles int)
 
-// decodeQ5_KAVX512 writes the weights of tiles of a panel of Q5_K, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then those of the next.
+// decodeQ5_KAVX512 writes the weights of tiles of a Q5_K panel, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then the 32 rows of the next.
 //
 //go:noescape
 func decodeQ5_KAVX512(dst *float32, tile *byte, head *byte, tiles int)
 
-// decodeQ6_KAVX512 writes the weights of tiles of a panel of Q6_K, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then those of the next.
+// decodeQ6_KAVX512 writes the weights of tiles of a Q6_K panel, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then the 32 rows of the next.
 //
 //go:noescape
 func decodeQ6_KAVX512(dst *float32, tile *byte, head *byte, tiles int)
 
-// decodeQ2_KAVX512 writes the weights of tiles of a panel of Q2_K, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then those of the next.
+// decodeQ2_KAVX512 writes the weights of tiles of a Q2_K panel, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then the 32 rows of the next.
 //
 //go:noescape
 func decodeQ2_KAVX512(dst *float32, tile *byte, head *byte, tiles int)
 
-// decodeQ3_KAVX512 writes the weights of tiles of a panel of Q3_K, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then those of the next.
+// decodeQ3_KAVX512 writes the weights of tiles of a Q3_K panel, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then the 32 rows of the next.
 //
 //go:noescape
 func decodeQ3_KAVX512(dst *float32, tile *byte, head *byte, tiles int)
 
-// decodeIQ4_NLAVX512 writes the weights of tiles of a panel of IQ4_NL, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then those of the next.
+// decodeIQ4_NLAVX512 writes the weights of tiles of a IQ4_NL panel, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then the 32 rows of the next.
 //
 //go:noescape
 func decodeIQ4_NLAVX512(dst *float32, tile *byte, head *byte, tiles int)
 
-// decodeIQ4_XSAVX512 writes the weights of tiles of a panel of IQ4_XS, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then those of the next.
+// decodeIQ4_XSAVX512 writes the weights of tiles of a IQ4_XS panel, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then the 32 rows of the next.
 //
 //go:noescape
 func decodeIQ4_XSAVX512(dst *float32, tile *byte, head *byte, tiles int)
 
-// decodeMXFP4AVX512 writes the weights of tiles of a panel of MXFP4, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then those of the next.
+// decodeMXFP4AVX512 writes the weights of tiles of a MXFP4 panel, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then the 32 rows of the next.
 //
 //go:noescape
 func decodeMXFP4AVX512(dst *float32, tile *byte, head *byte, tiles int)
 
-// decodeNVFP4AVX512 writes the weights of tiles of a panel of NVFP4, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then those of the next.
+// decodeNVFP4AVX512 writes the weights of tiles of a NVFP4 panel, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then the 32 rows of the next.
 //
 //go:noescape
 func decodeNVFP4AVX512(dst *float32, tile *byte, head *byte, tiles int)
 
-// decodeIQ3_SAVX512 writes the weights of tiles of a panel of IQ3_S, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then those of the next.
+// decodeIQ3_SAVX512 writes the weights of tiles of a IQ3_S panel, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then the 32 rows of the next.
 //
 //go:noescape
 func decodeIQ3_SAVX512(dst *float32, tile *byte, head *byte, tiles int)
 
-// decodeIQ3_XXSAVX512 writes the weights of tiles of a panel of IQ3_XXS, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then those of the next.
+// decodeIQ3_XXSAVX512 writes the weights of tiles of a IQ3_XXS panel, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then the 32 rows of the next.
 //
 //go:noescape
 func decodeIQ3_XXSAVX512(dst *float32, tile *byte, head *byte, tiles int)
 
-// decodeIQ2_SAVX512 writes the weights of tiles of a panel of IQ2_S, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then those of the next.
+// decodeIQ2_SAVX512 writes the weights of tiles of a IQ2_S panel, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then the 32 rows of the next.
 //
 //go:noescape
 func decodeIQ2_SAVX512(dst *float32, tile *byte, head *byte, tiles int)
 
-// decodeIQ2_XXSAVX512 writes the weights of tiles of a panel of IQ2_XXS, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then those of the next.
+// decodeIQ2_XXSAVX512 writes the weights of tiles of a IQ2_XXS panel, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then the 32 rows of the next.
 //
 //go:noescape
 func decodeIQ2_XXSAVX512(dst *float32, tile *byte, head *byte, tiles int)
 
-// decodeIQ1_MAVX512 writes the weights of tiles of a panel of IQ1_M, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then those of the next.
+// decodeIQ1_MAVX512 writes the weights of tiles of a IQ1_M panel, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then the 32 rows of the next.
 //
 //go:noescape
 func decodeIQ1_MAVX512(dst *float32, tile *byte, head *byte, tiles int)
 
-// decodeIQ1_SAVX512 writes the weights of tiles of a panel of IQ1_S, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then those of the next.
+// decodeIQ1_SAVX512 writes the weights of tiles of a IQ1_S panel, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then the 32 rows of the next.
 //
 //go:noescape
 func decodeIQ1_SAVX512(dst *float32, tile *byte, head *byte, tiles int)
 
-// decodeTQ1_0AVX512 writes the weights of tiles of a panel of TQ1_0, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then those of the next.
+// decodeTQ1_0AVX512 writes the weights of tiles of a TQ1_0 panel, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then the 32 rows of the next.
 //
 //go:noescape
 func decodeTQ1_0AVX512(dst *float32, tile *byte, head *byte, tiles int)
 
-// decodeQ1_0AVX512 writes the weights of tiles of a panel of Q1_0, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then those of the next.
+// decodeQ1_0AVX512 writes the weights of tiles of a Q1_0 panel, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then the 32 rows of the next.
 //
 //go:noescape
 func decodeQ1_0AVX512(dst *float32, tile *byte, head *byte, tiles int)
 
-// decodeQ8_0AVX2 writes the weights of tiles of a panel of Q8_0, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then those of the next.
+// decodeQ8_0AVX2 writes the weights of tiles of a Q8_0 panel, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then the 32 rows of the next.
 //
 //go:noescape
 func decodeQ8_0AVX2(dst *float32, tile *byte, head *byte, tiles int)
 
-// decodeQ4_0AVX2 writes the weights of tiles of a panel of Q4_0, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then those of the next.
+// decodeQ4_0AVX2 writes the weights of tiles of a Q4_0 panel, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then the 32 rows of the next.
 //
 //go:noescape
 func decodeQ4_0AVX2(dst *float32, tile *byte, head *byte, tiles int)
 
-// decodeQ4_1AVX2 writes the weights of tiles of a panel of Q4_1, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then those of the next.
+// decodeQ4_1AVX2 writes the weights of tiles of a Q4_1 panel, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then the 32 rows of the next.
 //
 //go:noescape
 func decodeQ4_1AVX2(dst *float32, tile *byte, head *byte, tiles int)
 
-// decodeQ5_0AVX2 writes the weights of tiles of a panel of Q5_0, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then those of the next.
+// decodeQ5_0AVX2 writes the weights of tiles of a Q5_0 panel, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then the 32 rows of the next.
 //
 //go:noescape
 func decodeQ5_0AVX2(dst *float32, tile *byte, head *byte, tiles int)
 
-// decodeQ5_1AVX2 writes the weights of tiles of a panel of Q5_1, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then those of the next.
+// decodeQ5_1AVX2 writes the weights of tiles of a Q5_1 panel, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then the 32 rows of the next.
 //
 //go:noescape
 func decodeQ5_1AVX2(dst *float32, tile *byte, head *byte, tiles int)
 
-// decodeQ4_KAVX2 writes the weights of tiles of a panel of Q4_K, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then those of the next.
+// decodeQ4_KAVX2 writes the weights of tiles of a Q4_K panel, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then the 32 rows of the next.
 //
 //go:noescape
 func decodeQ4_KAVX2(dst *float32, tile *byte, head *byte, tiles int)
 
-// decodeQ5_KAVX2 writes the weights of tiles of a panel of Q5_K, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then those of the next.
+// decodeQ5_KAVX2 writes the weights of tiles of a Q5_K panel, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then the 32 rows of the next.
 //
 //go:noescape
 func decodeQ5_KAVX2(dst *float32, tile *byte, head *byte, tiles int)
 
-// decodeQ6_KAVX2 writes the weights of tiles of a panel of Q6_K, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then those of the next.
+// decodeQ6_KAVX2 writes the weights of tiles of a Q6_K panel, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then the 32 rows of the next.
 //
 //go:noescape
 func decodeQ6_KAVX2(dst *float32, tile *byte, head *byte, tiles int)
 
-// decodeQ2_KAVX2 writes the weights of tiles of a panel of Q2_K, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then those of the next.
+// decodeQ2_KAVX2 writes the weights of tiles of a Q2_K panel, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then the 32 rows of the next.
 //
 //go:noescape
 func decodeQ2_KAVX2(dst *float32, tile *byte, head *byte, tiles int)
 
-// decodeQ3_KAVX2 writes the weights of tiles of a panel of Q3_K, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then those of the next.
+// decodeQ3_KAVX2 writes the weights of tiles of a Q3_K panel, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then the 32 rows of the next.
 //
 //go:noescape
 func decodeQ3_KAVX2(dst *float32, tile *byte, head *byte, tiles int)
 
-// decodeIQ4_NLAVX2 writes the weights of tiles of a panel of IQ4_NL, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then those of the next.
+// decodeIQ4_NLAVX2 writes the weights of tiles of a IQ4_NL panel, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then the 32 rows of the next.
 //
 //go:noescape
 func decodeIQ4_NLAVX2(dst *float32, tile *byte, head *byte, tiles int)
 
-// decodeIQ4_XSAVX2 writes the weights of tiles of a panel of IQ4_XS, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then those of the next.
+// decodeIQ4_XSAVX2 writes the weights of tiles of a IQ4_XS panel, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then the 32 rows of the next.
 //
 //go:noescape
 func decodeIQ4_XSAVX2(dst *float32, tile *byte, head *byte, tiles int)
 
-// decodeMXFP4AVX2 writes the weights of tiles of a panel of MXFP4, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then those of the next.
+// decodeMXFP4AVX2 writes the weights of tiles of a MXFP4 panel, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then the 32 rows of the next.
 //
 //go:noescape
 func decodeMXFP4AVX2(dst *float32, tile *byte, head *byte, tiles int)
 
-// decodeNVFP4AVX2 writes the weights of tiles of a panel of NVFP4, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then those of the next.
+// decodeNVFP4AVX2 writes the weights of tiles of a NVFP4 panel, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then the 32 rows of the next.
 //
 //go:noescape
 func decodeNVFP4AVX2(dst *float32, tile *byte, head *byte, tiles int)
 
-// decodeIQ3_SAVX2 writes the weights of tiles of a panel of IQ3_S, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then those of the next.
+// decodeIQ3_SAVX2 writes the weights of tiles of a IQ3_S panel, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then the 32 rows of the next.
 //
 //go:noescape
 func decodeIQ3_SAVX2(dst *float32, tile *byte, head *byte, tiles int)
 
-// decodeIQ3_XXSAVX2 writes the weights of tiles of a panel of IQ3_XXS, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then those of the next.
+// decodeIQ3_XXSAVX2 writes the weights of tiles of a IQ3_XXS panel, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then the 32 rows of the next.
 //
 //go:noescape
 func decodeIQ3_XXSAVX2(dst *float32, tile *byte, head *byte, tiles int)
 
-// decodeIQ2_SAVX2 writes the weights of tiles of a panel of IQ2_S, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then those of the next.
+// decodeIQ2_SAVX2 writes the weights of tiles of a IQ2_S panel, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then the 32 rows of the next.
 //
 //go:noescape
 func decodeIQ2_SAVX2(dst *float32, tile *byte, head *byte, tiles int)
 
-// decodeIQ2_XXSAVX2 writes the weights of tiles of a panel of IQ2_XXS, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then those of the next.
+// decodeIQ2_XXSAVX2 writes the weights of tiles of a IQ2_XXS panel, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then the 32 rows of the next.
 //
 //go:noescape
 func decodeIQ2_XXSAVX2(dst *float32, tile *byte, head *byte, tiles int)
 
-// decodeIQ1_MAVX2 writes the weights of tiles of a panel of IQ1_M, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then those of the next.
+// decodeIQ1_MAVX2 writes the weights of tiles of a IQ1_M panel, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then the 32 rows of the next.
 //
 //go:noescape
 func decodeIQ1_MAVX2(dst *float32, tile *byte, head *byte, tiles int)
 
-// decodeIQ1_SAVX2 writes the weights of tiles of a panel of IQ1_S, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then those of the next.
+// decodeIQ1_SAVX2 writes the weights of tiles of a IQ1_S panel, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then the 32 rows of the next.
 //
 //go:noescape
 func decodeIQ1_SAVX2(dst *float32, tile *byte, head *byte, tiles int)
 
-// decodeTQ1_0AVX2 writes the weights of tiles of a panel of TQ1_0, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then those of the next.
+// decodeTQ1_0AVX2 writes the weights of tiles of a TQ1_0 panel, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then the 32 rows of the next.
 //
 //go:noescape
 func decodeTQ1_0AVX2(dst *float32, tile *byte, head *byte, tiles int)
 
-// decodeQ1_0AVX2 writes the weights of tiles of a panel of Q1_0, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then those of the next.
+// decodeQ1_0AVX2 writes the weights of tiles of a Q1_0 panel, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then the 32 rows of the next.
 //
 //go:noescape
 func decodeQ1_0AVX2(dst *float32, tile *byte, head *byte, tiles int)
 
-// columnsAVX512 adds the products of w (cols, 32) and m rows of x, which are stride bytes apart, to sums (m, 16, 32): those of column k to sum k mod 16. cols is a multiple of 16.
+// columnsAVX512 adds the products of w (cols, 32) and m rows of x, which are stride bytes apart, to sums (m, 16, 32): the product of column k to sum k mod 16. cols is a multiple of 16.
 //
 //go:noescape
 func columnsAVX512(sums *float32, w *float32, x *float32, cols int, m int, stride int)
 
-// columnsAVX2 adds the products of w (cols, 32) and m rows of x, which are stride bytes apart, to sums (m, 16, 32): those of column k to sum k mod 16. cols is a multiple of 16.
+// columnsAVX2 adds the products of w (cols, 32) and m rows of x, which are stride bytes apart, to sums (m, 16, 32): the product of column k to sum k mod 16. cols is a multiple of 16.
 //
 //go:noescape
 func columnsAVX2(sums *float32, w *float32, x *float32, cols int, m int, stride int)

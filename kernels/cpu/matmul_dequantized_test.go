@@ -9,9 +9,9 @@ import (
 	"specula/kernels/ref"
 )
 
-// Products with activations that are not quantised are those with the dequantised weights, to the
-// bit, however many rows there are, with every kind of number. Panels have whole steps of decoding
-// and a rest, and the last one is not full.
+// A product with activations that are not quantised has the bits of the product with the dequantised
+// weights, however many rows there are, with every kind of number. Panels have whole steps of decoding
+// and a rest, and the last panel is not full.
 func TestMatMulDequantizedEqualsReference(t *testing.T) {
 	const rows = 71
 	weights := []func(ref.Format, int, int, *rand.Rand) []byte{finiteBlocks, extremeBlocks}

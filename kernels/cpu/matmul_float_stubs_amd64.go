@@ -4,62 +4,62 @@
 
 package cpu
 
-// dotF32x1AVX512 multiplies 4 rows of w with x, of cols numbers, a multiple of 16; with each 16 columns it prefetches as many bytes of weights, from ahead bytes after w on and pace bytes further each time.
+// dotF32x1AVX512 multiplies 4 rows of w with x, of cols numbers each, a multiple of 16. With each 16 columns it prefetches as many bytes as 16 columns of w have, at first ahead bytes after w, then pace bytes further each time.
 //
 //go:noescape
 func dotF32x1AVX512(dst *float32, w *byte, x *float32, cols int, ahead int, pace int)
 
-// dotF32x1AVX2 multiplies 4 rows of w with x, of cols numbers, a multiple of 16; with each 16 columns it prefetches as many bytes of weights, from ahead bytes after w on and pace bytes further each time.
+// dotF32x1AVX2 multiplies 4 rows of w with x, of cols numbers each, a multiple of 16. With each 16 columns it prefetches as many bytes as 16 columns of w have, at first ahead bytes after w, then pace bytes further each time.
 //
 //go:noescape
 func dotF32x1AVX2(dst *float32, w *byte, x *float32, cols int, ahead int, pace int)
 
-// dotF32x2AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 2 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 4 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
+// dotF32x2AVX512 multiplies cols columns, a multiple of 16, of 4 rows of w and 2 rows of x. Rows of w and x have rowCols columns; rows of dst are dstBytes bytes apart. If begun is true, it continues the sums that an earlier call left in sums. If more is true, it leaves its sums there; otherwise it writes the results to dst. With each 16 columns of 4 weight rows it prefetches 4 lines that are apart bytes from each other, at first ahead bytes after the weights, then by turns pace bytes and back bytes further.
 //
 //go:noescape
 func dotF32x2AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
 
-// dotF32x3AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 3 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 4 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
+// dotF32x3AVX512 multiplies cols columns, a multiple of 16, of 4 rows of w and 3 rows of x. Rows of w and x have rowCols columns; rows of dst are dstBytes bytes apart. If begun is true, it continues the sums that an earlier call left in sums. If more is true, it leaves its sums there; otherwise it writes the results to dst. With each 16 columns of 4 weight rows it prefetches 4 lines that are apart bytes from each other, at first ahead bytes after the weights, then by turns pace bytes and back bytes further.
 //
 //go:noescape
 func dotF32x3AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
 
-// dotF32x4AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 4 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 4 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
+// dotF32x4AVX512 multiplies cols columns, a multiple of 16, of 4 rows of w and 4 rows of x. Rows of w and x have rowCols columns; rows of dst are dstBytes bytes apart. If begun is true, it continues the sums that an earlier call left in sums. If more is true, it leaves its sums there; otherwise it writes the results to dst. With each 16 columns of 4 weight rows it prefetches 4 lines that are apart bytes from each other, at first ahead bytes after the weights, then by turns pace bytes and back bytes further.
 //
 //go:noescape
 func dotF32x4AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
 
-// dotF32x5AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 5 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 4 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
+// dotF32x5AVX512 multiplies cols columns, a multiple of 16, of 4 rows of w and 5 rows of x. Rows of w and x have rowCols columns; rows of dst are dstBytes bytes apart. If begun is true, it continues the sums that an earlier call left in sums. If more is true, it leaves its sums there; otherwise it writes the results to dst. With each 16 columns of 4 weight rows it prefetches 4 lines that are apart bytes from each other, at first ahead bytes after the weights, then by turns pace bytes and back bytes further.
 //
 //go:noescape
 func dotF32x5AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
 
-// dotF32x6AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 6 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 4 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
+// dotF32x6AVX512 multiplies cols columns, a multiple of 16, of 4 rows of w and 6 rows of x. Rows of w and x have rowCols columns; rows of dst are dstBytes bytes apart. If begun is true, it continues the sums that an earlier call left in sums. If more is true, it leaves its sums there; otherwise it writes the results to dst. With each 16 columns of 4 weight rows it prefetches 4 lines that are apart bytes from each other, at first ahead bytes after the weights, then by turns pace bytes and back bytes further.
 //
 //go:noescape
 func dotF32x6AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
 
-// dotF32x7AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 7 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 2 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
+// dotF32x7AVX512 multiplies cols columns, a multiple of 16, of 4 rows of w and 7 rows of x. Rows of w and x have rowCols columns; rows of dst are dstBytes bytes apart. If begun is true, it continues the sums that an earlier call left in sums. If more is true, it leaves its sums there; otherwise it writes the results to dst. With each 16 columns of 2 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then by turns pace bytes and back bytes further.
 //
 //go:noescape
 func dotF32x7AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
 
-// dotF32x8AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 8 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 2 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
+// dotF32x8AVX512 multiplies cols columns, a multiple of 16, of 4 rows of w and 8 rows of x. Rows of w and x have rowCols columns; rows of dst are dstBytes bytes apart. If begun is true, it continues the sums that an earlier call left in sums. If more is true, it leaves its sums there; otherwise it writes the results to dst. With each 16 columns of 2 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then by turns pace bytes and back bytes further.
 //
 //go:noescape
 func dotF32x8AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
 
-// dotF32x9AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 9 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 2 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
+// dotF32x9AVX512 multiplies cols columns, a multiple of 16, of 4 rows of w and 9 rows of x. Rows of w and x have rowCols columns; rows of dst are dstBytes bytes apart. If begun is true, it continues the sums that an earlier call left in sums. If more is true, it leaves its sums there; otherwise it writes the results to dst. With each 16 columns of 2 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then by turns pace bytes and back bytes further.
 //
 //go:noescape
 func dotF32x9AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
 
-// dotManyF32x5AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 5 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 4 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
+// dotManyF32x5AVX512 multiplies cols columns, a multiple of 16, of 4 rows of w and 5 rows of x. Rows of w and x have rowCols columns; rows of dst are dstBytes bytes apart. If begun is true, it continues the sums that an earlier call left in sums. If more is true, it leaves its sums there; otherwise it writes the results to dst. With each 16 columns of 4 weight rows it prefetches 4 lines that are apart bytes from each other, at first ahead bytes after the weights, then by turns pace bytes and back bytes further.
 //
 //go:noescape
 func dotManyF32x5AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
 
-// dotManyF32x6AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 6 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 4 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
+// dotManyF32x6AVX512 multiplies cols columns, a multiple of 16, of 4 rows of w and 6 rows of x. Rows of w and x have rowCols columns; rows of dst are dstBytes bytes apart. If begun is true, it continues the sums that an earlier call left in sums. If more is true, it leaves its sums there; otherwise it writes the results to dst. With each 16 columns of 4 weight rows it prefetches 4 lines that are apart bytes from each other, at first ahead bytes after the weights, then by turns pace bytes and back bytes further.
 //
 //go:noescape
 func dotManyF32x6AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
@@ -69,62 +69,62 @@ func dotManyF32x6AVX512(dst *float32, sums *float32, w *byte, x *float32, cols i
 //go:noescape
 func widenF32AVX512(dst *float32, src *byte, cols int)
 
-// dotF16x1AVX512 multiplies 4 rows of w with x, of cols numbers, a multiple of 16; with each 16 columns it prefetches as many bytes of weights, from ahead bytes after w on and pace bytes further each time.
+// dotF16x1AVX512 multiplies 4 rows of w with x, of cols numbers each, a multiple of 16. With each 16 columns it prefetches as many bytes as 16 columns of w have, at first ahead bytes after w, then pace bytes further each time.
 //
 //go:noescape
 func dotF16x1AVX512(dst *float32, w *byte, x *float32, cols int, ahead int, pace int)
 
-// dotF16x1AVX2 multiplies 4 rows of w with x, of cols numbers, a multiple of 16; with each 16 columns it prefetches as many bytes of weights, from ahead bytes after w on and pace bytes further each time.
+// dotF16x1AVX2 multiplies 4 rows of w with x, of cols numbers each, a multiple of 16. With each 16 columns it prefetches as many bytes as 16 columns of w have, at first ahead bytes after w, then pace bytes further each time.
 //
 //go:noescape
 func dotF16x1AVX2(dst *float32, w *byte, x *float32, cols int, ahead int, pace int)
 
-// dotF16x2AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 2 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
+// dotF16x2AVX512 multiplies cols columns, a multiple of 16, of 4 rows of w and 2 rows of x. Rows of w and x have rowCols columns; rows of dst are dstBytes bytes apart. If begun is true, it continues the sums that an earlier call left in sums. If more is true, it leaves its sums there; otherwise it writes the results to dst. With each 16 columns of 4 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then by turns pace bytes and back bytes further.
 //
 //go:noescape
 func dotF16x2AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
 
-// dotF16x3AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 3 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
+// dotF16x3AVX512 multiplies cols columns, a multiple of 16, of 4 rows of w and 3 rows of x. Rows of w and x have rowCols columns; rows of dst are dstBytes bytes apart. If begun is true, it continues the sums that an earlier call left in sums. If more is true, it leaves its sums there; otherwise it writes the results to dst. With each 16 columns of 4 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then by turns pace bytes and back bytes further.
 //
 //go:noescape
 func dotF16x3AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
 
-// dotF16x4AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 4 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
+// dotF16x4AVX512 multiplies cols columns, a multiple of 16, of 4 rows of w and 4 rows of x. Rows of w and x have rowCols columns; rows of dst are dstBytes bytes apart. If begun is true, it continues the sums that an earlier call left in sums. If more is true, it leaves its sums there; otherwise it writes the results to dst. With each 16 columns of 4 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then by turns pace bytes and back bytes further.
 //
 //go:noescape
 func dotF16x4AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
 
-// dotF16x5AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 5 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
+// dotF16x5AVX512 multiplies cols columns, a multiple of 16, of 4 rows of w and 5 rows of x. Rows of w and x have rowCols columns; rows of dst are dstBytes bytes apart. If begun is true, it continues the sums that an earlier call left in sums. If more is true, it leaves its sums there; otherwise it writes the results to dst. With each 16 columns of 4 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then by turns pace bytes and back bytes further.
 //
 //go:noescape
 func dotF16x5AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
 
-// dotF16x6AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 6 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
+// dotF16x6AVX512 multiplies cols columns, a multiple of 16, of 4 rows of w and 6 rows of x. Rows of w and x have rowCols columns; rows of dst are dstBytes bytes apart. If begun is true, it continues the sums that an earlier call left in sums. If more is true, it leaves its sums there; otherwise it writes the results to dst. With each 16 columns of 4 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then by turns pace bytes and back bytes further.
 //
 //go:noescape
 func dotF16x6AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
 
-// dotF16x7AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 7 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 2 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
+// dotF16x7AVX512 multiplies cols columns, a multiple of 16, of 4 rows of w and 7 rows of x. Rows of w and x have rowCols columns; rows of dst are dstBytes bytes apart. If begun is true, it continues the sums that an earlier call left in sums. If more is true, it leaves its sums there; otherwise it writes the results to dst. With each 16 columns of 2 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then by turns pace bytes and back bytes further.
 //
 //go:noescape
 func dotF16x7AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
 
-// dotF16x8AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 8 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 2 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
+// dotF16x8AVX512 multiplies cols columns, a multiple of 16, of 4 rows of w and 8 rows of x. Rows of w and x have rowCols columns; rows of dst are dstBytes bytes apart. If begun is true, it continues the sums that an earlier call left in sums. If more is true, it leaves its sums there; otherwise it writes the results to dst. With each 16 columns of 2 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then by turns pace bytes and back bytes further.
 //
 //go:noescape
 func dotF16x8AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
 
-// dotF16x9AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 9 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 2 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
+// dotF16x9AVX512 multiplies cols columns, a multiple of 16, of 4 rows of w and 9 rows of x. Rows of w and x have rowCols columns; rows of dst are dstBytes bytes apart. If begun is true, it continues the sums that an earlier call left in sums. If more is true, it leaves its sums there; otherwise it writes the results to dst. With each 16 columns of 2 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then by turns pace bytes and back bytes further.
 //
 //go:noescape
 func dotF16x9AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
 
-// dotManyF16x5AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 5 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
+// dotManyF16x5AVX512 multiplies cols columns, a multiple of 16, of 4 rows of w and 5 rows of x. Rows of w and x have rowCols columns; rows of dst are dstBytes bytes apart. If begun is true, it continues the sums that an earlier call left in sums. If more is true, it leaves its sums there; otherwise it writes the results to dst. With each 16 columns of 4 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then by turns pace bytes and back bytes further.
 //
 //go:noescape
 func dotManyF16x5AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
 
-// dotManyF16x6AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 6 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
+// dotManyF16x6AVX512 multiplies cols columns, a multiple of 16, of 4 rows of w and 6 rows of x. Rows of w and x have rowCols columns; rows of dst are dstBytes bytes apart. If begun is true, it continues the sums that an earlier call left in sums. If more is true, it leaves its sums there; otherwise it writes the results to dst. With each 16 columns of 4 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then by turns pace bytes and back bytes further.
 //
 //go:noescape
 func dotManyF16x6AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
@@ -134,62 +134,62 @@ func dotManyF16x6AVX512(dst *float32, sums *float32, w *byte, x *float32, cols i
 //go:noescape
 func widenF16AVX512(dst *float32, src *byte, cols int)
 
-// dotBF16x1AVX512 multiplies 4 rows of w with x, of cols numbers, a multiple of 16; with each 16 columns it prefetches as many bytes of weights, from ahead bytes after w on and pace bytes further each time.
+// dotBF16x1AVX512 multiplies 4 rows of w with x, of cols numbers each, a multiple of 16. With each 16 columns it prefetches as many bytes as 16 columns of w have, at first ahead bytes after w, then pace bytes further each time.
 //
 //go:noescape
 func dotBF16x1AVX512(dst *float32, w *byte, x *float32, cols int, ahead int, pace int)
 
-// dotBF16x1AVX2 multiplies 4 rows of w with x, of cols numbers, a multiple of 16; with each 16 columns it prefetches as many bytes of weights, from ahead bytes after w on and pace bytes further each time.
+// dotBF16x1AVX2 multiplies 4 rows of w with x, of cols numbers each, a multiple of 16. With each 16 columns it prefetches as many bytes as 16 columns of w have, at first ahead bytes after w, then pace bytes further each time.
 //
 //go:noescape
 func dotBF16x1AVX2(dst *float32, w *byte, x *float32, cols int, ahead int, pace int)
 
-// dotBF16x2AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 2 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
+// dotBF16x2AVX512 multiplies cols columns, a multiple of 16, of 4 rows of w and 2 rows of x. Rows of w and x have rowCols columns; rows of dst are dstBytes bytes apart. If begun is true, it continues the sums that an earlier call left in sums. If more is true, it leaves its sums there; otherwise it writes the results to dst. With each 16 columns of 4 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then by turns pace bytes and back bytes further.
 //
 //go:noescape
 func dotBF16x2AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
 
-// dotBF16x3AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 3 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
+// dotBF16x3AVX512 multiplies cols columns, a multiple of 16, of 4 rows of w and 3 rows of x. Rows of w and x have rowCols columns; rows of dst are dstBytes bytes apart. If begun is true, it continues the sums that an earlier call left in sums. If more is true, it leaves its sums there; otherwise it writes the results to dst. With each 16 columns of 4 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then by turns pace bytes and back bytes further.
 //
 //go:noescape
 func dotBF16x3AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
 
-// dotBF16x4AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 4 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
+// dotBF16x4AVX512 multiplies cols columns, a multiple of 16, of 4 rows of w and 4 rows of x. Rows of w and x have rowCols columns; rows of dst are dstBytes bytes apart. If begun is true, it continues the sums that an earlier call left in sums. If more is true, it leaves its sums there; otherwise it writes the results to dst. With each 16 columns of 4 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then by turns pace bytes and back bytes further.
 //
 //go:noescape
 func dotBF16x4AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
 
-// dotBF16x5AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 5 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
+// dotBF16x5AVX512 multiplies cols columns, a multiple of 16, of 4 rows of w and 5 rows of x. Rows of w and x have rowCols columns; rows of dst are dstBytes bytes apart. If begun is true, it continues the sums that an earlier call left in sums. If more is true, it leaves its sums there; otherwise it writes the results to dst. With each 16 columns of 4 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then by turns pace bytes and back bytes further.
 //
 //go:noescape
 func dotBF16x5AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
 
-// dotBF16x6AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 6 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
+// dotBF16x6AVX512 multiplies cols columns, a multiple of 16, of 4 rows of w and 6 rows of x. Rows of w and x have rowCols columns; rows of dst are dstBytes bytes apart. If begun is true, it continues the sums that an earlier call left in sums. If more is true, it leaves its sums there; otherwise it writes the results to dst. With each 16 columns of 4 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then by turns pace bytes and back bytes further.
 //
 //go:noescape
 func dotBF16x6AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
 
-// dotBF16x7AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 7 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 2 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
+// dotBF16x7AVX512 multiplies cols columns, a multiple of 16, of 4 rows of w and 7 rows of x. Rows of w and x have rowCols columns; rows of dst are dstBytes bytes apart. If begun is true, it continues the sums that an earlier call left in sums. If more is true, it leaves its sums there; otherwise it writes the results to dst. With each 16 columns of 2 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then by turns pace bytes and back bytes further.
 //
 //go:noescape
 func dotBF16x7AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
 
-// dotBF16x8AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 8 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 2 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
+// dotBF16x8AVX512 multiplies cols columns, a multiple of 16, of 4 rows of w and 8 rows of x. Rows of w and x have rowCols columns; rows of dst are dstBytes bytes apart. If begun is true, it continues the sums that an earlier call left in sums. If more is true, it leaves its sums there; otherwise it writes the results to dst. With each 16 columns of 2 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then by turns pace bytes and back bytes further.
 //
 //go:noescape
 func dotBF16x8AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
 
-// dotBF16x9AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 9 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 2 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
+// dotBF16x9AVX512 multiplies cols columns, a multiple of 16, of 4 rows of w and 9 rows of x. Rows of w and x have rowCols columns; rows of dst are dstBytes bytes apart. If begun is true, it continues the sums that an earlier call left in sums. If more is true, it leaves its sums there; otherwise it writes the results to dst. With each 16 columns of 2 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then by turns pace bytes and back bytes further.
 //
 //go:noescape
 func dotBF16x9AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
 
-// dotManyBF16x5AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 5 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
+// dotManyBF16x5AVX512 multiplies cols columns, a multiple of 16, of 4 rows of w and 5 rows of x. Rows of w and x have rowCols columns; rows of dst are dstBytes bytes apart. If begun is true, it continues the sums that an earlier call left in sums. If more is true, it leaves its sums there; otherwise it writes the results to dst. With each 16 columns of 4 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then by turns pace bytes and back bytes further.
 //
 //go:noescape
 func dotManyBF16x5AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
 
-// dotManyBF16x6AVX512 multiplies cols numbers, a multiple of 16, of 4 rows of w with those of 6 rows of x; a row of both has rowCols, and dst's are dstBytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. With each 16 columns of 4 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then pace bytes and back bytes further by turns.
+// dotManyBF16x6AVX512 multiplies cols columns, a multiple of 16, of 4 rows of w and 6 rows of x. Rows of w and x have rowCols columns; rows of dst are dstBytes bytes apart. If begun is true, it continues the sums that an earlier call left in sums. If more is true, it leaves its sums there; otherwise it writes the results to dst. With each 16 columns of 4 weight rows it prefetches 2 lines that are apart bytes from each other, at first ahead bytes after the weights, then by turns pace bytes and back bytes further.
 //
 //go:noescape
 func dotManyBF16x6AVX512(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)
@@ -199,12 +199,12 @@ func dotManyBF16x6AVX512(dst *float32, sums *float32, w *byte, x *float32, cols 
 //go:noescape
 func widenBF16AVX512(dst *float32, src *byte, cols int)
 
-// dotWidex5AVX512 multiplies 4 widened rows of w, cols numbers each, a multiple of 16, with 5 of x; the rows of x and dst are so many bytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. For each 16 columns it prefetches a line, from next on, pace bytes apart.
+// dotWidex5AVX512 multiplies 4 widened rows of w, cols numbers each, a multiple of 16, with 5 rows of x. Rows of x are xBytes bytes apart, and rows of dst are dstBytes bytes apart. If begun is true, it continues the sums that an earlier call left in sums. If more is true, it leaves its sums there; otherwise it writes the results to dst. With each 16 columns it prefetches a line, at first at next, then pace bytes further each time.
 //
 //go:noescape
 func dotWidex5AVX512(dst *float32, sums *float32, w *float32, x *float32, cols int, xBytes int, dstBytes int, begun bool, more bool, next *byte, pace int)
 
-// dotWidex6AVX512 multiplies 4 widened rows of w, cols numbers each, a multiple of 16, with 6 of x; the rows of x and dst are so many bytes apart. When begun it goes on from sums, and when there is more it ends there, otherwise in dst. For each 16 columns it prefetches a line, from next on, pace bytes apart.
+// dotWidex6AVX512 multiplies 4 widened rows of w, cols numbers each, a multiple of 16, with 6 rows of x. Rows of x are xBytes bytes apart, and rows of dst are dstBytes bytes apart. If begun is true, it continues the sums that an earlier call left in sums. If more is true, it leaves its sums there; otherwise it writes the results to dst. With each 16 columns it prefetches a line, at first at next, then pace bytes further each time.
 //
 //go:noescape
 func dotWidex6AVX512(dst *float32, sums *float32, w *float32, x *float32, cols int, xBytes int, dstBytes int, begun bool, more bool, next *byte, pace int)

@@ -4,47 +4,47 @@
 
 package cpu
 
-// dotF32x1NEON multiplies 4 rows of w with 1 of x; the results of a row of x lie side by side, stride bytes after those of the one before. cols is a multiple of 16.
+// dotF32x1NEON multiplies 4 rows of w with 1 rows of x, of cols numbers each, a multiple of 16. The 4 results of a row of x lie side by side, stride bytes after the results of the row before.
 //
 //go:noescape
 func dotF32x1NEON(dst *float32, w *byte, x *float32, cols int, stride int)
 
-// dotF32x2NEON multiplies 4 rows of w with 2 of x; the results of a row of x lie side by side, stride bytes after those of the one before. cols is a multiple of 16.
+// dotF32x2NEON multiplies 4 rows of w with 2 rows of x, of cols numbers each, a multiple of 16. The 4 results of a row of x lie side by side, stride bytes after the results of the row before.
 //
 //go:noescape
 func dotF32x2NEON(dst *float32, w *byte, x *float32, cols int, stride int)
 
-// dotF32x3NEON multiplies 4 rows of w with 3 of x; the results of a row of x lie side by side, stride bytes after those of the one before. cols is a multiple of 16.
+// dotF32x3NEON multiplies 4 rows of w with 3 rows of x, of cols numbers each, a multiple of 16. The 4 results of a row of x lie side by side, stride bytes after the results of the row before.
 //
 //go:noescape
 func dotF32x3NEON(dst *float32, w *byte, x *float32, cols int, stride int)
 
-// dotF16x1NEON multiplies 4 rows of w with 1 of x; the results of a row of x lie side by side, stride bytes after those of the one before. cols is a multiple of 16.
+// dotF16x1NEON multiplies 4 rows of w with 1 rows of x, of cols numbers each, a multiple of 16. The 4 results of a row of x lie side by side, stride bytes after the results of the row before.
 //
 //go:noescape
 func dotF16x1NEON(dst *float32, w *byte, x *float32, cols int, stride int)
 
-// dotF16x2NEON multiplies 4 rows of w with 2 of x; the results of a row of x lie side by side, stride bytes after those of the one before. cols is a multiple of 16.
+// dotF16x2NEON multiplies 4 rows of w with 2 rows of x, of cols numbers each, a multiple of 16. The 4 results of a row of x lie side by side, stride bytes after the results of the row before.
 //
 //go:noescape
 func dotF16x2NEON(dst *float32, w *byte, x *float32, cols int, stride int)
 
-// dotF16x3NEON multiplies 4 rows of w with 3 of x; the results of a row of x lie side by side, stride bytes after those of the one before. cols is a multiple of 16.
+// dotF16x3NEON multiplies 4 rows of w with 3 rows of x, of cols numbers each, a multiple of 16. The 4 results of a row of x lie side by side, stride bytes after the results of the row before.
 //
 //go:noescape
 func dotF16x3NEON(dst *float32, w *byte, x *float32, cols int, stride int)
 
-// dotBF16x1NEON multiplies 4 rows of w with 1 of x; the results of a row of x lie side by side, stride bytes after those of the one before. cols is a multiple of 16.
+// dotBF16x1NEON multiplies 4 rows of w with 1 rows of x, of cols numbers each, a multiple of 16. The 4 results of a row of x lie side by side, stride bytes after the results of the row before.
 //
 //go:noescape
 func dotBF16x1NEON(dst *float32, w *byte, x *float32, cols int, stride int)
 
-// dotBF16x2NEON multiplies 4 rows of w with 2 of x; the results of a row of x lie side by side, stride bytes after those of the one before. cols is a multiple of 16.
+// dotBF16x2NEON multiplies 4 rows of w with 2 rows of x, of cols numbers each, a multiple of 16. The 4 results of a row of x lie side by side, stride bytes after the results of the row before.
 //
 //go:noescape
 func dotBF16x2NEON(dst *float32, w *byte, x *float32, cols int, stride int)
 
-// dotBF16x3NEON multiplies 4 rows of w with 3 of x; the results of a row of x lie side by side, stride bytes after those of the one before. cols is a multiple of 16.
+// dotBF16x3NEON multiplies 4 rows of w with 3 rows of x, of cols numbers each, a multiple of 16. The 4 results of a row of x lie side by side, stride bytes after the results of the row before.
 //
 //go:noescape
 func dotBF16x3NEON(dst *float32, w *byte, x *float32, cols int, stride int)

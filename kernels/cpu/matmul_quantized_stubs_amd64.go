@@ -4,17 +4,17 @@
 
 package cpu
 
-// productQ8_0AVX512 writes the product of a Q8_0 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productQ8_0AVX512 writes the product of a Q8_0 panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productQ8_0AVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productQ8_0FewAVX512 writes the product of a Q8_0 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productQ8_0FewAVX512 writes the product of a Q8_0 panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productQ8_0FewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productQ8_0FewSecondAVX512 writes the product of a Q8_0 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productQ8_0FewSecondAVX512 writes the product of a Q8_0 panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productQ8_0FewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
@@ -39,17 +39,17 @@ func productQ8_0x1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, 
 //go:noescape
 func productQ8_0x2NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productQ4_0AVX512 writes the product of a Q4_0 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productQ4_0AVX512 writes the product of a Q4_0 panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productQ4_0AVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productQ4_0FewAVX512 writes the product of a Q4_0 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productQ4_0FewAVX512 writes the product of a Q4_0 panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productQ4_0FewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productQ4_0FewSecondAVX512 writes the product of a Q4_0 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productQ4_0FewSecondAVX512 writes the product of a Q4_0 panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productQ4_0FewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
@@ -74,17 +74,17 @@ func productQ4_0x1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, 
 //go:noescape
 func productQ4_0x2NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productQ4_1AVX512 writes the product of a Q4_1 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productQ4_1AVX512 writes the product of a Q4_1 panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productQ4_1AVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productQ4_1FewAVX512 writes the product of a Q4_1 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productQ4_1FewAVX512 writes the product of a Q4_1 panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productQ4_1FewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productQ4_1FewSecondAVX512 writes the product of a Q4_1 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productQ4_1FewSecondAVX512 writes the product of a Q4_1 panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productQ4_1FewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
@@ -109,17 +109,17 @@ func productQ4_1x1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, 
 //go:noescape
 func productQ4_1x2NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productQ5_0AVX512 writes the product of a Q5_0 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productQ5_0AVX512 writes the product of a Q5_0 panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productQ5_0AVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productQ5_0FewAVX512 writes the product of a Q5_0 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productQ5_0FewAVX512 writes the product of a Q5_0 panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productQ5_0FewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productQ5_0FewSecondAVX512 writes the product of a Q5_0 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productQ5_0FewSecondAVX512 writes the product of a Q5_0 panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productQ5_0FewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
@@ -144,17 +144,17 @@ func productQ5_0x1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, 
 //go:noescape
 func productQ5_0x2NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productQ5_1AVX512 writes the product of a Q5_1 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productQ5_1AVX512 writes the product of a Q5_1 panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productQ5_1AVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productQ5_1FewAVX512 writes the product of a Q5_1 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productQ5_1FewAVX512 writes the product of a Q5_1 panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productQ5_1FewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productQ5_1FewSecondAVX512 writes the product of a Q5_1 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productQ5_1FewSecondAVX512 writes the product of a Q5_1 panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productQ5_1FewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
@@ -179,17 +179,17 @@ func productQ5_1x1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, 
 //go:noescape
 func productQ5_1x2NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productQ4_KAVX512 writes the product of a Q4_K panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productQ4_KAVX512 writes the product of a Q4_K panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productQ4_KAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productQ4_KFewAVX512 writes the product of a Q4_K panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productQ4_KFewAVX512 writes the product of a Q4_K panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productQ4_KFewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productQ4_KFewSecondAVX512 writes the product of a Q4_K panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productQ4_KFewSecondAVX512 writes the product of a Q4_K panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productQ4_KFewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
@@ -214,17 +214,17 @@ func productQ4_Kx1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, 
 //go:noescape
 func productQ4_Kx2NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productQ5_KAVX512 writes the product of a Q5_K panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productQ5_KAVX512 writes the product of a Q5_K panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productQ5_KAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productQ5_KFewAVX512 writes the product of a Q5_K panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productQ5_KFewAVX512 writes the product of a Q5_K panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productQ5_KFewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productQ5_KFewSecondAVX512 writes the product of a Q5_K panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productQ5_KFewSecondAVX512 writes the product of a Q5_K panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productQ5_KFewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
@@ -249,17 +249,17 @@ func productQ5_Kx1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, 
 //go:noescape
 func productQ5_Kx2NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productQ6_KAVX512 writes the product of a Q6_K panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productQ6_KAVX512 writes the product of a Q6_K panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productQ6_KAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productQ6_KFewAVX512 writes the product of a Q6_K panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productQ6_KFewAVX512 writes the product of a Q6_K panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productQ6_KFewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productQ6_KFewSecondAVX512 writes the product of a Q6_K panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productQ6_KFewSecondAVX512 writes the product of a Q6_K panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productQ6_KFewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
@@ -274,17 +274,17 @@ func productQ6_Kx1AVX512(dst *float32, dstStride int, panel *byte, x *byte, tile
 //go:noescape
 func productQ6_Kx1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productQ2_KAVX512 writes the product of a Q2_K panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productQ2_KAVX512 writes the product of a Q2_K panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productQ2_KAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productQ2_KFewAVX512 writes the product of a Q2_K panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productQ2_KFewAVX512 writes the product of a Q2_K panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productQ2_KFewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productQ2_KFewSecondAVX512 writes the product of a Q2_K panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productQ2_KFewSecondAVX512 writes the product of a Q2_K panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productQ2_KFewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
@@ -299,17 +299,17 @@ func productQ2_Kx1AVX512(dst *float32, dstStride int, panel *byte, x *byte, tile
 //go:noescape
 func productQ2_Kx1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productQ3_KAVX512 writes the product of a Q3_K panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productQ3_KAVX512 writes the product of a Q3_K panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productQ3_KAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productQ3_KFewAVX512 writes the product of a Q3_K panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productQ3_KFewAVX512 writes the product of a Q3_K panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productQ3_KFewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productQ3_KFewSecondAVX512 writes the product of a Q3_K panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productQ3_KFewSecondAVX512 writes the product of a Q3_K panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productQ3_KFewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
@@ -324,17 +324,17 @@ func productQ3_Kx1AVX512(dst *float32, dstStride int, panel *byte, x *byte, tile
 //go:noescape
 func productQ3_Kx1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productIQ4_NLAVX512 writes the product of a IQ4_NL panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productIQ4_NLAVX512 writes the product of a IQ4_NL panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productIQ4_NLAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productIQ4_NLFewAVX512 writes the product of a IQ4_NL panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productIQ4_NLFewAVX512 writes the product of a IQ4_NL panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productIQ4_NLFewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productIQ4_NLFewSecondAVX512 writes the product of a IQ4_NL panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productIQ4_NLFewSecondAVX512 writes the product of a IQ4_NL panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productIQ4_NLFewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
@@ -359,17 +359,17 @@ func productIQ4_NLx1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte
 //go:noescape
 func productIQ4_NLx2NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productIQ4_XSAVX512 writes the product of a IQ4_XS panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productIQ4_XSAVX512 writes the product of a IQ4_XS panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productIQ4_XSAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productIQ4_XSFewAVX512 writes the product of a IQ4_XS panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productIQ4_XSFewAVX512 writes the product of a IQ4_XS panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productIQ4_XSFewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productIQ4_XSFewSecondAVX512 writes the product of a IQ4_XS panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productIQ4_XSFewSecondAVX512 writes the product of a IQ4_XS panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productIQ4_XSFewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
@@ -394,17 +394,17 @@ func productIQ4_XSx1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte
 //go:noescape
 func productIQ4_XSx2NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productMXFP4AVX512 writes the product of a MXFP4 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productMXFP4AVX512 writes the product of a MXFP4 panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productMXFP4AVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productMXFP4FewAVX512 writes the product of a MXFP4 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productMXFP4FewAVX512 writes the product of a MXFP4 panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productMXFP4FewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productMXFP4FewSecondAVX512 writes the product of a MXFP4 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productMXFP4FewSecondAVX512 writes the product of a MXFP4 panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productMXFP4FewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
@@ -429,17 +429,17 @@ func productMXFP4x1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte,
 //go:noescape
 func productMXFP4x2NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productNVFP4AVX512 writes the product of a NVFP4 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productNVFP4AVX512 writes the product of a NVFP4 panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productNVFP4AVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productNVFP4FewAVX512 writes the product of a NVFP4 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productNVFP4FewAVX512 writes the product of a NVFP4 panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productNVFP4FewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productNVFP4FewSecondAVX512 writes the product of a NVFP4 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productNVFP4FewSecondAVX512 writes the product of a NVFP4 panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productNVFP4FewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
@@ -454,17 +454,17 @@ func productNVFP4x1AVX512(dst *float32, dstStride int, panel *byte, x *byte, til
 //go:noescape
 func productNVFP4x1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productIQ3_SAVX512 writes the product of a IQ3_S panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productIQ3_SAVX512 writes the product of a IQ3_S panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productIQ3_SAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productIQ3_SFewAVX512 writes the product of a IQ3_S panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productIQ3_SFewAVX512 writes the product of a IQ3_S panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productIQ3_SFewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productIQ3_SFewSecondAVX512 writes the product of a IQ3_S panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productIQ3_SFewSecondAVX512 writes the product of a IQ3_S panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productIQ3_SFewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
@@ -489,17 +489,17 @@ func productIQ3_Sx1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte,
 //go:noescape
 func productIQ3_Sx2NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productIQ3_XXSAVX512 writes the product of a IQ3_XXS panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productIQ3_XXSAVX512 writes the product of a IQ3_XXS panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productIQ3_XXSAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productIQ3_XXSFewAVX512 writes the product of a IQ3_XXS panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productIQ3_XXSFewAVX512 writes the product of a IQ3_XXS panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productIQ3_XXSFewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productIQ3_XXSFewSecondAVX512 writes the product of a IQ3_XXS panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productIQ3_XXSFewSecondAVX512 writes the product of a IQ3_XXS panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productIQ3_XXSFewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
@@ -524,17 +524,17 @@ func productIQ3_XXSx1NearAVX512(dst *float32, dstStride int, panel *byte, x *byt
 //go:noescape
 func productIQ3_XXSx2NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productIQ2_SAVX512 writes the product of a IQ2_S panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productIQ2_SAVX512 writes the product of a IQ2_S panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productIQ2_SAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productIQ2_SFewAVX512 writes the product of a IQ2_S panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productIQ2_SFewAVX512 writes the product of a IQ2_S panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productIQ2_SFewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productIQ2_SFewSecondAVX512 writes the product of a IQ2_S panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productIQ2_SFewSecondAVX512 writes the product of a IQ2_S panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productIQ2_SFewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
@@ -549,17 +549,17 @@ func productIQ2_Sx1AVX512(dst *float32, dstStride int, panel *byte, x *byte, til
 //go:noescape
 func productIQ2_Sx1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productIQ2_XXSAVX512 writes the product of a IQ2_XXS panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productIQ2_XXSAVX512 writes the product of a IQ2_XXS panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productIQ2_XXSAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productIQ2_XXSFewAVX512 writes the product of a IQ2_XXS panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productIQ2_XXSFewAVX512 writes the product of a IQ2_XXS panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productIQ2_XXSFewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productIQ2_XXSFewSecondAVX512 writes the product of a IQ2_XXS panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productIQ2_XXSFewSecondAVX512 writes the product of a IQ2_XXS panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productIQ2_XXSFewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
@@ -584,17 +584,17 @@ func productIQ2_XXSx1NearAVX512(dst *float32, dstStride int, panel *byte, x *byt
 //go:noescape
 func productIQ2_XXSx2NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productIQ1_MAVX512 writes the product of a IQ1_M panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productIQ1_MAVX512 writes the product of a IQ1_M panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productIQ1_MAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productIQ1_MFewAVX512 writes the product of a IQ1_M panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productIQ1_MFewAVX512 writes the product of a IQ1_M panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productIQ1_MFewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productIQ1_MFewSecondAVX512 writes the product of a IQ1_M panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productIQ1_MFewSecondAVX512 writes the product of a IQ1_M panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productIQ1_MFewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
@@ -609,17 +609,17 @@ func productIQ1_Mx1AVX512(dst *float32, dstStride int, panel *byte, x *byte, til
 //go:noescape
 func productIQ1_Mx1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productIQ1_SAVX512 writes the product of a IQ1_S panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productIQ1_SAVX512 writes the product of a IQ1_S panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productIQ1_SAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productIQ1_SFewAVX512 writes the product of a IQ1_S panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productIQ1_SFewAVX512 writes the product of a IQ1_S panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productIQ1_SFewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productIQ1_SFewSecondAVX512 writes the product of a IQ1_S panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productIQ1_SFewSecondAVX512 writes the product of a IQ1_S panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productIQ1_SFewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
@@ -644,17 +644,17 @@ func productIQ1_Sx1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte,
 //go:noescape
 func productIQ1_Sx2NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productTQ1_0AVX512 writes the product of a TQ1_0 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productTQ1_0AVX512 writes the product of a TQ1_0 panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productTQ1_0AVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productTQ1_0FewAVX512 writes the product of a TQ1_0 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productTQ1_0FewAVX512 writes the product of a TQ1_0 panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productTQ1_0FewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productTQ1_0FewSecondAVX512 writes the product of a TQ1_0 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productTQ1_0FewSecondAVX512 writes the product of a TQ1_0 panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productTQ1_0FewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
@@ -679,17 +679,17 @@ func productTQ1_0x1NearAVX512(dst *float32, dstStride int, panel *byte, x *byte,
 //go:noescape
 func productTQ1_0x2NearAVX512(dst *float32, dstStride int, panel *byte, x *byte, tiles int, stride int)
 
-// productQ1_0AVX512 writes the product of a Q1_0 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productQ1_0AVX512 writes the product of a Q1_0 panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productQ1_0AVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productQ1_0FewAVX512 writes the product of a Q1_0 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productQ1_0FewAVX512 writes the product of a Q1_0 panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productQ1_0FewAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)
 
-// productQ1_0FewSecondAVX512 writes the product of a Q1_0 panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. Between tiles the sums wait in acc (m, 32).
+// productQ1_0FewSecondAVX512 writes the product of a Q1_0 panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. Between tiles the sums are kept in acc (m, 32).
 //
 //go:noescape
 func productQ1_0FewSecondAVX512(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)

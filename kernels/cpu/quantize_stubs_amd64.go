@@ -9,7 +9,7 @@ package cpu
 //go:noescape
 func quantizeAVX2(records *byte, x *float32, tiles int, stride int)
 
-// quantizeAVX512 quantises tiles of 32 activations each to records that are stride bytes apart, four at a time, until it meets four of which one is not finite or fewer than four are left.
+// quantizeAVX512 quantises tiles of 32 activations each to records that are stride bytes apart, four tiles at a time. It stops before four tiles with a number that is not finite, or when fewer than four are left, and returns how many it has quantised.
 //
 //go:noescape
 func quantizeAVX512(records *byte, x *float32, tiles int, stride int) (done int)

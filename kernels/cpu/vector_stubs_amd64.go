@@ -29,7 +29,7 @@ func scaleAVX2(dst *float32, x *float32, w *float32, n int, factor float32)
 //go:noescape
 func squaresAVX2(lanes *[16]float32, x *float32, n int)
 
-// largestAVX2 writes the largest of x[i] with equal i%8 to each lane, n a multiple of 8; nan is not 0 when there is a NaN.
+// largestAVX2 writes to lanes[k] the largest x[i] with i%8 = k, n a multiple of 8; nan is not 0 if x has a NaN.
 //
 //go:noescape
 func largestAVX2(lanes *[8]float32, x *float32, n int) (nan uint32)
@@ -79,12 +79,12 @@ func widenHalfAVX512(dst *float32, x *uint16, n int)
 //go:noescape
 func swiGLUAVX512(gate *float32, up *float32, n int)
 
-// softenAVX512 turns the first seen[j] of scores[256*j:] into weights exp(score - largest), for j := range n, and zeros those that fill up the last 16. seen[j] is not 0.
+// softenAVX512 turns the first seen[j] of scores[256*j:] into weights exp(score - largest), for j := range n, and writes their largest score and the sum of the weights to largests[j] and sums[j]. Scores that only fill up the last 16 become 0. seen[j] is not 0.
 //
 //go:noescape
 func softenAVX512(scores *float32, seen *[8]int, n int, largests *[8]float32, sums *[8]float32)
 
-// rmsNormAVX512 is RMSNorm of so many groups of n numbers, a multiple of 16.
+// rmsNormAVX512 is RMSNorm for each of the groups; a group has n numbers, a multiple of 16.
 //
 //go:noescape
 func rmsNormAVX512(dst *float32, x *float32, w *float32, n int, groups int, eps float64)

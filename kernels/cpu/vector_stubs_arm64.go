@@ -29,7 +29,7 @@ func scaleNEON(dst *float32, x *float32, w *float32, n int, factor float32)
 //go:noescape
 func squaresNEON(lanes *[16]float32, x *float32, n int)
 
-// largestNEON writes the largest of x[i] with equal i%8 to each lane, a NaN when there is one, n a multiple of 8.
+// largestNEON writes to lanes[k] the largest x[i] with i%8 = k, or NaN if one of these is NaN, n a multiple of 8.
 //
 //go:noescape
 func largestNEON(lanes *[8]float32, x *float32, n int)

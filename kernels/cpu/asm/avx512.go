@@ -181,8 +181,8 @@ func (p *product512) overTiles(multiply func()) {
 // begin starts a function and loads its arguments. chooseOutput loads the address of the output.
 func (p *product512) begin(name string) arguments {
 	open(p.Context, name, "func(dst *float32, dstStride int, acc *float32, panel *byte, x *byte, tiles int, m int, stride int)",
-		fmt.Sprintf("writes the product of a %s panel and m rows of activations to 32 numbers each of m rows of dst that are dstStride bytes apart. "+
-			"Between tiles the sums wait in acc (m, 32).", p.name))
+		fmt.Sprintf("writes the product of a %s panel and m rows of activations to m rows of dst, 32 numbers each, that are dstStride bytes apart. "+
+			"Between tiles the sums are kept in acc (m, 32).", p.name))
 	a := loadArguments(p.Context)
 	p.left, p.out, p.outStride = p.GP64(), p.GP64(), p.GP64()
 	p.MOVQ(a.tiles, p.left)

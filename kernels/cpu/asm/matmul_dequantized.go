@@ -28,7 +28,7 @@ func matmulDequantized(c *build.Context) {
 // beginDecode starts a function that decodes tiles.
 func beginDecode(c *build.Context, f format, level string) arguments {
 	open(c, "decode"+f.name+level, "func(dst *float32, tile *byte, head *byte, tiles int)",
-		fmt.Sprintf("writes the weights of tiles of a panel of %s, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then those of the next.", f.name))
+		fmt.Sprintf("writes the weights of tiles of a %s panel, which share a head, to dst (32·tiles, 32): the 32 rows of one column, then the 32 rows of the next.", f.name))
 	return arguments{acc: c.Load(c.Param("dst"), c.GP64()), w: c.Load(c.Param("tile"), c.GP64()), tiles: c.Load(c.Param("tiles"), c.GP64())}
 }
 
@@ -208,7 +208,7 @@ type columns struct {
 
 func beginColumns(c *build.Context, level string) *columns {
 	open(c, "columns"+level, "func(sums *float32, w *float32, x *float32, cols int, m int, stride int)",
-		"adds the products of w (cols, 32) and m rows of x, which are stride bytes apart, to sums (m, 16, 32): those of column k to sum k mod 16. cols is a multiple of 16.")
+		"adds the products of w (cols, 32) and m rows of x, which are stride bytes apart, to sums (m, 16, 32): the product of column k to sum k mod 16. cols is a multiple of 16.")
 	argument := func(name string) reg.Register { return c.Load(c.Param(name), c.GP64()) }
 	return &columns{c, argument("sums"), argument("w"), argument("x"), argument("cols"), argument("m"), argument("stride")}
 }

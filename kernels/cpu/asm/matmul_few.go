@@ -46,10 +46,10 @@ func dotFew(c *build.Context, order Mem, n number, m int, many bool) {
 	}
 	open(c, fmt.Sprintf("dot%s%sx%dAVX512", kind, n.name, m),
 		"func(dst *float32, sums *float32, w *byte, x *float32, cols int, rowCols int, dstBytes int, begun bool, more bool, ahead int, apart int, pace int, back int)",
-		fmt.Sprintf("multiplies cols numbers, a multiple of 16, of 4 rows of w with those of %d rows of x; a row of both has rowCols, and dst's are dstBytes apart. ", m)+
-			"When begun it goes on from sums, and when there is more it ends there, otherwise in dst. "+
+		fmt.Sprintf("multiplies cols columns, a multiple of 16, of 4 rows of w and %d rows of x. Rows of w and x have rowCols columns; rows of dst are dstBytes bytes apart. ", m)+
+			"If begun is true, it continues the sums that an earlier call left in sums. If more is true, it leaves its sums there; otherwise it writes the results to dst. "+
 			fmt.Sprintf("With each 16 columns of %d weight rows it prefetches %d lines that are apart bytes from each other, at first ahead bytes after the weights, ", f.together, f.lines)+
-			"then pace bytes and back bytes further by turns.")
+			"then by turns pace bytes and back bytes further.")
 	wBytes, xBytes := c.GP64(), c.Load(c.Param("rowCols"), c.GP64())
 	c.MOVQ(xBytes, wBytes)
 	c.SHLQ(Imm(uint64(n.bytes/2)), wBytes)

@@ -60,7 +60,7 @@ type dots struct {
 func dotOne(c *build.Context, n number, parts int, register func() reg.VecVirtual, level string) {
 	d := &dots{Context: c, number: n, m: 1, parts: parts, register: register}
 	open(c, fmt.Sprintf("dot%sx1%s", n.name, level), "func(dst *float32, w *byte, x *float32, cols int, ahead int, pace int)",
-		"multiplies 4 rows of w with x, of cols numbers, a multiple of 16; with each 16 columns it prefetches as many bytes of weights, from ahead bytes after w on and pace bytes further each time.")
+		"multiplies 4 rows of w with x, of cols numbers each, a multiple of 16. With each 16 columns it prefetches as many bytes as 16 columns of w have, at first ahead bytes after w, then pace bytes further each time.")
 	dst, cols := c.Load(c.Param("dst"), c.GP64()), c.Load(c.Param("cols"), c.GP64())
 	next, pace := c.Load(c.Param("ahead"), c.GP64()), c.Load(c.Param("pace"), c.GP64())
 	size := c.GP64()

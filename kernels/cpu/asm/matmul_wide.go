@@ -43,8 +43,9 @@ func dotWide(c *build.Context, order Mem, m int) {
 	d := &dots{Context: c, number: numbers[0], m: m, parts: 1, register: c.ZMM, transposed: order}
 	open(c, fmt.Sprintf("dotWidex%dAVX512", m),
 		"func(dst *float32, sums *float32, w *float32, x *float32, cols int, xBytes int, dstBytes int, begun bool, more bool, next *byte, pace int)",
-		fmt.Sprintf("multiplies 4 widened rows of w, cols numbers each, a multiple of 16, with %d of x; the rows of x and dst are so many bytes apart. ", m)+
-			"When begun it goes on from sums, and when there is more it ends there, otherwise in dst. For each 16 columns it prefetches a line, from next on, pace bytes apart.")
+		fmt.Sprintf("multiplies 4 widened rows of w, cols numbers each, a multiple of 16, with %d rows of x. Rows of x are xBytes bytes apart, and rows of dst are dstBytes bytes apart. ", m)+
+			"If begun is true, it continues the sums that an earlier call left in sums. If more is true, it leaves its sums there; otherwise it writes the results to dst. "+
+			"With each 16 columns it prefetches a line, at first at next, then pace bytes further each time.")
 	cols, size := c.Load(c.Param("cols"), c.GP64()), c.Load(c.Param("xBytes"), c.GP64())
 	w := c.Load(c.Param("w"), c.GP64())
 	d.x = d.rowsOf("x", size, m)

@@ -25,7 +25,7 @@ type quantize512 struct {
 
 func quantizeWide(c *build.Context) {
 	open(c, "quantizeAVX512", "func(records *byte, x *float32, tiles int, stride int) (done int)",
-		"quantises tiles of 32 activations each to records that are stride bytes apart, four at a time, until it meets four of which one is not finite or fewer than four are left.")
+		"quantises tiles of 32 activations each to records that are stride bytes apart, four tiles at a time. It stops before four tiles with a number that is not finite, or when fewer than four are left, and returns how many it has quantised.")
 	q := &quantize512{Context: c}
 	q.dst, q.x = c.Load(c.Param("records"), c.GP64()), c.Load(c.Param("x"), c.GP64())
 	tiles, done := c.Load(c.Param("tiles"), c.GP64()), c.GP64()

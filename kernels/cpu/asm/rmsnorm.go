@@ -16,7 +16,7 @@ func (v *elements) rmsNorm512() {
 	v.Attributes(build.NOSPLIT)
 	v.SignatureExpr("func(dst, x, w *float32, n, groups int, eps float64)")
 	v.Pragma("noescape")
-	v.Doc(name + " is RMSNorm of so many groups of n numbers, a multiple of 16.")
+	v.Doc(name + " is RMSNorm for each of the groups; a group has n numbers, a multiple of 16.")
 	argument := func(name string) reg.Register { return v.Load(v.Param(name), v.GP64()) }
 	dst, x, w, n, groups := argument("dst"), argument("x"), argument("w"), argument("n"), argument("groups")
 	count, eps, one := v.XMM(), v.XMM(), v.XMM()

@@ -18,7 +18,7 @@ func (v *elements) soften512() {
 	v.Attributes(build.NOSPLIT)
 	v.SignatureExpr("func(scores *float32, seen *[8]int, n int, largests, sums *[8]float32)")
 	v.Pragma("noescape")
-	v.Doc(name + " turns the first seen[j] of scores[256*j:] into weights exp(score - largest), for j := range n, and zeros those that fill up the last 16. seen[j] is not 0.")
+	v.Doc(name + " turns the first seen[j] of scores[256*j:] into weights exp(score - largest), for j := range n, and writes their largest score and the sum of the weights to largests[j] and sums[j]. Scores that only fill up the last 16 become 0. seen[j] is not 0.")
 	pointer := func(name string) reg.Register { return v.Load(v.Param(name), v.GP64()) }
 	row, seen, n, largests, sums := pointer("scores"), pointer("seen"), pointer("n"), pointer("largests"), pointer("sums")
 	e := v.exponential512()

@@ -177,7 +177,7 @@ func (v *elements) squares() {
 }
 
 func (v *elements) largest() {
-	p, n := v.function("largest", "writes the largest of x[i] with equal i%8 to each lane, n a multiple of 8; nan is not 0 when there is a NaN.",
+	p, n := v.function("largest", "writes to lanes[k] the largest x[i] with i%8 = k, n a multiple of 8; nan is not 0 if x has a NaN.",
 		"func(lanes *[8]float32, x *float32, n int) (nan uint32)", "lanes", "x")
 	largest, nans := v.YMM(), v.YMM()
 	v.VMOVUPS(v.float("MinusInfinity", float32(math.Inf(-1))), largest)

@@ -94,7 +94,7 @@ func (f *function) widenBytes(to []v) {
 func scoreKeys(c cached) *function {
 	f := open("scoreKeys"+c.name,
 		"dst *float32, q *queries, keys "+c.kind+", n int, headDim int, blocks int, factor float32",
-		fmt.Sprintf("writes factor times the products of n queries, 1, 2 or 4, and blocks·16 keys of %s; the scores of a query lie 256 after those of the one before.", c.name))
+		fmt.Sprintf("writes factor times the products of n queries (1, 2 or 4) and blocks·16 keys in %s. The scores of a query begin 256 numbers after the scores of the query before.", c.name))
 	dst, q, keys, n, headDim, blocks := f.load("dst"), f.load("q"), f.load("keys"), f.load("n"), f.load("headDim"), f.load("blocks")
 	left, tiles, scale := f.load("factor"), f.r(), f.v()
 	f.do(dupGeneral(scale, left))
@@ -198,8 +198,8 @@ func (w *weighed) begin(f *function) (n, headDim r) {
 func sumValues(c cached) *function {
 	f := open("sumValues"+c.name,
 		"dst *queries, values "+c.kind+", weights *float32, n int, keys int, headDim int, cols int",
-		fmt.Sprintf("adds to the first cols numbers of n rows of dst, 1, 2 or 4, the values, %s, times each row's weights, which lie 256 after those of the one before. "+
-			"cols is a multiple of 16.", c.name))
+		fmt.Sprintf("adds to the first cols numbers of n rows of dst (1, 2 or 4) the values in %s times the weights of the row. The weights of a row begin 256 numbers after "+
+			"the weights of the row before. cols is a multiple of 16.", c.name))
 	w := weighed{}
 	n, headDim := w.begin(f)
 	cols := f.load("cols")
@@ -219,7 +219,7 @@ func sumValues(c cached) *function {
 // four queries would need all registers.
 func sumValuesQ8_0() *function {
 	f := open("sumValuesQ8_0", "dst *queries, values *byte, weights *float32, n int, keys int, headDim int",
-		"adds to n rows of dst, 1, 2 or 4, the values, blocks of Q8_0, times each row's weights, which lie 256 after those of the one before.")
+		"adds to n rows of dst (1, 2 or 4) the values, blocks of Q8_0, times the weights of the row. The weights of a row begin 256 numbers after the weights of the row before.")
 	w := weighed{}
 	n, headDim := w.begin(f)
 	blocks := headDim

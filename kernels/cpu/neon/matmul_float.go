@@ -60,8 +60,8 @@ type dots struct {
 
 func dot(n number, m int) *function {
 	f := open(fmt.Sprintf("dot%sx%d", n.name, m), "dst *float32, w *byte, x *float32, cols int, stride int",
-		fmt.Sprintf("multiplies 4 rows of w with %d of x; the results of a row of x lie side by side, stride bytes after those of the one before. "+
-			"cols is a multiple of 16.", m))
+		fmt.Sprintf("multiplies 4 rows of w with %d rows of x, of cols numbers each, a multiple of 16. The 4 results of a row of x lie side by side, stride bytes after "+
+			"the results of the row before.", m))
 	d := &dots{function: f, number: n, m: m, together: 2}
 	if m == 1 {
 		d.together = floatRows

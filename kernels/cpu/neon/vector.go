@@ -115,7 +115,7 @@ func (f *function) storeAll(list []v, to r) {
 // largest needs no check for NaN: the maximum of arm64 returns NaN if an operand is NaN.
 func largest() *function {
 	f := open("largest", "lanes *[8]float32, x *float32, n int",
-		"writes the largest of x[i] with equal i%8 to each lane, a NaN when there is one, n a multiple of 8.")
+		"writes to lanes[k] the largest x[i] with i%8 = k, or NaN if one of these is NaN, n a multiple of 8.")
 	to, x, n, bits := f.load("lanes"), f.load("x"), f.load("n"), f.r()
 	found := []v{f.constant(math.Float32bits(float32(math.Inf(-1))), bits),
 		f.constant(math.Float32bits(float32(math.Inf(-1))), bits)}
