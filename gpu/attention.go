@@ -33,8 +33,9 @@ func tilesOf(keyDim, valueDim int) int {
 const mostFloatKeyDim = 576
 
 // attentionBytes is the size of the scratch for the partial results of attention: one for each row,
-// head and split, if 8 query heads read each key head, in the layer with the largest row. The scratch
-// holds all rows of a pass if they fit into 64 MiB, else as many as fit, at least one with all its heads.
+// head and split. It is planned for the layer that needs the most, and for 8 query heads to each key
+// head. The scratch holds all rows of a pass if they fit into 64 MiB, else as many as fit. It always
+// holds at least one row with all its query heads.
 func attentionBytes(shape compute.CacheShape, rows int) int64 {
 	const most, sharing = 64 << 20, 8
 	splits := roundUpToPower(ceilDivide(shape.Tokens, keysPerSplit))

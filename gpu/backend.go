@@ -25,10 +25,10 @@ type Backend struct {
 
 	lost      atomic.Pointer[error] // why the device can no longer be used
 	allocated map[driver.Pointer]int64
-	failures  int                         // how often onDevice returned an error
+	failures  int                         // how often onDevice found that work had failed
 	tables    map[*float32]driver.Pointer // sines and cosines of RoPE, by the address of the host's table
 
-	// The fields below are used on the device's thread only, but for inputs.words, which stays as it is.
+	// Use the fields below on the device's thread only. inputs.words is an exception: it never changes.
 	failed     error // error of queued work; the next wait returns it
 	recordings recordings
 	inputs     inputs
@@ -126,7 +126,7 @@ func (b *Backend) Close() error {
 	return errors.Join(err, closed)
 }
 
-// alloc reserves device memory; what names its use in an error.
+// alloc reserves device memory. An error says, by what, for which use.
 func (b *Backend) alloc(what string, bytes int64) (p driver.Pointer, err error) {
 	if err := b.usable(); err != nil {
 		return 0, err

@@ -5,8 +5,8 @@ import "specula/gpu/driver"
 // device is the part of gpu/driver that the backend uses. Tests put another device in its place.
 //
 // Do, Submit, Info and Close may be called from any goroutine. Call every other method on the
-// device's thread, inside a function given to Do or Submit. Work is queued on streams; only Wait,
-// WaitHost, Upload, Download, Free and Close wait for it.
+// device's thread, inside a function given to Do or Submit. The methods that queue work on a stream do not
+// wait for it. Wait, WaitHost, Upload, Download, Free and Close wait for queued work.
 type device interface {
 	Info() driver.Info
 	Do(f func() error) error

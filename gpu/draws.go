@@ -170,8 +170,9 @@ func (l *logits) weigh(m int, f compute.Filters, filters, weights, sums driver.P
 // cutBytes is the memory of cuts with rows rows.
 func cutBytes(rows int) int64 { return int64(rows) * (8 + cuda.CutBytes) }
 
-// openCuts reserves memory for cuts and for what finds them, once per buffer. This memory is all 0 between
-// rounds, but work that failed may have left numbers there; so it is cleared after every failure.
+// openCuts reserves memory for cuts and for what finds them, once per buffer. What finds them must be 0
+// before a round. The kernels leave it 0, but work that failed may not have: so openCuts clears all of the
+// memory after every failure.
 func (l *logits) openCuts() (err error) {
 	b, bytes := l.owner, cutBytes(l.x.rows)
 	if l.cuts != 0 && l.cleared == b.failures {

@@ -11,7 +11,7 @@ import (
 // Edited rounds. Penalties, biases and bans change the scores of a pass before the verdict. Work queued
 // after the verdict restores the scores, so that later readers find what the model gave.
 
-// The sizes of Edits and of Edit, one listed token, in words of 4 bytes. See kernels/cuda/src/edits.cu.
+// The sizes of the structs Edits and Edit (one edited token) of kernels/cuda/src/edits.cu, in words of 4 bytes.
 const (
 	editsWords = 4 + compute.MostDrafts
 	editWords  = 4

@@ -77,7 +77,7 @@ func (b *Backend) openArrivals() (err error) {
 // that remain.
 func joinEpilogues(operations []operation, m epilogueMemory) []operation {
 	joined := operations[:0]
-	place := m.usual // where the operand now lies that the operations expect at m.usual
+	place := m.usual // the operand that operations expect at m.usual now lies here
 	for _, o := range operations {
 		switch p := o.(type) {
 		case product:

@@ -23,7 +23,7 @@ func wide(typ compute.DType) []byte {
 	return modeltest.Gemma4{Layers: 4, Vocab: 128, Near: 256, Far: 512, Own: 32}.Bytes(typ, nil)
 }
 
-// The law of rows holds in layers of unlike widths, too. Rows that were rejected lie behind the last token.
+// The law of rows holds in layers of unlike widths, too. Rows that were rejected lie after the last token.
 func TestUnlikeLayersInHalfPrecision(t *testing.T) {
 	m := load(t, open(t), wide(compute.Q8_0), model.Options{MaxTokens: 300, MaxRows: 16, PrefillRows: 128, CacheType: compute.F16})
 	cache, after := wideCache(t, m, 248) // over the border of a split

@@ -10,8 +10,8 @@
 // launches as one (graphs.go). The host waits where it reads results, as in logits.go, tokens.go
 // and draws.go. So a whole round (draft steps, verification, residual draws) is queued before the
 // host waits. Most device memory is reserved when a model is loaded (memory.go, matrix.go,
-// attention.go), some when a round first needs it (draws.go, logits.go). The kernels come from the
-// embedded PTX of kernels/cuda (kernels.go).
+// cache.go), some when a round first needs it (draws.go, edits.go, logits.go). The kernels come from
+// the embedded PTX of kernels/cuda (kernels.go).
 //
 // Invariant, the law of engine/compute: the bits of a row do not depend on how many rows are
 // computed with it, so verification gives the bits of decoding. For every number of rows, matrix

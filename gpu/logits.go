@@ -16,7 +16,7 @@ type logits struct {
 	movedBytes int64 // bytes that came to the host since Logits
 	syncs      int   // how often the host waited since Logits
 
-	peaks   driver.Pointer // (MaxRows, slices): the best score of each slice, sliceTokens scores
+	peaks   driver.Pointer // (MaxRows, slices) keys of 8 bytes: the best score of each slice, with its id
 	rest    driver.Pointer // (slices) sums of 16 bytes, for reject
 	best    driver.Pointer // (MaxRows) int32: the best id of each row
 	cuts    driver.Pointer // (MaxRows) keys of 8 bytes, and cuda.CutBytes for each row; 0 until top-k or top-p is used

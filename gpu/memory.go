@@ -94,11 +94,11 @@ func (b *Backend) Buffer(maxRows, cols int) (compute.Buffer, error) {
 	return &buffer{memory: memory, rows: maxRows, cols: cols}, nil
 }
 
-// scratch is temporary memory of operations. It grows when buffers and caches are made, never during a
-// pass.
+// scratch is temporary memory of operations. It grows when buffers and caches are made and in ReservePast,
+// never during a pass.
 type scratch struct {
 	rounded  area // activations in the form that products read
-	after    area // a second place for few such rows: an epilogue writes where its product does not read
+	after    area // a second place for a few such rows: an epilogue must not write where its product reads
 	attended area // partial results of attention
 	rows     int  // of the buffer with the most rows
 }
@@ -113,7 +113,7 @@ func (b *Backend) growScratch(a *area, what string, bytes int64) error {
 	if bytes <= a.bytes {
 		return nil
 	}
-	b.flush() // queue the tapes that use the old address first; freeing it waits for them
+	b.flush() // the tape may use the old memory; freeing that memory waits for queued work
 	if a.memory != 0 {
 		if err := b.release(a.memory); err != nil {
 			return err

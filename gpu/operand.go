@@ -65,8 +65,8 @@ func (o combineOperand) launch() launch {
 }
 
 // joinOperands joins each convert with the operation before it, if this operation computes the converted
-// rows and nothing else reads them. scores are those of the pass that ends with these operations; 0: none does. It
-// works in place and returns the operations that remain.
+// rows and nothing else reads them. scores are the scores of the pass that ends with these operations; 0: no
+// pass ends with them. joinOperands works in place and returns the operations that remain.
 func joinOperands(operations []operation, scores driver.Pointer) []operation {
 	joined := operations[:0]
 	for i, o := range operations {
@@ -147,9 +147,9 @@ func (o combine) access() access {
 }
 
 // readLater reports whether a later operation may read the float32 rows that c converted, before all of them are
-// written again. It knows from compute.Backend that none does after the end of a pass: when tokens are chosen or
-// drawn (findPeaks), or the pass has its scores. If the later operations neither read the rows, nor write all of
-// them, nor end a pass, it returns true.
+// written again. By the contract of compute.Backend nothing reads them after the end of their pass, unless they
+// are its scores. A pass ends when tokens are chosen or drawn (findPeaks), or with the tape if scores is not 0.
+// If the later operations neither read the rows, nor write all of them, nor end a pass, the result is true.
 func readLater(later []operation, c convert, scores driver.Pointer) bool {
 	bytes := driver.Pointer(floatBytes * c.rows * c.cols)
 	for _, o := range later {

@@ -56,7 +56,8 @@ type scoreRows struct {
 	rows, vocab   int
 }
 
-// fillBins counts or weighs the scores of each row by bins.
+// fillBins divides the scores of each row into bins. For each bin it counts them (for top-k) or adds up their
+// masses (for top-p alone).
 type fillBins struct {
 	scoreRows
 	found driver.Pointer // cuda.CutBytes for each row, all 0 before; a cut makes them 0 again
@@ -67,8 +68,8 @@ func (o fillBins) launch() launch {
 		address(o.found), whole(o.vocab))
 }
 
-// cut finds for each row the lowest key that top-k and top-p leave: a score with its token. fillBins comes
-// before.
+// cut finds for each row the lowest key that top-k and top-p leave. A key is a score together with its token.
+// cut reads what fillBins has found.
 type cut struct {
 	fillBins
 	cuts driver.Pointer // (rows) keys of 8 bytes

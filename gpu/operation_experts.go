@@ -23,7 +23,7 @@ type choices struct {
 	counts, groups driver.Pointer // as in routing
 	slots          int
 	most           int // groups that the launch has room for
-	used           int // slots of a row of activations: Used, or 1 if each slot has its own row
+	used           int // slots for a row of activations: routing.Used, or 1 if each slot has a row of its own
 }
 
 // addExpertBias adds to each slot the bias of its expert.

@@ -28,7 +28,7 @@ func (c *layerCache) named(kernel string) string {
 	return kernel + "_float"
 }
 
-// angles holds what all rotations of a pass have in common.
+// angles says by how much heads are rotated. The rotations of q and k in one layer have the same angles.
 type angles struct {
 	cos, sin driver.Pointer // (positions, dim/2)
 	position driver.Pointer // int32: the position of the first row
@@ -114,8 +114,8 @@ type partial struct {
 
 func (o attend) launch() launch { return o.then(combineOperand{}, 0) }
 
-// then returns the launch of attention. If combined has a format, the last blocks also do combined's work;
-// arrived are counters for them.
+// then returns the launch of attention. If combined is not empty, the block of each key head that finishes
+// last also does the work of combined; arrived are counters of finished blocks.
 func (o attend) then(combined combineOperand, arrived driver.Pointer) launch {
 	c, p := &o.cache, &o.part
 	perBlock := mostColumns

@@ -10,7 +10,7 @@ import (
 // mostStateDim is the most numbers that a column of a head's state has.
 const mostStateDim = 256
 
-// convolved is what all kinds of such layers have in common.
+// convolved is what the operations of all kinds of layers with a state have in common.
 type convolved struct {
 	dst, x     driver.Pointer // (rows, cols) and (rows, columns of the input)
 	conv, bias driver.Pointer // (Kernel, columns that are convolved) and (such columns); bias is 0 if there is none

@@ -9,16 +9,16 @@ import (
 	"specula/gpu/driver"
 )
 
-// partialCache is a cache of which some layers have a state. It goes back as the processor's does
-// (rollback.History). The copies of states are made on the device, in order with the passes.
+// partialCache is a cache of which some layers have a state. rollback.History decides to which lengths it can
+// go back, as for the processor's cache. States are copied on the device, in order with the passes.
 type partialCache struct {
 	*cache
 	history     *rollback.History
 	states      []*layerState  // nil for layers without a state
 	bytes       int64          // of the states of all layers
 	copied      driver.Pointer // the states from before the last long pass; then those of the checkpoints
-	before      []mark         // for each layer, what copied has
-	checkpoints [][]mark       // the same of each checkpoint
+	before      []mark         // for each layer, the mark of the state in copied
+	checkpoints [][]mark       // for each checkpoint and layer, the mark of the state there
 	failures    int            // Backend.failures when the cache was last empty
 }
 
@@ -27,8 +27,8 @@ var (
 	_ rollback.States = (*partialCache)(nil)
 )
 
-// newPartialCache returns c with states, which lie at memory. It clears the first copy of them: kernels read
-// states before they know whether these have seen a token.
+// newPartialCache returns c with states, which lie at memory. It clears the states in use: kernels read a
+// state before they know whether it has seen a token.
 func newPartialCache(c *cache, memory driver.Pointer) (compute.Cache, error) {
 	b := c.owner
 	p := &partialCache{cache: c, before: make([]mark, c.shape.Layers), failures: b.failures}
@@ -52,8 +52,8 @@ func inside(c compute.Cache) *cache {
 	return c.(*cache)
 }
 
-// Reach returns n, or the cache's length if n is larger, if all states can go back there. Else it returns
-// the length of the last checkpoint up to there, or 0 if there is none.
+// Reach first limits n to the cache's length. It returns n if all states can go back to n, else the length of
+// the last checkpoint up to n, or 0 if there is none.
 func (c *partialCache) Reach(n int) int {
 	if c.failed() {
 		return 0
@@ -140,7 +140,7 @@ func (c *partialCache) Save(i int) {
 	c.owner.tape.append(move{c.checkpoint(i), c.first(), int(c.bytes)})
 }
 
-// Load copies them back.
+// Load copies the states of all layers back from checkpoint i.
 func (c *partialCache) Load(i, _ int) {
 	c.owner.tape.append(move{c.first(), c.checkpoint(i), int(c.bytes)})
 	for l, s := range c.states {
@@ -150,7 +150,7 @@ func (c *partialCache) Load(i, _ int) {
 	}
 }
 
-// first is where the states lie.
+// first is where the states in use begin.
 func (c *partialCache) first() driver.Pointer { return c.copied - driver.Pointer(c.bytes) }
 
 // copyOf is where the copy of a layer's state from before a long pass lies.

@@ -4,12 +4,12 @@ import "specula/engine/compute"
 
 var _ compute.PastReader = (*Backend)(nil)
 
-// ReservePast makes the scratch of attention large enough for a row of a pass over such layers.
+// ReservePast makes the scratch of attention large enough for one row that attends to layers of this shape.
 func (b *Backend) ReservePast(shape compute.CacheShape) error {
 	return b.growScratch(&b.scratch.attended, "attention", attentionBytes(shape, 1))
 }
 
-// AttendPast attends as a row at the last token of the cache would (compute.Attention.Past).
+// AttendPast computes the attention of a row at the last token of the cache (compute.Attention.Past).
 func (b *Backend) AttendPast(dst, q compute.Buffer, cc compute.Cache, a compute.Attention) error {
 	c := inside(cc)
 	require(a.Position == c.length && c.memory != 0, "AttendPast at another position than the cache's length")

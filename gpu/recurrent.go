@@ -68,14 +68,15 @@ func (b *Backend) beginState(m int, c compute.Cache, d compute.Recurrence) (*lay
 	return s, p.begin(d.Layer, m)
 }
 
-// convolved says what a layer with a state reads and writes besides what only some kinds have.
+// convolved returns the part of an operation that all kinds of layers with a state have. dst and x are its
+// output and input.
 func (b *Backend) convolved(dst, x *buffer, s *layerState, m int, d compute.Recurrence) convolved {
 	numbers := [cuda.PassNumbers]int32{int32(d.Position), int32(s.at), int32(s.slot(d.Position))}
 	b.changed(dst)
 	return convolved{dst.row(d.Row), x.row(d.Row), at(d.Convolution), at(d.Bias), s.ring(), b.word(b.tape.numbersWord(d.Row, numbers)), m, dst.cols, s.Recurrence}
 }
 
-// at is where a vector lies, which may be nil.
+// at returns where a vector lies, or 0 for nil.
 func at(v compute.Vector) driver.Pointer {
 	if v == nil {
 		return 0

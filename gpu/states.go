@@ -24,10 +24,12 @@ type mark struct {
 	shift int // token t lies in row t+shift of the ring, modulo the ring's rows
 }
 
-// gates is how many numbers of a head the ring has of a token, by the kind of its layer.
+// gates is how many numbers the ring keeps for each token and head, besides the input: alpha and beta of a
+// delta net, the step of Mamba-2.
 var gates = map[compute.StateKind]int{compute.DeltaNetState: 2, compute.Mamba2State: 1}
 
-// newLayerState returns a state that has no memory yet. The last kept tokens of a pass can be taken back.
+// newLayerState returns a state that has no memory yet. kept is how many tokens at the end of a pass can be
+// taken back.
 func newLayerState(s compute.CacheState, kept int) *layerState {
 	return &layerState{kind: s.Kind, grouped: s.Grouped, Recurrence: cuda.Recurrence{
 		KeyHeads: s.KeyHeads, Heads: s.Heads, KeyDim: s.KeyDim, ValueDim: s.ValueDim, Kernel: s.Kernel, Gates: gates[s.Kind], Kept: kept,

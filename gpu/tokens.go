@@ -130,8 +130,8 @@ func (b *Backend) Choose(x compute.Buffer, tt compute.Tokens, at int) error {
 	return nil
 }
 
-// A verdict is one word: the number of accepted tokens from bit acceptedShift on, and in the bits
-// below it the token that follows, or noToken.
+// The last word of a greedy verdict has the number of accepted tokens from bit acceptedShift on, and in
+// the bits below the token that follows, or noToken. The words before it are the draft.
 const (
 	acceptedShift = 24
 	noToken       = 1<<acceptedShift - 1

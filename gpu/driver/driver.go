@@ -25,7 +25,7 @@ import "math"
 // Pointer is an address in device memory. Add offsets in bytes to it. Zero is no memory.
 type Pointer uint64
 
-// Handles of objects that the driver made. Zero is none.
+// Handles of objects of the driver, and of launches, which this package makes. Zero is none.
 type (
 	Stream   uintptr // runs work in the order queued; does not wait for other streams
 	Event    uintptr // a point in the work of a stream

@@ -44,7 +44,8 @@ const char *driver_load_error(void) { return error; }
 const char *driver_library(void) { return file; }
 CUresult driver_missing(void) { return library ? CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND : CUDA_ERROR_NOT_INITIALIZED; }
 
-// cu calls this when the program starts, and ends the program if it fails.
+// Package cu calls cuInit when the program starts, and ends the program if cuInit fails. So this cuInit
+// does nothing; load calls the library's own.
 HIDDEN CUresult cuInit(unsigned flags) {
     (void)flags;
     return CUDA_SUCCESS;

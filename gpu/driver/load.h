@@ -13,5 +13,5 @@ HIDDEN extern const int driver_names;
 // no library was found.
 HIDDEN int driver_load(void);
 HIDDEN const char *driver_load_error(void);  // why there is no library
-HIDDEN const char *driver_library(void);     // its file
-HIDDEN CUresult driver_missing(void);
+HIDDEN const char *driver_library(void);     // the library's file
+HIDDEN CUresult driver_missing(void);        // the result of a call that the library has no function for

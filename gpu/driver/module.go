@@ -62,8 +62,8 @@ func (d *Device) Kernel(m Module, name string) (Function, error) {
 	return Function(function), refused("finding the kernel "+name, code)
 }
 
-// SetDynamicShared lets launches of a kernel ask for so many bytes of dynamic shared memory. Without it they may
-// ask for 48 KiB less the arrays that the kernel has in shared memory.
+// SetDynamicShared lets launches of a kernel ask for up to this many bytes of dynamic shared memory. Without it
+// launches may ask for 48 KiB less the arrays that the kernel has in shared memory.
 func (d *Device) SetDynamicShared(f Function, bytes int) error {
 	return refused(fmt.Sprintf("allowing a kernel %d bytes of shared memory", bytes),
 		C.allow_shared(C.uintptr_t(f), C.int(bytes)))

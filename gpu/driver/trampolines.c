@@ -4,7 +4,7 @@
 #include <cuda.h>
 #include "load.h"
 
-/* Every function stands hidden under the name that the library exports, so that neither takes the other's place. */
+/* Every function here has the name of the library's function that it calls. Both stay apart because those here are hidden. */
 #define FORWARD(i, signature, ...) (driver_entry[i] ? ((CUresult(*) signature)driver_entry[i])(__VA_ARGS__) : driver_missing())
 
 const int driver_names = 170;

@@ -87,8 +87,8 @@ func readSlips(t *testing.T) []slip {
 	return list
 }
 
-// A change of the code must not leave a bug after that can no longer be planted. This needs no
-// compiler, so that it is noticed by everybody who runs the tests.
+// A change of the code must not make a bug impossible to plant. This test needs no compiler, so everybody
+// who runs the tests notices it.
 func TestEveryBugStillHasItsPlace(t *testing.T) {
 	for _, m := range readMutants(t) {
 		file, _, _ := strings.Cut(m.file, ":")

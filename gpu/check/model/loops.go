@@ -86,8 +86,8 @@ func registersOf(said string) map[string]int {
 	return registers
 }
 
-// hotLoops finds the loop of each kernel in a disassembly: the one with the most mma instructions, and of
-// nested loops the innermost. It leaves out kernels without mma instructions.
+// hotLoops finds the loop of each kernel in a disassembly: the one with the most mma instructions; among equals
+// the shortest, such as the innermost of nested loops. It leaves out kernels without mma instructions.
 func hotLoops(disassembly string) (all []loop) {
 	kernel := ""
 	var lines []string // instructions and labels of a kernel

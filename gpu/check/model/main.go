@@ -3,8 +3,8 @@
 // with NVIDIA's assembler and disassembler. Then it adds up times by the assumptions in cards.go. What it
 // prints is an estimate, not a measurement.
 //
-// loops.txt holds the counts of the committed kernels. -check only compares with these counts, and fails
-// if a loop has grown by more than 5 %; -update writes them.
+// loops.txt holds the counts of the committed kernels; -update writes it. Every other run fails if a loop is
+// not in it or has grown by more than 5 %. -check compares with these counts and prints no estimate.
 package main
 
 import (

@@ -15,7 +15,7 @@ import (
 // ErrNoCompiler means that there is no C++ compiler on this machine.
 var ErrNoCompiler = errors.New("there is no C++ compiler, which the emulating CUDA driver is built with")
 
-// Build builds a variant of the library: "", "asan" or "tsan".
+// Build builds a variant of the library, "", "asan" or "tsan", and returns the library's path.
 func Build(variant string) (path string, err error) { return build(variant, "", nil) }
 
 // BuildWith builds a variant in which the file edited replaces the kernel source of the same name.
@@ -81,5 +81,6 @@ func Use(t testing.TB) {
 	}
 }
 
-// Emulated reports whether the tests run on the emulated driver, which can fail on request.
+// Emulated reports whether the tests run on the emulated driver, which can fail on request. A driver that
+// SPECULA_LIBCUDA names by its whole path counts as emulated.
 func Emulated() bool { return filepath.IsAbs(os.Getenv("SPECULA_LIBCUDA")) }

@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// companion are the functions that this repository calls besides those of cu. The names are the
-// library's.
+// companion are the functions that this repository calls besides those that cu calls.
 var companion = []function{
 	{"cuFuncSetAttribute", []string{"CUfunction", "CUfunction_attribute", "int"}},
 	{"cuGetErrorName", []string{"CUresult", "const char**"}},
@@ -38,6 +37,7 @@ func (f function) exported() string {
 	return f.name
 }
 
+// second lists the functions that the library exports with _v2 at the end of their names.
 var second = strings.Fields(`cuArray3DCreate cuArray3DGetDescriptor cuArrayCreate cuArrayGetDescriptor cuCtxCreate cuCtxDestroy
 	cuCtxPopCurrent cuCtxPushCurrent cuDevicePrimaryCtxRelease cuDevicePrimaryCtxReset cuDevicePrimaryCtxSetFlags cuDeviceTotalMem
 	cuEventDestroy cuGraphAddKernelNode cuLinkAddData cuLinkAddFile cuLinkCreate cuMemAlloc cuMemAllocPitch cuMemFree
@@ -58,10 +58,10 @@ var handles = map[string]string{
 var plain = map[string]string{"CUdevice": "int", "CUdeviceptr": "unsigned long long",
 	"cuuint32_t": "uint32_t"}
 
-// constant marks parameters that a function only reads: the source of a copy to the device; a module's
-// text or file, and names in it. The Go code of gorgonia.org/cu, from which the prototypes are inferred,
-// does not show this. It goes by the beginning of the name, so other functions, such as cuLinkAddData, stay
-// without; gpu/driver does not call them.
+// constant marks as const the parameters that a function only reads: the source of a copy to the device; a
+// module's text or file, and names in a module. The Go code of gorgonia.org/cu, from which the prototypes are
+// inferred, does not show this. constant goes by the beginning of the function's name. So it leaves out other
+// functions that only read, such as cuLinkAddData; gpu/driver does not call them.
 func (f function) constant() function {
 	f.parameters = slices.Clone(f.parameters)
 	for i, parameter := range f.parameters {
@@ -179,7 +179,7 @@ func writeTrampolines(w io.Writer, functions []function) {
 	fmt.Fprint(w, "//go:build cuda && linux && cgo\n\n", notice, `#include <cuda.h>
 #include "load.h"
 
-/* Every function stands hidden under the name that the library exports, so that neither takes the other's place. */
+/* Every function here has the name of the library's function that it calls. Both stay apart because those here are hidden. */
 #define FORWARD(i, signature, ...) (driver_entry[i] ? ((CUresult(*) signature)driver_entry[i])(__VA_ARGS__) : driver_missing())
 
 `)

@@ -189,7 +189,9 @@ func (s scope) resultsOf(call *ast.CallExpr) []ast.Expr {
 		if results, ok := s.results[receiver+"."+f.Sel.Name]; ok {
 			return results
 		}
-		for name, results := range s.results { // the receiver is an interface: take the results of a method with this name, whatever type has it
+		// The receiver is an interface: take the results of a method with this name, whatever type has it. Not
+		// for c: each type of cu has a method c with another result.
+		for name, results := range s.results {
 			if strings.HasSuffix(name, "."+f.Sel.Name) && f.Sel.Name != "c" {
 				return results
 			}

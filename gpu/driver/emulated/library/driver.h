@@ -2,11 +2,11 @@
 //
 // The Go code of the GPU backend runs on it unchanged. What CUDA forbids is refused, and what CUDA
 // leaves undefined becomes visible. Streams are queues that run as late as CUDA allows, so that a
-// missing wait shows. Device memory starts as NaN and ends exactly at its size. A context belongs to
+// missing wait shows. Each allocation starts as NaN and ends exactly at its size. A context belongs to
 // the thread on which it was made current. A kernel's error appears at a later call, as in CUDA, and
 // stays. The PTX decides which kernels a module has; the same sources run, compiled for fibers.
 //
-// The environment, read when a context is made:
+// The environment, read when a context is made unless a line says otherwise:
 //   EMULATOR_SEED=n             chooses a random order of threads, blocks, streams and graph nodes; 0 or none: in order, as late as possible
 //   EMULATOR_MEMORY_BYTES=n     the device's memory (8 GiB)
 //   EMULATOR_DEVICES=n          how many devices there are (1); read by every call that counts them
@@ -15,7 +15,7 @@
 //   EMULATOR_REFUSE_MODULE=n    the n-th module of a context is refused
 //   EMULATOR_FAIL_ALLOCATION=n  the n-th allocation of a context, of device or pinned memory, fails for lack of memory
 //   EMULATOR_NO_MEMORY_LEFT=1   all allocations fail for lack of memory; read by every allocation
-//   EMULATOR_REFUSE_LAUNCH=n    the n-th direct launch of a kernel is refused
+//   EMULATOR_REFUSE_LAUNCH=n    the n-th call of cuLaunchKernel is refused, also if it is captured; launches by a graph do not count
 //   EMULATOR_FAIL_KERNEL=n      the n-th kernel that runs reads an illegal address
 //   EMULATOR_LOSE_DEVICE=n      the device is lost at the n-th kernel that runs, and in later contexts as long as this is set
 #pragma once
@@ -77,7 +77,7 @@ struct CUevent_st {
 
 struct CUctx_st {
     int device = 0, users = 0;
-    CUresult failed = CUDA_SUCCESS;   // every later call repeats it
+    CUresult failed = CUDA_SUCCESS;   // the first error of a kernel; every later call returns it again
 };
 
 struct CUfunc_st {
@@ -129,7 +129,7 @@ CUresult forbid_in_capture(const char *call);
 // Streams. A null stream is the default stream.
 CUresult enqueue(CUstream stream, const char *what, Work work);
 CUresult finish(CUstream stream);   // does everything queued on the stream
-CUresult finish_default();          // does so for the default stream and all streams that wait for it
+CUresult finish_default();          // does everything queued on the default stream and on streams that wait for it
 CUresult finish_all();
 
 bool on_device(uintptr_t address, size_t bytes);

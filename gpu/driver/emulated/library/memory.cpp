@@ -9,7 +9,7 @@ namespace emulator {
 
 namespace {
 
-constexpr size_t grain = 256;  // free memory is counted in units of this size
+constexpr size_t grain = 256;  // allocations begin at multiples of it, and free memory is counted in it
 
 size_t rounded(size_t bytes) { return (bytes + grain - 1) / grain * grain; }
 
@@ -22,7 +22,7 @@ bool inside(const std::map<uintptr_t, size_t> &ranges, uintptr_t address, size_t
 
 bool out_of_luck() { return ++driver.allocations == driver.fail_allocation || setting("EMULATOR_NO_MEMORY_LEFT", 0); }
 
-// move copies without memmove, which a sanitizer would check in memory that it does not know.
+// move copies without memmove: a sanitizer would check memmove, but does not know this memory.
 void move(void *to, const void *from, size_t bytes) {
 #if defined(__x86_64__)
     asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
@@ -76,7 +76,7 @@ CUresult allocate(CUdeviceptr *pointer, size_t bytes) {
         return refuse(CUDA_ERROR_OUT_OF_MEMORY, "%zu bytes were asked for and %zu of %zu are free", bytes, free_bytes, driver.total_bytes);
     void *memory;
     if (posix_memalign(&memory, grain, bytes)) return refuse(CUDA_ERROR_OUT_OF_MEMORY, "the machine under the emulator has no memory left");
-    std::memset(memory, 0xff, bytes);  // NaN in every type
+    std::memset(memory, 0xff, bytes);  // NaN in every type of floats
     driver.device_memory[(uintptr_t)memory] = bytes;
     driver.used_bytes += rounded(bytes);
     *pointer = (CUdeviceptr)memory;

@@ -11,11 +11,11 @@ namespace emulator {
 namespace {
 
 constexpr unsigned most_threads = 1024, most_blocks_yz = 65535;
-constexpr int free_bytes = 48 << 10;  // of shared memory a block, static and dynamic, without an attribute
+constexpr int free_bytes = 48 << 10;  // shared memory of a block, static and dynamic, if the attribute was not set
 constexpr int most_dynamic_bytes = 163 << 10;
 
-// number_behind reads the digits after a word; 0 if the word does not occur in from … end−1.
-int number_behind(const std::string &text, const char *word, size_t from, size_t end) {
+// number_after reads the digits after a word; 0 if the word does not occur in from … end−1.
+int number_after(const std::string &text, const char *word, size_t from, size_t end) {
     size_t at = text.find(word, from);
     if (at == std::string::npos || at >= end) return 0;
     return atoi(text.c_str() + at + strlen(word));
@@ -48,14 +48,14 @@ int static_bytes(const std::string &body) {
 
 CUresult parse(const std::string &ptx, CUmod_st &module) {
     if (ptx.find(".version") == std::string::npos) return refuse(CUDA_ERROR_INVALID_PTX, "the module is not PTX text");
-    if (int target = number_behind(ptx, ".target sm_", 0, ptx.size()); target == 0 || target > capability())
+    if (int target = number_after(ptx, ".target sm_", 0, ptx.size()); target == 0 || target > capability())
         return refuse(CUDA_ERROR_NO_BINARY_FOR_GPU, "the PTX is for sm_%d and the emulated device is sm_%d", target, capability());
     if (ptx.find(".extern .func") != std::string::npos) return refuse(CUDA_ERROR_INVALID_PTX, "the PTX calls a function that nobody defines");
     const std::string entry = ".visible .entry ";
     for (size_t at = ptx.find(entry); at != std::string::npos; at = ptx.find(entry, at + 1)) {
         size_t open = ptx.find('(', at), close = ptx.find(')', open), body = ptx.find('{', close);
         if (body == std::string::npos) return refuse(CUDA_ERROR_INVALID_PTX, "the PTX ends in the middle of a kernel");
-        int most = number_behind(ptx, ".maxntid ", close, body);
+        int most = number_after(ptx, ".maxntid ", close, body);
         module.entries[ptx.substr(at + entry.size(), open - at - entry.size())] = {
             parameter_bytes(ptx.substr(open, close - open)), most > 0 ? (unsigned)most : most_threads,
             static_bytes(ptx.substr(body, ptx.find(entry, body) - body))};
