@@ -24,7 +24,7 @@ func TestLayers(t *testing.T) {
 			checks.ShortConvolutions, func(t *testing.T, launch checks.Launch) { checks.Recurrences(t, launch, 0, 1) }} {
 			check(t, l.launch)
 		}
-		// The emulator does a few cases here, and package emulate does the others. A GPU does all
+		// The emulator does a few cases here, and package emulator does the others. A GPU does all
 		// of them, and is compared with itself and with the reference.
 		attention(t, l, []int{1, 5, 9}, []int{128})
 		checks.FreshRows(t, l.launch, 128)

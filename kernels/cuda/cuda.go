@@ -1,5 +1,5 @@
-// Package cuda has the kernels for NVIDIA GPUs, as PTX text that the driver compiles when the
-// program starts.
+// Package cuda has the kernels for NVIDIA GPUs, as PTX text that the driver compiles while the
+// program runs: most when a device is opened, products when a model has weights of their format.
 //
 // [Modules] and [PTX] give the text. [Format] (layout.go) says how a weight matrix is laid out for
 // the products, and with which launch they run. results.go reads what the kernels of verification
@@ -26,7 +26,7 @@ import (
 	"strings"
 )
 
-// What the PTX needs of a card and its driver, as its headers say.
+// What the PTX needs of a card and its driver, as the headers of the PTX say.
 const (
 	NeedsCapability = 80    // compute capability: 10·major + minor
 	NeedsCUDA       = 11040 // CUDA that the driver supports: 1000·major + 10·minor; PTX 7.4 came with 11.4

@@ -6,7 +6,7 @@ import (
 	"specula/kernels/format"
 )
 
-// The formats that have a variable, because other code refers to them. The others stand in the table packed only.
+// These formats have variables, because other code refers to them. The others are in the table packed only.
 var (
 	BFloat16 = &Format{Name: "bfloat16", Module: "matmul_float", Columns: 128, Activations: "round_bfloat16",
 		slabBytes: 4096, file: format.Find(format.BF16), mostRanges: 16,
@@ -21,7 +21,7 @@ var (
 		groupSlab: 2560, blockGroups: 8, stages: 2, pieces: 1, pack: packQ6_K}
 )
 
-// packed are all formats.
+// packed lists all formats.
 var packed = []*Format{BFloat16, Half, Q8_0, Q4_K, Q6_K,
 	scaled("matmul_blocks", 2),  // Q4_0
 	scaled("matmul_blocks", 3),  // Q4_1

@@ -19,7 +19,7 @@ type Format struct {
 	Activations string
 
 	slabBytes   int
-	file        *format.Format // in which the weights come
+	file        *format.Format // the type that the weights have in a file
 	mostRanges  int            // limit of Ranges
 	groupHeader int            // bytes before the slabs of a group of 8 rows of activations
 	groupSlab   int            // bytes of a group of 8 rows of activations for a slab of weights
@@ -128,9 +128,9 @@ const (
 	MostGated          = 16
 )
 
-// The kinds of epilogues. SwiGLUEpilogue computes the SwiGLU of the first two
-// results, of equal size, which are not written. NormEpilogue adds
-// the result to the residual stream and normalises the sum. Both write the operand of the next product.
+// The kinds of epilogues. SwiGLUEpilogue computes the SwiGLU of the first two results, which have equal sizes
+// and are not written. NormEpilogue adds the result to the residual stream and normalises the sum. Both
+// write the operand of the next product.
 const (
 	NoEpilogue = iota
 	SwiGLUEpilogue
@@ -175,7 +175,7 @@ func (f *Format) ProductThen(kind, m int, matrices ...Factor) Launch {
 	l := f.Product(m, matrices...)
 	switch kind {
 	case NormEpilogue:
-		const mostWarps = 32 // of the norm, each with a sum
+		const mostWarps = 32 // warps of the norm, each with a sum in shared memory
 		l.SharedBytes = max(l.SharedBytes, 4*(mostWarps+2*matrices[0].Rows))
 	case SwiGLUEpilogue: // a block has two tiles of gate and two of up, and up to 16 warps
 		const tiles, warps = 2, 16

@@ -70,8 +70,8 @@ type plane struct{ at, bits, blocks int }
 // bytes is the size of a plane.
 func (p plane) bytes() int { return tileRows * format.Tile * p.blocks * p.bits / 8 }
 
-// add adds the lowest bits of four bytes to a plane. four is word i of the four words that a lane
-// holds of a block.
+// add adds the lowest bits of four quants, one in each byte of four, to a plane. Of a block, a lane of a warp
+// holds four such words; i is the number of this one.
 func (p plane) add(slab []byte, block, lane, i int, four uint32) {
 	bit := block * p.bits
 	at, shift := p.at+bit/8*512+lane*16+i*4, bit%8
@@ -85,7 +85,7 @@ func (p plane) add(slab []byte, block, lane, i int, four uint32) {
 
 // exponentOf returns the byte e of a scale 2^(e−128), which is given in bfloat16.
 func exponentOf(scale uint16) byte {
-	const smallest = 0x20 // a subnormal number, as is the next
+	const smallest = 0x20 // 2⁻¹²⁸, a subnormal number. The next scale, 2⁻¹²⁷, is subnormal, too.
 	if scale == smallest {
 		return 0
 	}

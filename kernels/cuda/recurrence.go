@@ -16,8 +16,8 @@ func (r Recurrence) Width() int { return 2*r.KeyHeads*r.KeyDim + r.Heads*r.Value
 // StateNumbers is how many float32 numbers all states of the layer have.
 func (r Recurrence) StateNumbers() int { return r.Heads * r.ValueDim * (ceil(r.KeyDim, 4) * 4) }
 
-// MostStored is how many inputs a pass stores at most. A pass of m rows moves the row for its end by
-// min(m, MostStored).
+// MostStored is how many inputs a pass stores in the ring at most. After a pass of m rows, the next token's row
+// of the ring is min(m, MostStored) after that of the pass's first token.
 func (r Recurrence) MostStored() int { return r.Kept + r.Kernel - 1 }
 
 // RingRows is the number of rows of the ring.
@@ -28,7 +28,7 @@ func (r Recurrence) RingNumbers() int { return r.RingRows() * (r.Width() + r.Gat
 
 // PassNumbers is how many int32 the kernels read of a pass: the tokens in the cache, the tokens that the state has
 // seen, and the row of the ring for the first token of the pass. With 0 tokens seen the state counts as empty,
-// whatever its memory holds; but that must have been written.
+// whatever its memory holds. But the memory must have been written once, because kernels read it even then.
 const PassNumbers = 3
 
 // DeltaNet is the launch of a gated delta net. Its arguments are

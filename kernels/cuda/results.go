@@ -6,7 +6,7 @@ import "math"
 const NoToken = -1
 
 // CutBytes is the memory for a row that bin_rows and cut_rows share (Found in src/nucleus.cu): 1024 amounts,
-// 2048 candidates and two counters. All of it is 0 before and after them.
+// 2048 candidates and two counters. All of it is 0 before bin_rows and after cut_rows.
 const CutBytes = 8*1024 + 8*2048 + 2*4
 
 // Greedy decodes the words of accept_greedy: the draft's ids, and how many of them are accepted. next is
@@ -20,8 +20,8 @@ func Greedy(words []uint32) (draft []int32, accepted int, next int32) {
 	return draft, int(words[n] >> 24), id24(uint64(words[n]))
 }
 
-// Judged is a draft token in the result of reject. P and Q are rounded to 13 bits; they are for
-// display and statistics only.
+// Judged is a draft token in the result of reject. P and Q are rounded to 13 significant bits; they are
+// for display and statistics only.
 type Judged struct {
 	ID   int32
 	P, Q float32

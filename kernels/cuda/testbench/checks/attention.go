@@ -57,7 +57,8 @@ func unlikeSequence(launch Launch, half bool, heads, kvHeads, keyDim, valueDim, 
 func (s *sequence) rowSize() int   { return s.kvHeads * s.keyDim }
 func (s *sequence) valueSize() int { return s.kvHeads * s.valueDim }
 
-// fill appends random rows and makes length of them count.
+// fill appends random rows: first length rows, which it adds to the length of the cache, then more rows
+// after the length.
 func (s *sequence) fill(r *rand.Rand, length, more int) {
 	if length > 0 {
 		s.append(numbers(r, length*s.rowSize()), numbers(r, length*s.valueSize()), 0)
@@ -82,8 +83,8 @@ func (s *sequence) append(k, v []float32, ahead int) {
 	s.v = append(s.v[:(int(s.length[0])+ahead)*s.valueSize()], v...)
 }
 
-// attend computes attention for the rows of q. tiles is the number of tiles of eight columns in a
-// block; most is the number of splits in the grid.
+// attend computes attention for the rows of q. tiles is the number of tiles of eight columns in a block, where
+// a column is a query that reads the block's key head. most is the number of splits in the grid.
 func (s *sequence) attend(q []float32, ahead, tiles, most int) []float32 {
 	partial, stats := s.attendSplits(q, ahead, tiles, most, int32(cuda.NoOperand), uint64(0), uint64(0), int32(0))
 	rows := len(q) / (s.heads * s.keyDim)
@@ -94,8 +95,8 @@ func (s *sequence) attend(q []float32, ahead, tiles, most int) []float32 {
 	return dst
 }
 
-// attendSplits computes the results of the splits. then are the arguments of a half-precision kernel that say
-// in which form and where it writes the sums of the splits: form, counters, operand, slabs.
+// attendSplits computes the partial results of the splits. then are the arguments that tell a half-precision
+// kernel in which form and where to write the combined results: form, counters, operand, slabs.
 func (s *sequence) attendSplits(q []float32, ahead, tiles, most int, then ...any) (partial, stats []float32) {
 	rows := len(q) / (s.heads * s.keyDim)
 	scale := float32(1 / math.Sqrt(float64(s.keyDim)))
@@ -120,8 +121,8 @@ func (s *sequence) attendSplits(q []float32, ahead, tiles, most int, then ...any
 	return partial, stats
 }
 
-// checkOperand checks that attention with the last step in the same launch writes the same operand as a
-// launch for that step.
+// checkOperand checks that attention that also combines its splits writes the same operand as a separate
+// launch that combines them.
 func (s *sequence) checkOperand(t *testing.T, what string, q []float32, ahead, tiles, most int) {
 	t.Helper()
 	if !s.half || s.valueDim%32 != 0 {
@@ -219,8 +220,8 @@ func Attention(t *testing.T, launch Launch, half bool, headDim, length int, exac
 	return UnlikeAttention(t, launch, half, headDim, headDim, length, exact)
 }
 
-// UnlikeAttention is Attention with values that may have another length than keys. Then more columns read a key
-// head than a block has, and a row alone must have the same bits as among the others.
+// UnlikeAttention is Attention with values that may have another length than keys. If they have, more columns
+// read a key head than a block has room for, and a row alone must have the same bits as among the others.
 func UnlikeAttention(t *testing.T, launch Launch, half bool, keyDim, valueDim, length int, exact bool) float64 {
 	t.Helper()
 	r := rand.New(rand.NewPCG(uint64(keyDim), uint64(length)))

@@ -66,7 +66,7 @@ func Heads(t *testing.T, launch Launch) {
 	}
 }
 
-// fresh is a row of which attention prepares the heads: their values before that, norms, and angles.
+// fresh is a row whose heads attention itself prepares: k and v before that, weights of norms, and angles.
 type fresh struct {
 	k, v, norms, cos, sin any // nil: a null pointer
 	dim                   int
@@ -78,9 +78,9 @@ func (f fresh) arguments() []any {
 	return []any{f.k, f.v, norms[0], norms[1], f.cos, f.sin, int32(f.dim), f.neox, float32(1e-6)}
 }
 
-// FreshRows checks that attention of a row whose heads it prepares itself has the bits of prepare_heads_half
-// and attention after it: of the results of the splits, of the operand, and of the cache. Rows lie at both ends of
-// a split, and the window begins before it.
+// FreshRows checks attention that prepares the heads of a row itself. Partial results, operand and cache must
+// have the bits of prepare_heads_half followed by attention. Rows lie at both ends of a split, and some windows
+// begin in an earlier split.
 func FreshRows(t *testing.T, launch Launch, headDims ...int) {
 	t.Helper()
 	const most, capacity = 3, 768

@@ -1,9 +1,8 @@
 // Package checks checks every kernel on any machine that runs kernels: the simulator, the emulator,
 // the emulated driver, a GPU. Most kernels are compared with kernels/ref, some with the launches that
-// they replace. A check is given the machine as a function.
-// It is a [Launch] for the kernels of a layer, a [Run] for matrix products ([Matmuls]), and a [Load]
-// for verification and sampling ([All]). The rows of scores are of kinds that are likely to show a
-// bug.
+// they replace. A check is given the machine as a function: a [Launch] for the kernels of a layer, a
+// [Run] for matrix products ([Matmuls]), and a [Load] for verification and sampling ([All]). The rows
+// of scores are of kinds that are likely to show a bug.
 package checks
 
 import (

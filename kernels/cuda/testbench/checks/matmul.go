@@ -76,7 +76,7 @@ func quantised(f *cuda.Format, file ref.Format) Matmul {
 	return Matmul{f, file.BlockElements, blocks(file), multiply, file.Dequantize}
 }
 
-// Matmuls are the formats.
+// Matmuls lists all formats with their references.
 var Matmuls = append([]Matmul{
 	{cuda.BFloat16, 1, shorts(randomBFloat16), tiles(ref.ToBFloat16s, ref.DequantizeBF16),
 		ref.DequantizeBF16},
@@ -93,7 +93,7 @@ func allQuantised() (list []Matmul) {
 	return list
 }
 
-// Exact reports whether products give the reference's bits on every GPU: where integers are summed.
+// Exact reports whether products give the reference's bits on every GPU. They do where tensor cores sum integers.
 func (f Matmul) Exact() bool { return f.Activations == quantise }
 
 const quantise = "quantise_rows"
@@ -254,7 +254,7 @@ func (f Matmul) CheckEpilogues(t testing.TB, run Run) {
 		run(kernel+f.Operand(), simtest.Grid(1, m), simtest.Block(threads), 0, arguments...)
 	}
 	r := rand.New(rand.NewPCG(9, 9))
-	for _, n := range []int{32, 96, 304} { // in one part, in three with half a slab, in nine and half of one
+	for _, n := range []int{32, 96, 304} { // blocks of 32 columns: one, three, nine and a half
 		ranges := 2
 		if n == 32 {
 			ranges = 5 // too many for a block to have a warp for each range of each tile

@@ -112,7 +112,7 @@ func pointer(x []float32) any {
 	return x
 }
 
-// recurrentShapes have the sizes of states of the families and, in part, fewer heads; and odd ones.
+// recurrentShapes have the state sizes of families of models, some with fewer heads, and odd sizes.
 func recurrentShapes() []ref.Recurrent {
 	return []ref.Recurrent{
 		{Delta: true, KeyHeads: 2, Heads: 4, KeyDim: 16, ValueDim: 24, Kernel: 4},
@@ -136,9 +136,9 @@ func shapeName(s ref.Recurrent) string {
 	return fmt.Sprintf("%s, %d heads of %d × %d, kernel %d", name, s.Heads, s.KeyDim, s.ValueDim, s.Kernel)
 }
 
-// Recurrences checks delta_net and mamba2: passes of some lengths, and of random lengths with tokens taken back
-// after each, have the bits of ref, which computes token after token. Of the shapes it takes every so many, from
-// the first on.
+// Recurrences checks delta_net and mamba2 by passes of random lengths. After a pass, tokens may be taken back,
+// or the cache goes back to a checkpoint. The bits must be those of ref, which computes token after token. Of the
+// shapes it takes those whose number is first plus a multiple of every.
 func Recurrences(t *testing.T, launch Launch, first, every int) {
 	t.Helper()
 	const tokens, most = 60, 5
@@ -197,7 +197,7 @@ func RecurrencesAreExact(t *testing.T) {
 	}
 }
 
-// ShortConvolutions checks short_convolution in the same way.
+// ShortConvolutions checks short_convolution in the same way, but without checkpoints.
 func ShortConvolutions(t *testing.T, launch Launch) {
 	t.Helper()
 	const tokens, most = 70, 5

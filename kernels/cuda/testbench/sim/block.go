@@ -23,7 +23,7 @@ type block struct {
 
 	shared            []byte
 	history           []history
-	epoch, firstEpoch uint32 // number of barriers so far; its value when this block began
+	epoch, firstEpoch uint32 // see history: counts barriers and begun blocks; its value when this block began
 }
 
 func newBlock(l *launch) *block {

@@ -3,8 +3,8 @@ package sim
 var comparisons = []string{"eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs", "equ", "neu",
 	"ltu", "leu", "gtu", "geu", "num", "nan"}
 
-// compare compiles setp, which sets two predicates: p = a ⊙ b and q = not (a ⊙ b). A boolean operation
-// then combines each with a third predicate.
+// compare compiles setp, which sets two predicates: p is the result of a comparison, q its opposite. A
+// boolean operation, if there is one, then combines each of them with a third predicate.
 func (c *compiler) compare() execute {
 	how := c.oneOf(comparisons...)
 	join := ""

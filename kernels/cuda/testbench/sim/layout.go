@@ -11,7 +11,7 @@ type flow byte
 const (
 	onward     flow = iota // to the next step
 	jump                   // to targets[0]
-	table                  // to targets[selector]
+	table                  // to the target whose index is in the register selector
 	finish                 // the thread ends
 	meeting                // waits for the lanes of a mask
 	rendezvous             // waits for all threads of the block

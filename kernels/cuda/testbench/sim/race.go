@@ -30,8 +30,8 @@ const (
 )
 
 // touch records an access to shared memory. It returns an error if no barrier lies between the access
-// and a conflicting one, if it reads bytes that were never written, or if an asynchronous copy into
-// them is under way.
+// and a conflicting one, if the access reads bytes that were never written, or if an asynchronous copy
+// into these bytes is under way.
 func (b *block) touch(w *warp, lane, offset, n int, how use) error {
 	list := b.grains(offset, n)
 	for i := range list {
@@ -85,8 +85,8 @@ func readers(reader int16) string {
 	return fmt.Sprintf("several threads of warp %d", severalLanes-reader)
 }
 
-// noteRead records a read. If barriers order all recorded reads before the new one, it replaces them:
-// whatever comes after the new read also comes after the old ones.
+// noteRead records a read. If barriers order all recorded reads before the new one, the new one replaces
+// them: whatever comes after the new read also comes after the old ones.
 func (b *block) noteRead(w *warp, h *history, thread int16) {
 	if h.readEpoch != b.epoch || w.readsOrdered(h, int(thread)-w.first) {
 		h.readEpoch, h.reader, h.readClock = b.epoch, thread, w.clock

@@ -5,12 +5,12 @@ type values [32]uint64
 
 const everyLane = ^uint32(0)
 
-// constant is a register that is written only before a kernel starts. The sink is an exception: it is
+// constant is a register that is written only before a block starts. The sink is an exception: it is
 // written at any time and never read.
 type constant struct {
 	value    uint64
 	variable *variable // whose address it is, if not nil
-	special  string    // %tid.x and others: constant within a block, not across lanes
+	special  string    // %tid.x and others: in each lane fixed for a block, but lanes may have different values
 	sink     bool
 }
 

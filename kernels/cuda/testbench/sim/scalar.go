@@ -56,7 +56,8 @@ func (s scalar) integer() bool { return s.kind == unsigned || s.kind == signed }
 func (s scalar) mask() uint64 { return ^uint64(0) >> (64 - s.bits) }
 
 // meaning reports whether a register of type s may hold a value of type t, whatever their sizes. Untyped
-// bits go with everything. Signs do not matter. Integers and floats do not go together.
+// bits go with everything but predicates. Signs do not matter. Integers and floats do not go together, except
+// that an integer register may hold .bf16 and .f16x2.
 func (s scalar) meaning(t scalar) bool {
 	if s.kind == predicate || t.kind == predicate {
 		return s.kind == t.kind

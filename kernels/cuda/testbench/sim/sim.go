@@ -16,12 +16,12 @@
 //
 // Invariant: what hardware leaves undefined is an error here, with the kernel, block, thread, line
 // and instruction. Such errors are: an access outside an allocation or not aligned; shared memory
-// that is read before it is written, or touched by two threads without a barrier between them; an
-// asynchronous copy whose target is used before the wait; a shuffle that reads a missing lane;
-// collectives and barriers that not all threads reach; a read-only load (ld.global.nc) of what the
-// kernel writes. Races in global memory are not detected, but another order (Machine.Seed) reveals
-// many. Nor is reading what was never written, except in shared memory; but allocations begin as 0xff,
-// which is NaN in every format of floats, and registers of 32 bits as a NaN, too.
+// that is read before it is written, or that one thread writes and another touches without a barrier
+// between; an asynchronous copy whose target is used before the wait; a shuffle that reads a missing
+// lane; collectives and barriers that not all threads reach; a read-only load (ld.global.nc) of what
+// the kernel writes. Two faults are not detected. For races in global memory, another order
+// (Machine.Seed) reveals many. For reads of what was never written outside of shared memory, all bytes
+// begin as 0xff, which is NaN in every format of floats, and registers of 32 bits begin as a NaN.
 //
 // Arithmetic is exact IEEE with the rounding that the instruction names, so results equal those of
 // a GPU bit for bit. There are two exceptions. mma of floats adds in ascending order and rounds each
@@ -54,14 +54,14 @@ type Kernel struct {
 	body       []instruction
 	labels     map[label]int      // → index in body
 	tables     map[label][]string // labels of .branchtargets
-	scopes     []int              // the enclosing scope of each; -1 for the outermost
+	scopes     []int              // for each scope of braces the enclosing one; -1 for the outermost
 	most       int                // threads per block, by .maxntid or .reqntid
 	exact      bool               // by .reqntid: exactly that many
 
 	constants  []constant
 	code       []step
 	sharedSize int    // static shared memory with gaps, in bytes
-	owner      []byte // for each byte of static shared memory: 1 + index of the array; 0 for a gap
+	owner      []byte // for each byte of static shared memory the number of its array, from 1 on; 0 for a gap
 	localSize  int
 	grain      int // log2 of the bytes of the smallest access to shared memory
 }

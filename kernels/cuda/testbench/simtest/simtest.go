@@ -204,8 +204,8 @@ func Filled[T any](n int, v T) []T {
 	return list
 }
 
-// Witness records what Errorf reports instead of failing; every other method is that of TB. Tests use it
-// to see that a check notices a fault.
+// Witness records what Errorf reports instead of failing. Helper and Logf do nothing; every other method is
+// that of TB. Tests use a Witness to see that a check notices a fault.
 type Witness struct {
 	testing.TB
 	Says []string // the messages of Errorf

@@ -10,8 +10,8 @@ __thread Place *place;
 
 namespace {
 
-// switch_stacks pushes the callee-saved registers, switches to the other stack, and pops them there.
-// It jumps back: the processor predicts that a ret goes to the latest call, which was on the other stack.
+// switch_stacks pushes the callee-saved registers, switches to the other stack, and pops them there. On
+// x86-64 it returns by a jump: for a ret, the processor would predict the latest call, made on the other stack.
 extern "C" void emulator_switch_stacks(void **save, void *load);
 #if defined(__x86_64__)
 constexpr size_t frame_bytes = 8 * 8;

@@ -14,7 +14,7 @@
 #define ADDRESS_SANITIZER 0
 #endif
 // The thread sanitizer finds races. Kernels are compiled with it, but the machine is not, so that it
-// ignores what the scheduler does. -DWATCH_RACES says that it is used.
+// ignores what the scheduler does. -DWATCH_RACES says that the sanitizer is used.
 #if defined(WATCH_RACES)
 #include <sanitizer/tsan_interface.h>
 #define THREAD_SANITIZER 1

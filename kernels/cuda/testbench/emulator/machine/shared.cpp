@@ -32,7 +32,8 @@ void begin_copy(void *shared, const void *global, const char *at) {
 
 void copy_commit() { machine->running->group++; }
 
-// copy_wait completes the copies of all but the latest `groups` groups. Reads before it get the old content.
+// copy_wait completes the copies of all but the latest `groups` groups. Reads before copy_wait get the old
+// content, unless begin_copy made the copy at once.
 void copy_wait(int groups) {
     Fiber *self = machine->running;
     std::vector<Copy> later;
@@ -53,8 +54,8 @@ void map_shared_memory() {
 
 namespace {
 
-// refresh fills memory that a block has used with NaN of every type. The thread sanitizer must
-// forget earlier accesses, because blocks do not share this memory, and must not see this as an
+// refresh fills memory that a block has used with NaN of every type of floats. The thread sanitizer must
+// forget earlier accesses, because blocks do not share this memory. It must not see the filling as an
 // access.
 void refresh(unsigned char *memory, size_t bytes) {
     if (bytes == 0) return;

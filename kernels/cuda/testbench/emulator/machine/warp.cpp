@@ -86,8 +86,8 @@ uint64_t collective(Collective what, uint32_t mask, uint64_t value, int argument
     return warp.value[parity][from];
 }
 
-// multiply_tiles adds fused, in ascending order of the inner index. Tensor cores use another order, so
-// results of a GPU and of the emulator may differ in their last bits.
+// multiply_tiles adds each product by a fused multiply-add, in ascending order of the inner index. Tensor
+// cores use another order, so results of a GPU and of the emulator may differ in their last bits.
 void multiply_tiles(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2], float (*widen)(unsigned short), const char *at) {
     unsigned thread = number_of(machine->running), lane = thread % lanes;
     Warp &warp = machine->warps[thread / lanes];
@@ -103,7 +103,7 @@ void multiply_tiles(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2
 
 namespace {
 
-// dot is not told whether inner is 16 or 32: GCC would write out each product.
+// dot is not inlined: if GCC knew that inner is 16 or 32, it would write out each product.
 __attribute__((noinline)) int dot(const int16_t *a, const int16_t *b, unsigned inner) {
     if (inner % 16) __builtin_unreachable();
     int sum = 0;
