@@ -16,7 +16,7 @@ INLINE int tiles_of(int n) { return (n + tile_rows - 1) / tile_rows; }
 
 // Float activations: numbers in bfloat16 or half precision.
 //   header    half precision only: 8 float32, one per row: the power of two to multiply the result
-//             by; then zeros up to 128 bytes
+//             by; the rest of its 128 bytes is not used
 //   slab      4 parts of 32 columns; a part has 512 bytes: lane (g, t), number 4g + t, has 16 bytes,
 //             for row g the columns 2t, 2t+1, 2t+8, 2t+9, 2t+16, 2t+17, 2t+24, 2t+25
 template <bool is_half> struct FloatActivations {

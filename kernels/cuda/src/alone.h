@@ -1,9 +1,9 @@
 // Products with one row of x: the decoding of one token. The bits are those of multiply_rows with more rows.
 //
 // Of the 8 columns that tensor cores multiply, one row of x would use one. Instead, the columns 2b and 2b+1
-// have block b of the row, for four blocks. Block b of the weights is multiplied by all, and lanes with
-// t = b keep the result. So each lane scales one block, instead of all lanes all blocks. The terms of the
-// sum then pass through shared memory to the lane that adds those of its row, block after block.
+// have block b of the row, for four blocks. Block b of the weights is multiplied by all eight columns, and
+// lanes with t = b keep the result. So each lane scales one block; otherwise all lanes would scale all blocks.
+// The terms of the sum then pass through shared memory; a lane adds those of row lane mod 16, block after block.
 #pragma once
 #include "chosen.h"
 

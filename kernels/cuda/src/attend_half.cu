@@ -42,7 +42,8 @@ INLINE void multiply_chunk(float (&sum)[4], const uint4 &low, const uint4 &high,
     }
 }
 
-// store_query rounds the query of a column to half precision, with zeros at its end. null: it is all zeros.
+// store_query rounds the query of a column to half precision, with zeros at its end. If from is null, it writes zeros
+// only.
 template <int head_dim> INLINE void store_query(half_bits *query, int column, const float *from) {
     for (int d = lane_id(); d < padded_dim(head_dim); d += warp_size) query[column * query_stride(head_dim) + d] = from && d < head_dim ? to_half(from[d]) : 0;
 }
@@ -67,14 +68,15 @@ struct Fresh {
     Heads heads;
 };
 
-// own_key returns which key of the split a block stores; none is far from all keys.
+// own_key returns which key of the split the block stores. If it stores none, the result is far from all keys.
 INLINE int own_key(const Fresh &f, const Columns &s) {
     constexpr int none = -keys_per_split;
     const int key = s.first_position - s.start;
     return f.k && key < keys_per_split ? key : none;
 }
 
-// prepare_row does load_queries, and stores the key and the value. scratch has room for a head of each warp.
+// prepare_row does what load_queries does, but first prepares the heads, and stores the key and the value. scratch
+// has room for a head of each warp.
 template <int head_dim>
 INLINE void prepare_row(half_bits *query, float *scratch, int scratch_stride, const float *q, half_bits *keys, half_bits *values, int capacity, const Fresh &f,
                         const Columns &s) {
@@ -244,9 +246,9 @@ INLINE void attend_split(float *partial, float *stats, const float *q, half_bits
     sum_values<value_dim, tiles>(partial, (const float *)scores, own_values, values, capacity, gridDim.x, s);
 }
 
-// Then is what happens to the results of the splits: nothing, if form is no_operand, or the last block of a
-// key head to finish combines them for all rows and heads of the query that read this key head, and writes
-// them as an operand. The numbers of these heads are whole blocks of 32 columns.
+// Then is what happens to the results of the splits. If form is no_operand, nothing does. Otherwise the last
+// block of a key head to finish combines them, for all rows and for the query heads that read this key head,
+// and writes them as an operand. The numbers of these heads are whole blocks of 32 columns.
 enum : int { no_operand, int8_operand, bfloat16_operand };
 struct Then {
     int form;

@@ -62,7 +62,7 @@ struct Columns {
     INLINE_MEMBER bool exists(int column) const { return first + column < end; }
     // tile_exists reports whether any of the eight columns of a tile exists.
     INLINE_MEMBER bool tile_exists(int tile) const { return exists(8 * tile); }
-    // visible returns the number of keys of the split that a column sees.
+    // visible returns how many keys of the split are up to a column's own position, those before its window included.
     INLINE_MEMBER int visible(int column) const {
         int n = exists(column) ? query(column).seen - start : 0;
         return n < 0 ? 0 : n > keys_per_split ? keys_per_split : n;

@@ -81,8 +81,8 @@ INLINE float divide_rn(float a, float b) { float r; asm("div.rn.f32 %0, %1, %2;"
 INLINE float from_half(unsigned short h) { float r; asm("cvt.f32.f16 %0, %1;" : "=f"(r) : "h"(h)); return r; }
 INLINE unsigned short to_half(float f) { unsigned short r; asm("cvt.rn.f16.f32 %0, %1;" : "=h"(r) : "f"(f)); return r; }
 
-// ordered_inc increments *p; most becomes 0. It returns the number before. What the block wrote before is
-// seen by a thread that increments *p later. One such atomic waits less than fences before and after it.
+// ordered_inc increments *p, or sets *p to 0 if it is most. It returns the number before. A thread that
+// increments *p later sees what the block wrote before. One such atomic waits less than an atomic between fences.
 INLINE unsigned ordered_inc(unsigned *p, unsigned most) {
     unsigned before;
     asm volatile("atom.acq_rel.gpu.inc.u32 %0, [%1], %2;" : "=r"(before) : "l"(p), "r"(most) : "memory");
@@ -91,7 +91,7 @@ INLINE unsigned ordered_inc(unsigned *p, unsigned most) {
 // prefetch_l2 begins to load the 128 bytes around p, in global memory, to the second-level cache.
 INLINE void prefetch_l2(const void *p) { asm volatile("prefetch.global.L2 [%0];" ::"l"(p)); }
 
-// read_now keeps the compiler from moving a read behind a branch that decides whether its result is used.
+// read_now keeps the compiler from moving a read after a branch that decides whether its result is used.
 INLINE void read_now(float &v) { asm volatile("" : "+f"(v)); }
 
 // load_cached reads 16 bytes that no thread of the launch writes.

@@ -1,10 +1,10 @@
-// What changes rows of scores before a token is chosen from them: guidance all scores, and penalties, biases
-// and bans single ones.
+// What changes rows of scores before a token is chosen from them. Guidance changes all scores. Penalties,
+// biases and bans change single scores.
 #include "gpu.h"
 
 // guide_rows writes without + scale·(scores − without) to scores, n numbers: classifier-free guidance
 // (Sanchez et al., 2023). Each step rounds to float32, as on the host. A score stays if it is −Inf, or if
-// the one without the prompt is.
+// its token's score in `without` is.
 extern "C" __global__ void __launch_bounds__(256) guide_rows(float *scores, const float *without, float scale, int n) {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
         float with = scores[i], other = without[i];

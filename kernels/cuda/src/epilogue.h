@@ -84,8 +84,8 @@ INLINE float sum_squares(const float *row, int n, int threads, float *sums) {
 
 // norm_after adds y (m, n) to the stream and writes the norm of the sum as an operand, as add_rms_norm_*
 // does. n is a multiple of 4. The last block of the launch does all rows, and one block waits long for
-// memory: so it asks for everything at once, and reads nothing twice. shared holds NormShared (layout.go)
-// bytes.
+// memory: so it asks for everything at once, and reads nothing twice. shared has room for 32 sums, a row, and
+// the weights (ProductThen in layout.go).
 template <class Operand> INLINE void norm_after(const Epilogue &e, const float *y, int m, int n, float *shared) {
     float *sums = shared, *added = sums + warp_size, *weights = added + n;
     if (!last_to_arrive(e.arrived, gridDim.x, shared)) return;

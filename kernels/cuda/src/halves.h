@@ -54,8 +54,8 @@ template <class Q> struct Halves : IntegerFormat {
         constexpr float subtract = (float)(1 << (23 - Q::up)) + 128.0f / (1 << Q::up);
         return byte_float(scales, i, base, subtract);
     }
-    // halves_float adds the halves of a block. All numbers are integers below 2²⁴, so the result is exact,
-    // fused or not.
+    // halves_float adds the halves of a block. All products and their sum are integers below 2²⁴, so the result
+    // is exact, fused or not.
     INLINE float halves_float(int first, int second, float first_factor, float second_factor) {
         return fma_rn(integer_float(second), second_factor, integer_float(first) * first_factor);
     }

@@ -87,16 +87,16 @@ template <class Format> INLINE void embed_rows(float *y, const unsigned char *we
         y[(size_t)blockIdx.x * k + i] = element(Format{}, element_of<Format>(weights, id, i, slabs), id);
 }
 
-// EMBED exports it. A format has a function element(Format, element, row), which returns one weight, rounded
-// like ref.Format.Dequantize.
+// EMBED exports embed_rows. A format has a function element(Format, element, row), which returns one weight,
+// rounded like ref.Format.Dequantize.
 #define EMBED(name, Format)                                                                                          \
     extern "C" __global__ void name(float *y, const unsigned char *weights, const int *ids, int k, int slabs) {      \
         embed_rows<Format>(y, weights, ids, k, slabs);                                                               \
     }                                                                                                                \
     EXPORT(name)
 
-// PRODUCTS exports all kernels of a format. That for one row takes few registers, so that a multiprocessor
-// holds 32 warps.
+// PRODUCTS exports all kernels of a format. The kernel for one row takes few registers, so that a
+// multiprocessor holds 32 warps.
 #define PRODUCTS(name, Format)                                                                     \
     MATMUL_ROWS(matmul_##name##_row, warp_size * most_warps, 2, (multiply_rows<Format, 1, Alone>)) \
     MATMUL(matmul_##name, Format)                                                                  \

@@ -168,8 +168,8 @@ template <int groups> INLINE float total_of(const float *partial, int ranges, in
 // gate_rows: block b computes columns 32·b … 32·b+31 of silu(gate)·up, for up to 8·groups rows of x, and
 // writes them as an operand: gate and up are the first two Outputs, with the same n and ranges, and their y
 // are not written. Warp w computes range w mod ranges of some of the four tiles, one after the other; the
-// number of warps is a multiple of the number of ranges. If ranges are short, the next one comes from memory
-// while one is multiplied. Longer ones could displace it from a small second-level cache.
+// number of warps is a multiple of the number of ranges. If a range is one slab, a warp begins to load its next
+// range to the second-level cache while it multiplies one. Longer ranges could displace it from a small cache.
 constexpr int gated_tiles = 2, gated_columns = gated_tiles * tile_rows;
 template <class Format, int groups, class Rows> INLINE void gate_rows(float *partial, const Product &p, const Rows &x) {
     constexpr int results = groups * group_rows * tile_rows;

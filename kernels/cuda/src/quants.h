@@ -1,8 +1,8 @@
 // How quants of 2, 3, 4, 5 or 8 bits lie in a slab of 16 rows, and become the signed bytes that tensor cores
 // multiply. Those of 6 bits are in matmul_integer.cu.
 //
-// Their low bits form one plane, and their high bits, if any, the next. In a plane of b bits, 512 bytes
-// hold 8/b blocks of 32 columns: lane (g, t) has 16 bytes, for columns 4t … 4t+3 of row g and of row g+8,
+// The low bits of a slab's quants form one plane, and the high bits, if any, the next. In a plane of b bits, 512
+// bytes hold 8/b blocks of 32 columns: lane (g, t) has 16 bytes, for columns 4t … 4t+3 of row g and of row g+8,
 // then for columns 4t+16 … 4t+19 of row g and of row g+8. Each byte has the bits of one row and column of
 // each of these blocks; the first block has the lowest. If a slab has only half as many blocks, a lane has 8
 // bytes: words 0 and 1 of the four share one word, in the low and high halves of its bytes; so do words 2

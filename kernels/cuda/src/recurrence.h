@@ -109,7 +109,7 @@ constexpr int tokens_numbers = 8 * Tokens<8>::stride > 16 * Tokens<4>::stride ? 
 // the query, of the value.
 constexpr int usual_kernel = 4;
 
-// load_near loads near.
+// load_near copies the block's weights of the convolution to near.
 template <int chunks> INLINE void load_near(float *near, const Layer &l, const Head &h) {
     constexpr int keys = Tokens<chunks>::keys, stride = Tokens<chunks>::stride;
     UNROLL_BY(1) for (int i = threadIdx.x; i < stride; i += recurrence_warps * warp_size) {
@@ -120,7 +120,7 @@ template <int chunks> INLINE void load_near(float *near, const Layer &l, const H
 }
 
 // convolve writes to to[k] column first + k of a token after the convolution, for k = from, from + 32, …, or 0 where
-// k ≥ n. The oldest token comes first, fused. near are the weights of column `first` in shared memory.
+// k ≥ n. It adds the oldest token first, by fused steps. near points to the weights of column `first`.
 template <int count, int stride>
 INLINE void convolve(float *to, const Inputs &in, const Layer &l, const float *near, int token, int first, int from, int n) {
     const float *bias = l.bias + first;
@@ -176,7 +176,7 @@ template <int chunks, bool delta> INLINE void prepare_key(const Tokens<chunks> &
     if (lane_id() == 0) to.product(i) = qk;
 }
 
-// prepare_gates computes how much the state keeps of a token before, and how much it takes in.
+// prepare_gates computes how much the state keeps of earlier tokens, and how much it takes in of this token.
 template <int chunks, bool delta> INLINE void prepare_gates(const Tokens<chunks> &to, int i, const Inputs &in, const Layer &l, int head, int token) {
     const float step = softplus(in.alpha_of(token, head) + l.shift[head]);
     to.decay(i) = exp_rn(l.rate[head] * step);
@@ -250,8 +250,9 @@ INLINE float column_sum(float v) {
     return v;
 }
 
-// step changes the state by token i, and returns what the token's query reads from it. The sums over the state
-// before the token are enough for both: Sᵀq = decay·S₀ᵀq + (q·k)·change.
+// step changes the state by token i, and returns what the token's query q reads from the changed state. Sums over
+// S₀, the state before the token, are enough for both. With S the state after it and k the token's key,
+// Sᵀq = decay·S₀ᵀq + (q·k)·change.
 template <int chunks, bool delta> INLINE float step(State<chunks> &state, const Tokens<chunks> &tokens, int i, float skip) {
     const float *keys = tokens.key(i) + 4 * state.g, *queries = tokens.query(i) + 4 * state.g;
     const float decay = tokens.decay(i), strength = tokens.strength(i), v = tokens.value(i)[state.column];
