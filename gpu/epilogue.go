@@ -6,8 +6,9 @@ import (
 )
 
 // In decoding, the small work between two products need not be a launch: each launch of a graph costs a gap,
-// 0.8 µs on an H200. joinEpilogues gives this work to the first of the two products. The block that finishes last computes a norm. For a SwiGLU, each block computes 32
-// columns of both products. See kernels/cuda/src/epilogue.h and matmul.h.
+// 0.8 µs on an H200. joinEpilogues gives this work to the first of the two products. The block that finishes
+// last computes a norm. For a SwiGLU, each block computes 32 columns of both products. See
+// kernels/cuda/src/epilogue.h and matmul.h.
 
 // epilogue is what a product does with its result: the last parameters of its kernel.
 type epilogue struct {

@@ -32,7 +32,7 @@ func cardNamed(name string) card {
 }
 
 // The assumptions of the estimate, fitted to the report of an H200 (kernels/cuda/reports). The names in
-// quotes are its benchmarks. For the other cards nobody measured them.
+// quotes are benchmarks of this report. For the other cards the assumptions were not measured.
 const (
 	// gap is the time in µs between two kernels of a graph that depend on each other: "Graph" 0.80. An event
 	// between two kernels takes about as long.
@@ -57,12 +57,12 @@ const (
 	launchesPeer = 16
 )
 
-// stepsOf counts the steps of a kernel by its source: its start; reads whose place or use depends on a
-// step before; and barriers after which warps read each other's results.
+// stepsOf counts the steps of a kernel, as its source has them. A step is the start of the kernel, a read whose
+// place or use depends on an earlier step, or a barrier after which warps read each other's results.
 func stepsOf(kernel string) int {
 	switch {
 	case strings.HasPrefix(kernel, "attend_") && strings.HasSuffix(kernel, "_wide"):
-		return 7 // also reads some keys, and the values, only when it needs them
+		return 7 // as below, but two reads more: some keys and all values are read only when they are needed
 	case strings.HasPrefix(kernel, "attend_"):
 		return 5 // start, length, keys with queries, weights of keys, sums of values
 	case strings.HasPrefix(kernel, "prepare_heads"):
@@ -75,6 +75,7 @@ func stepsOf(kernel string) int {
 	return 2 // start, numbers; of a product: start, sums of the warps
 }
 
-// stepsAlso are the steps of joined work. The last block to arrive begins with its counter, which costs a
-// step as a start does. Heads begin while attention does, and a SwiGLU needs one barrier.
+// stepsAlso are the steps of joined work. A norm or a combination is done by the last block to arrive; to know
+// that it is the last takes a step, as a start does. Heads begin while attention begins, and a SwiGLU needs one
+// barrier.
 var stepsAlso = map[string]int{"norm": stepsOf("norm"), "combine": stepsOf("combine"), "heads": 2, "swiglu": 1}

@@ -59,7 +59,7 @@ func readPasses(text string) (all []pass, err error) {
 
 // layout is what the estimate needs to know of a weight format.
 type layout struct {
-	slab   float64 // bytes of a slab: so many columns of 16 rows of weights
+	slab   float64 // bytes of a slab of weights: 16 rows, and the format's columns
 	tiles  float64 // mma instructions for a slab and 8 rows of activations
 	int8   bool    // products of bytes; else of half precision
 	groups int     // groups of 8 rows that a block of the kernel for many rows takes
@@ -128,8 +128,8 @@ func estimate(p pass, c card, loops map[string]loop) (time float64, launches int
 	return time, launches
 }
 
-// time is the time of one of these launches in µs: the steps of its kernel, for each wave of blocks, and
-// those of the joined work; and for a product, reading, issuing and multiplying.
+// time is the time of one of these launches in µs. It adds the steps of the joined work, and the steps of the
+// kernel, for each wave of blocks; attention also reads. A product takes its steps once, and the time of product.
 func (l launch) time(rows int, c card, loops map[string]loop) (time float64) {
 	for _, work := range l.also {
 		time += step * float64(stepsAlso[work])
@@ -144,14 +144,15 @@ func (l launch) time(rows int, c card, loops map[string]loop) (time float64) {
 	return time + steps*waves(l, c, 32)
 }
 
-// waves is how many blocks a multiprocessor computes one after the other, if threads have so many registers.
+// waves is how many blocks a multiprocessor computes one after the other, if a thread takes this many registers.
 func waves(l launch, c card, registers int) float64 {
 	resident := max(1, 65536/(registers*l.threads))
 	return math.Ceil(float64(l.blocks) / float64(c.multiprocessor*resident))
 }
 
-// product is the time in µs of one product but for its steps: for reading the weights, waiting for slabs and issuing
-// instructions; with many rows, the longest of reading, issuing and multiplying.
+// product is the time in µs of one product without its steps. With few rows, a warp waits for slabs and issues
+// instructions, and this overlaps in part with reading. With many rows, the longest of reading, issuing and
+// multiplying counts.
 func product(l launch, rows int, c card, of loop) float64 {
 	name, variant := strings.TrimPrefix(l.kernel, "matmul_"), ""
 	if at := strings.LastIndexByte(name, '_'); at >= 0 {

@@ -15,7 +15,7 @@
 //   EMULATOR_REFUSE_MODULE=n    the n-th module of a context is refused
 //   EMULATOR_FAIL_ALLOCATION=n  the n-th allocation of a context, of device or pinned memory, fails for lack of memory
 //   EMULATOR_NO_MEMORY_LEFT=1   all allocations fail for lack of memory; read by every allocation
-//   EMULATOR_REFUSE_LAUNCH=n    the n-th call of cuLaunchKernel is refused, also if it is captured; launches by a graph do not count
+//   EMULATOR_REFUSE_LAUNCH=n    the n-th call of cuLaunchKernel is refused; a capture makes such calls, a graph does not
 //   EMULATOR_FAIL_KERNEL=n      the n-th kernel that runs reads an illegal address
 //   EMULATOR_LOSE_DEVICE=n      the device is lost at the n-th kernel that runs, and in later contexts as long as this is set
 #pragma once

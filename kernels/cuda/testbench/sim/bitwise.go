@@ -195,7 +195,8 @@ func (c *compiler) insertBits() execute {
 	}
 }
 
-// findBit is the position of the highest bit that is not a sign bit, or all ones.
+// findBit is the position of the highest bit that is not a sign bit; with .shiftamt, the shift to the left that
+// makes it the top bit. If all bits are sign bits or 0, the result is all ones.
 func (c *compiler) findBit() execute {
 	amount := c.take("shiftamt")
 	t := c.typ("u32", "s32", "u64", "s64")
