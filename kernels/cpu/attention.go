@@ -1,9 +1,9 @@
 package cpu
 
 const (
-	// KeysPerSplit is the number of keys that attention handles at once. Splits start at multiples
-	// of it, whatever the row, and are combined in ascending order. So a row's bits do not depend on
-	// the other rows of its pass.
+	// KeysPerSplit is the number of keys that attention handles at once. For every row, splits start at
+	// multiples of KeysPerSplit and are combined in ascending order. So a row's bits do not depend on the
+	// other rows of its pass.
 	KeysPerSplit = 256
 	// MaxKeyDim and MaxValueDim bound the size of a head, so that its key and the sums of a split fit
 	// on the stack. The widest known keys are those of DeepSeek's latent attention, 512 + 64 numbers.

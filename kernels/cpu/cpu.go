@@ -5,7 +5,7 @@
 // generate the assembly; the command dispatch generates the code that chooses the product of a
 // format. The build tag noasm leaves the assembly out.
 //
-// Read it in this order. MatMulFloat and MatMulQuantized are the products, with Panels and
+// Read the package in this order. MatMulFloat and MatMulQuantized are the products, with Panels and
 // Quantized as the repacked weights and activations. Attention works on a KV, the cache of one
 // layer. Products and attention are Tasks: plain structs that compute a range of independent items.
 // A Pool spreads this range over its threads.

@@ -26,9 +26,9 @@ func DequantizeBF16(dst []float32, src []byte) {
 	}
 }
 
-// half converts an IEEE 754 half-precision number to float32, which is exact. Shifted into place,
-// exponent and mantissa give a float32 that is too small by 2¹¹², also for subnormal numbers. The
-// multiplication corrects that.
+// half converts an IEEE 754 half-precision number to float32, which is exact. It shifts exponent and
+// mantissa to their places in a float32, which then is too small by the factor 2¹¹², also for subnormal
+// numbers. The multiplication corrects this.
 func half(h uint16) float32 {
 	const exponentMask = 0x7c00
 	sign := uint32(h&0x8000) << 16

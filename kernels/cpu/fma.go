@@ -17,9 +17,9 @@ func mayRoundTwice(sum float64) bool {
 	return u<<(64-excessBits) == 1<<63 || u<<1 < math.Float64bits(0x1p-126)<<1
 }
 
-// fma has the bits of ref.FMA. If the sum is inexact in float64, it makes the last bit odd, so that
-// the rounding to float32 goes to the right side. Source: Boldo and Melquiond, Emulation of a FMA
-// and correctly rounded sums, 2008.
+// fma has the bits of ref.FMA. If the sum is inexact in float64 and its last bit is 0, fma takes the next
+// float64 on the side of the exact sum, so that the rounding to float32 goes to the right side. Source:
+// Boldo and Melquiond, Emulation of a FMA and correctly rounded sums, 2008.
 func fma(w, x, sum float32) float32 {
 	product, addend := float64(w)*float64(x), float64(sum)
 	rounded := product + addend

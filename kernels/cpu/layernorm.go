@@ -3,7 +3,7 @@ package cpu
 import "math"
 
 // LayerNorm writes (x−mean)·w/√(variance+eps) for each group of numbers; dst may be x. x and w have
-// whole groups. If w has fewer groups than x, those of w are used again from the first on. Sums are taken
+// whole groups. If w has fewer groups than x, the groups of w are used again from the first on. Sums are taken
 // in the lanes of ref.Dot. The mean is subtracted before the squares are summed.
 func LayerNorm(dst, x, w []float32, group int, eps float32) {
 	for at := 0; at < len(x); at += group {

@@ -9,8 +9,8 @@ import "time"
 //
 // The time lost by waiting is measured in windows. After several windows in a row in which too much
 // time was lost, one more thread rests. After the rest all threads take part again, to see whether
-// the other program is gone. One window is not enough: any short task of the system costs as much,
-// and a rest because of it could halve the speed of a whole reply.
+// the other program is gone. One window is not enough: a short task of the system also spoils one window,
+// and a rest because of such a task could halve the speed of a whole reply.
 type lostCores struct {
 	threads int // of the pool
 	resting int // how many of these threads rest

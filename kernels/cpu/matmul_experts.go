@@ -239,7 +239,7 @@ func (t *ExpertProducts) Do(from, to int) {
 	}
 }
 
-// group computes the items from … to−1 of one expert. Items of the second product follow those of
+// group computes the items from … to−1 of one expert. The items of the second product follow the items of
 // the first.
 func (t *ExpertProducts) group(g, from, to int) {
 	for i := range t.products[:t.n] {

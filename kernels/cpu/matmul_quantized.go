@@ -60,8 +60,8 @@ func aligned(sums []float32) []float32 {
 	return sums[first:][:len(sums)-lineFloats]
 }
 
-// fewRows is the largest number of rows for which the results are not prefetched and Do takes less
-// memory: about the rows of a verification.
+// With at most fewRows rows, about as many as a verification has, the results are not prefetched, and Do
+// takes less memory.
 const fewRows = 9
 
 // groupBytes is the size of a group of panels, which is multiplied with all batches of rows before

@@ -179,8 +179,8 @@ func (t *Recurrence) input(token int) []float32 {
 // RecurrentStore stores the inputs that the next pass may need. An item is a token.
 type RecurrentStore struct{ of *Recurrence }
 
-// Items returns how many tokens are stored: those of the pass, or the last ones if the state has no room
-// for all.
+// Items returns how many tokens are stored: all tokens of the pass, or its last ones if the state has no
+// room for all.
 func (t *RecurrentStore) Items() int { return min(t.of.M, t.of.State.rows()) }
 
 // Do stores the tokens from … to−1 of the last Items tokens.

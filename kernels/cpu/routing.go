@@ -66,7 +66,7 @@ func (r *Routing) Begin(m int) { r.m = m }
 // mostGroups returns an upper bound of the number of groups, known before the experts are chosen.
 func (r *Routing) mostGroups() int { return min(r.Experts, r.Slots()) }
 
-// Choose chooses the experts of a row. No bit depends on the other rows. bias may be nil.
+// Choose chooses the experts of a row. No bit of the result depends on the other rows. bias may be nil.
 func (r *Routing) Choose(row int, scores, bias []float32) {
 	chosen, shares := r.Choices(row)
 	peak, finite := math.Inf(-1), true

@@ -8,8 +8,8 @@ const doubleLanes = 8
 // Weights writes exp((scores[i] − peak)·factor) to dst, which has the length of scores, and returns
 // the sum. With the highest score as peak and 1/temperature as factor, these are the probabilities
 // of a softmax before their division by the sum. The relative error is below 10⁻¹⁴. Weights below
-// 10⁻³⁰⁷ and those of −Inf become 0. For NaN, and for scores above the peak by more than 700/factor,
-// the result is undefined.
+// 10⁻³⁰⁷ and the weights of −Inf become 0. For NaN, and for scores above the peak by more than
+// 700/factor, the result is undefined.
 func Weights(dst []float64, scores []float32, peak float32, factor float64) (sum float64) {
 	dst = dst[:len(scores)]
 	var sums [doubleLanes]float64

@@ -55,7 +55,7 @@ func (p Prefetching) said() string {
 const (
 	// waysTime is how long measureWays takes for each choice.
 	waysTime = 2 * time.Millisecond
-	// The measured product is as large as a chunk of a small matrix with a long prompt.
+	// The measured product is as large as a chunk of the product of a small matrix with a long prompt.
 	waysRows, waysCols, waysM = 64, 1024, 96
 	// The measured products of few rows read so many weights that the time to start them counts little.
 	lineRows, lineCols = 2048, 1024

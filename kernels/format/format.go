@@ -30,7 +30,8 @@ type Format struct {
 }
 
 // Quants says what the bytes of a block mean: weight = scale·(quant − Bias), or scale·Values[quant],
-// or scale·quant + minimum in a format with minima.
+// or scale·quant + minimum in a format with minima. Factors says by which integers a part of the block
+// multiplies the scale and the minimum.
 type Quants struct {
 	Low, High Plane     // the lower and upper bits of the quants; no High if Low has all of them
 	Bias      int       // 0 in formats with minima or Values

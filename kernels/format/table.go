@@ -10,8 +10,9 @@ const (
 	BF16 = 30
 )
 
-// valuesIQ4 are the numbers that quants of the IQ4 formats stand for. valuesFP4 are those of the FP4
-// formats: twice the floating-point numbers with a sign, two bits of exponent and one of fraction (E2M1).
+// valuesIQ4 are the numbers that quants of the IQ4 formats stand for. valuesFP4 are the numbers that quants of
+// the FP4 formats stand for: twice the floating-point numbers with a sign, two bits of exponent and one bit of
+// fraction (E2M1).
 var (
 	valuesIQ4 = [16]int8{-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113}
 	valuesFP4 = [16]int8{0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12}

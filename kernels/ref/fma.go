@@ -2,10 +2,10 @@ package ref
 
 import "math"
 
-// FMA is a·b + c, rounded once to nearest, ties to even. In float64 the product is exact. If the
-// sum is not exact, its last bit is made odd; rounding it to float32 then gives the same as a
-// single rounding. Source: Boldo and Melquiond, Emulation of a FMA and correctly rounded sums,
-// 2008.
+// FMA is a·b + c, rounded once to nearest, ties to even. In float64 the product is exact. If the sum is
+// not exact and its last bit is 0, the next float64 on the side of the exact sum takes its place. Rounding
+// this to float32 gives the same as a single rounding. Source: Boldo and Melquiond, Emulation of a FMA and
+// correctly rounded sums, 2008.
 func FMA(a, b, c float32) float32 {
 	product := float64(a) * float64(b)
 	sum := product + float64(c)

@@ -43,8 +43,8 @@ func (s Sight) capped(score float32) float32 {
 	return CapRows(score, s.Cap)
 }
 
-// AttendHalf writes to dst the attention of the query q to the keys of a head that it sees, as
-// tensor cores compute it. Keys, values, query and weights are in half precision; sums are float32,
+// AttendHalf writes to dst the attention of the query q to those keys of a head that q sees, as tensor
+// cores compute it. Keys, values, query and weights are in half precision; sums are float32,
 // fused. A sum takes its numbers in chunks of 32. A tensor core adds a chunk in two instructions, j = 0
 // and 1, of 16 numbers each. Instruction j adds them in the order i = 0 … 15, and i stands for number
 // 8·(i%8/2) + 4j + 2·(i/8) + i%2 of the chunk.

@@ -52,9 +52,9 @@ func (r Round) uniform(stream, position int) uint64 {
 	return uint64(c[0]>>5)<<26 | uint64(c[1]>>6)
 }
 
-// pick lays n masses end to end, those of lane 0 first; lane i has the masses i, i+32, … It returns the
-// index j of the mass that lies at the place target, and target minus all masses before it. j is −1 if
-// the sum of all masses is not above target.
+// pick lays n masses end to end, first the masses of lane 0, then of lane 1, and so on; lane i has the masses
+// i, i+32, … It returns the index j of the mass that lies at the place target, and target minus all masses
+// before this one. j is −1 if the sum of all masses is not above target.
 func pick(n int, mass func(int) wide, target wide) (j int, rest wide) {
 	for lane := range lanes {
 		for j := lane; j < n; j += lanes {

@@ -6,7 +6,7 @@ import "math"
 type Edits struct {
 	Repeat, Frequency, Presence float32 // Repeat is 0 without penalties
 	Tokens                      []Edit  // in ascending order of ids, each once
-	Leaving                     []int32 // the token that counts once less when draft token i counts; −1: none
+	Leaving                     []int32 // the token that leaves the penalised context when draft token i joins it; −1: none
 }
 
 // Edit is what changes the score of one token.

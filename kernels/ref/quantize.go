@@ -8,8 +8,8 @@ import (
 // Block is the number of activations that share a scale, and of weights that are unpacked together.
 const Block = 32
 
-// SmallestMagnitude is the limit below which a block of activations, by its largest magnitude, is
-// quantised to zeros. Below 127·2⁻¹²⁶ ≈ 2⁻¹¹⁹ the scale would not be a normal float32.
+// A block of activations whose largest magnitude is below SmallestMagnitude is quantised to zeros. Below
+// 127·2⁻¹²⁶ ≈ 2⁻¹¹⁹ the scale would not be a normal float32.
 const SmallestMagnitude = 0x1p-118
 
 // QuantizeRow quantises activations x, a multiple of 32 numbers, to signed bytes and one float32

@@ -21,10 +21,10 @@ const (
 	blockBytesQ8_0 = scaleBytes + blockQ8_0
 )
 
-// attend generates the two products of attention for AVX2 and AVX-512, over a cache in float32, half
-// precision or Q8_0. There are kernels for one, two or four queries that see the same keys; with AVX-512
-// also for eight. A kernel reads a number of the cache once for all queries. The order of a query's
-// additions does not depend on the number of queries.
+// attend generates the two products of attention, of queries with keys and of weights with values, for AVX2
+// and AVX-512, over a cache in float32, half precision or Q8_0. There are kernels for one, two or four
+// queries that see the same keys; with AVX-512 also for eight. A kernel reads a number of the cache once for
+// all queries. The order of a query's additions does not depend on the number of queries.
 func attend(c *build.Context) {
 	for _, level := range []struct {
 		name      string

@@ -70,7 +70,7 @@ func (d *deltas) recall() {
 	d.end()
 }
 
-// step generates the function that brings a state over a token.
+// step generates the function that advances a state by one token.
 func (d *deltas) step(name string, parts stepParts) {
 	doc, signature := "is deltaStepGeneric", "func(dst, out, s, key, change, query *float32, keyDim, n int, decay float32)"
 	pointers := []string{"dst", "out", "s", "key", "change", "query"}

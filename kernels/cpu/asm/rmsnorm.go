@@ -9,7 +9,7 @@ import (
 )
 
 // rmsNorm512 normalises all groups of a row in one call. The sum, root and two divisions of a group
-// have long latency but little work. In one call, the processor overlaps those of several groups.
+// have long latency but little work. In one call, the processor overlaps these steps of several groups.
 func (v *elements) rmsNorm512() {
 	const name = "rmsNormAVX512"
 	v.Function(name)

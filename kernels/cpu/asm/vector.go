@@ -10,8 +10,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// vector writes the operations on each number of a row, and sums over a row, with AVX2. Those that a pass spends
-// enough time on also exist for AVX-512.
+// vector writes the operations on each number of a row, and sums over a row, with AVX2. The operations that a
+// pass spends enough time on also exist for AVX-512.
 func vector(c *build.Context) {
 	v := &elements{Context: c, constants: map[string]Mem{}}
 	v.add()

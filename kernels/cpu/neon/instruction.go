@@ -57,7 +57,7 @@ var (
 	bic = three("bic", "16b", 0x4e601c00) // n without the bits of m
 	orr = three("orr", "16b", 0x4ea01c00)
 	eor = three("eor", "16b", 0x6e201c00)
-	bit = three("bit", "16b", 0x6ea01c00) // in d, the bits where m is set become those of n
+	bit = three("bit", "16b", 0x6ea01c00) // copies those bits of n to d at which m has a 1
 )
 
 // move copies a register.
