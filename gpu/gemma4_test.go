@@ -56,7 +56,7 @@ func TestUnlikeLayersAreNearThoseOfTheProcessor(t *testing.T) {
 	}
 }
 
-// wideCache returns a cache with so many tokens, and tokens to come after them.
+// wideCache returns a cache with this many tokens, and tokens to come after them.
 func wideCache(t *testing.T, m *model.Model, before int) (compute.Cache, []int32) {
 	t.Helper()
 	cache, err := m.NewCache()
@@ -74,7 +74,7 @@ func wideCache(t *testing.T, m *model.Model, before int) (compute.Cache, []int32
 	return cache, ids[before:]
 }
 
-// scoresAfter runs ids in passes of so many rows after the cache, and cuts it back.
+// scoresAfter runs ids after the cache, in passes of this many rows, and cuts the cache back.
 func scoresAfter(t *testing.T, m *model.Model, cache compute.Cache, ids []int32, rows int) (scores [][]float32) {
 	t.Helper()
 	before := cache.Len()

@@ -125,7 +125,7 @@ func randomText(rng *rand.Rand, n, vocab int) []int32 {
 	return ids
 }
 
-// fewer returns n, or a fifth of it in another schedule than that in order.
+// fewer returns n, or a fifth of n if the emulator's schedule is random.
 func fewer(n int) int {
 	if seed := os.Getenv("EMULATOR_SEED"); seed != "" && seed != "0" {
 		return n / 5
@@ -169,7 +169,7 @@ func TestStatesGoBackToEachRow(t *testing.T) {
 	}
 }
 
-// rowsOfVerification are 1 to most, or some of them in another schedule than that in order.
+// rowsOfVerification are 1 to most, or some of these numbers if the emulator's schedule is random.
 func rowsOfVerification(most int) (all []int) {
 	if fewer(most) < most {
 		return []int{2, 9, most}

@@ -1,4 +1,4 @@
-// Package gpu is the CUDA backend of engine/compute. Only it and gpu/driver know the CUDA driver.
+// Package gpu is the CUDA backend of engine/compute. Only this package and gpu/driver know the CUDA driver.
 //
 // Read Backend first: it implements compute.Backend. Its methods do not compute. They append
 // operations to a tape (tape.go): typed values that say what is to be computed on which memory

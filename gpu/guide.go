@@ -15,7 +15,8 @@ func (l *logits) Guide(scale float32) error {
 	return l.owner.usable()
 }
 
-// guide mixes n scores with those of the companion.
+// guide moves n scores away from those of the companion: a score s becomes v + scale·(s − v), where v is the
+// companion's score.
 type guide struct {
 	scores, without driver.Pointer
 	scale           float32 // part of the launch and not a word of the tape: it seldom changes

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// All words of a tape have room on the device: of some that are appended together, the last must lie inside, too.
+// Every word of a tape has room on the device, also the last of several words that are appended together.
 func TestWordsThatHaveNoRoomAreRefused(t *testing.T) {
 	b, err := newBackend(newRecorder(t))
 	if err != nil {

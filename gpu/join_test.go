@@ -62,8 +62,8 @@ func TestAnAddAndTheNormOfItsSumAreJoined(t *testing.T) {
 	}
 }
 
-// beforeAttention are the operations on 2 rows of 4 query heads and 2 key heads, the parts that
-// join looks at in fields of their own.
+// beforeAttention are the operations before attention on 2 rows of 4 query heads and 2 key heads. Each
+// operation that join looks at has a field.
 type beforeAttention struct {
 	qNorm, kNorm norm
 	q, k         rotate

@@ -14,7 +14,7 @@ import (
 
 func TestRowsThatOnlyProductsReadAreWrittenAsTheirOperand(t *testing.T) {
 	const rows, cols = 3, 512
-	// far from others: rows are longer than those are apart
+	// These lie far from the other addresses, because the rows here are longer than the others are apart.
 	const atNormed, atOther = driver.Pointer(1 << 20), driver.Pointer(1 << 24)
 	weight := &matrix{rows: cols, cols: cols, format: cuda.Q8_0}
 	const activations = driver.Pointer(1 << 28)

@@ -21,8 +21,8 @@ func (b *Backend) word(n int) driver.Pointer {
 	return b.inputs.words + driver.Pointer(4*n)
 }
 
-// positionOf is the device address of the word that holds a row's position. It gives the tape such a word
-// if it has none.
+// positionOf is the device address of the word that holds a row's position. If the tape has no such word yet,
+// positionOf appends it.
 func (b *Backend) positionOf(row, position int) driver.Pointer {
 	return b.word(b.tape.positionWord(row, position))
 }

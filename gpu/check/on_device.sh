@@ -20,7 +20,8 @@ prompts=20 tokens=64 time=200ms
 begun=$SECONDS
 find "$here" -maxdepth 2 -name '*.gz' -exec gunzip -f {} + # not the models under engine, which tests read compressed
 
-# step NAME MOST COMMAND... runs a command for at most MOST seconds, or for the seconds that are left.
+# step NAME MOST COMMAND... runs a command for at most MOST seconds, or for the seconds that are left if these
+# are fewer. With less than 5 seconds it skips the command.
 step() {
 	local name=$1 most=$2 left=$((allowed - (SECONDS - begun))) from=$SECONDS code=0
 	shift 2

@@ -163,7 +163,7 @@ func (d *Device) Fill(s Stream, to Pointer, value byte, bytes int64) error {
 // Traffic returns the copies and waits since the device was opened.
 func (d *Device) Traffic() Traffic { return d.traffic }
 
-// count adds traffic to the device's count, or to that of the graph being captured.
+// count adds traffic to the count of the device or, during a capture, to the count of the graph.
 func (d *Device) count(t Traffic) {
 	if d.capture != nil {
 		*d.capture = d.capture.plus(t)

@@ -70,7 +70,7 @@ func (s *sampler) launch(module, kernel string, shape Shape, arguments ...Argume
 	return get(s.Prepare(f, shape, arguments...))
 }
 
-// peaks is the launch in front of argmax and softmax, and what it writes.
+// peaks is the launch before argmax and softmax, and what it writes.
 func (s *sampler) peaks(rows int) (Launch, Pointer) {
 	slices := ref.Slices(s.vocab)
 	peaks := get(s.Alloc(int64(8 * rows * slices)))

@@ -6,10 +6,10 @@ import (
 	"specula/kernels/format"
 )
 
-// Format is a layout of weight matrices in device memory, for the products of src/matmul.h. The
-// kernels there document each layout. Rows are grouped in tiles of 16 and columns in slabs of 128
-// or 256. A tile is a sequence of slabs, a matrix a sequence of tiles. Missing rows and columns
-// are zeros.
+// Format is a layout of weight matrices in device memory, for the products of src/matmul.h. Comments in
+// src/matmul_float.cu, scaled.h, halves.h, values.h and quants.h describe each layout. Rows are grouped in
+// tiles of 16 and columns in slabs of 128 or 256. A tile is a sequence of slabs, a matrix a sequence of
+// tiles. Missing rows and columns are zeros.
 type Format struct {
 	Name    string // as in the names of its kernels
 	Module  string // that has these kernels

@@ -63,8 +63,8 @@ func packScaled(f *Format, slab []byte, rows *[tileRows][]byte) {
 	}
 }
 
-// plane is where some bits of all quants of a slab lie (src/quants.h): from byte at of the slab on, bits
-// of each quant, for so many blocks of 32 columns.
+// plane is where some bits of all quants of a slab lie (src/quants.h). It begins at byte `at` of the slab, and
+// has as many bits of each quant, and as many blocks of 32 columns, as the fields bits and blocks say.
 type plane struct{ at, bits, blocks int }
 
 // bytes is the size of a plane.

@@ -41,8 +41,8 @@ const (
 	// with gap and event: norms of 4 steps took 5.8 to 7.5, heads (4) 6.0 to 6.5, swiglu (2) 3.9 to 4.1,
 	// attention of a row with its combination (8) 11.5 to 11.9.
 	step = 1.25
-	// latency is the time in µs from a warp's request for a slab of weights to that for its next, without the
-	// time to issue instructions. "Product/Q4_K/down": 12.2 with six slabs one after the other.
+	// latency is the time in µs from a warp's request for a slab of weights to its request for the next slab,
+	// without the time to issue instructions. "Product/Q4_K/down": 12.2 with six slabs one after the other.
 	latency = 1.0
 	// streamed is the share of the memory's bandwidth that reading reaches at best. "Product/BF16/scores"
 	// reads 1,144 MB more than "gate" in 259 µs: 4,420 of 4,800 GB/s.

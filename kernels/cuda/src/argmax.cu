@@ -42,8 +42,8 @@ EXPORT(argmax_rows)
 
 // accept_greedy verifies a draft at temperature 0 with the best ids of its drafts+1 rows: it accepts
 // all tokens before the first that is not the best. results (drafts+1) gets the draft's ids and then a
-// word. Its low 24 bits are the next token, all ones if that row was not finite; its upper 8 bits are
-// the number of accepted tokens. One thread.
+// word. Its low 24 bits are the next token, all ones if the row of this token was not finite; its upper 8
+// bits are the number of accepted tokens. One thread.
 extern "C" __global__ void __launch_bounds__(32) accept_greedy(const int *ids, const int *best, unsigned *results, int drafts) {
     if (threadIdx.x != 0) return;
     int accepted = 0;

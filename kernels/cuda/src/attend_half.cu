@@ -185,8 +185,8 @@ INLINE uint4 first_keys(uint4 v, int n) {
     return {keep(v.x, 0), keep(v.y, 2), keep(v.z, 4), keep(v.w, 6)};
 }
 
-// sum_values writes Σ p·value. A warp takes 16 numbers of the head in a turn. first has those of its first
-// turn, if Ahead says so.
+// sum_values writes Σ p·value. A warp takes 16 numbers of the head in a turn. If Ahead says so, first has the
+// values of the warp's first turn.
 template <int head_dim, int tiles, class Values>
 INLINE void sum_values(float *partial, const float *score, Values &first, const half_bits *values, int capacity, int splits, const Columns &s) {
     constexpr int chunks = keys_per_split / chunk;

@@ -26,7 +26,7 @@ template <int numbers> INLINE float norm_factor(const float (&x)[numbers], const
     return divide_rn(1.0f, sqrt_rn(divide_rn(warp_sum(squares), (float)h.head_dim) + h.eps));
 }
 
-// Angles are those of a lane's pairs of numbers at a position.
+// Angles has the cosines and sines for a lane's pairs of numbers at a position.
 template <int count> struct Angles {
     float cos[count], sin[count];
     INLINE_MEMBER Angles() : cos{}, sin{} {}

@@ -122,7 +122,7 @@ extern "C" __global__ void __launch_bounds__(512) cut_rows(const float *scores, 
     SHARED(Amount, amounts, [most_candidates]);
     SHARED(u64, keys, [most_candidates]);
     SHARED(Reached, place, [1]);
-    SHARED(unsigned, own, [2]);  // candidates in the slice, and in front of them
+    SHARED(unsigned, own, [2]);  // how many candidates the slice has, and how many are stored before them
     SHARED(float, before, [1]);
     int row = blockIdx.y, slice = blockIdx.x, first = slice * slice_tokens;
     scores += (size_t)row * vocab;

@@ -34,9 +34,9 @@ extern "C" __global__ void __launch_bounds__(recurrence_warps *warp_size, 2)
 }
 EXPORT(mamba2)
 
-// short_convolution computes row blockIdx.y of a gated short convolution after the tokens of a cache: x is (m,
-// 3·width), the gate of the input, that of the output, and the input; dst is (m, width). What the cache keeps
-// is a ring of the gated inputs, as in recurrence.h, with rows of `width` numbers.
+// short_convolution computes row blockIdx.y of a gated short convolution after the tokens of a cache. x is (m,
+// 3·width): the gate of the input, the gate of the output, the input. dst is (m, width). The cache keeps a ring
+// of the gated inputs, as in recurrence.h, with rows of `width` numbers.
 extern "C" __global__ void short_convolution(float *dst, const float *x, const float *conv, const float *bias, float *ring, const int *numbers,
                                              int m, int width, int kernel, int kept) {
     const Inputs in(x, nullptr, nullptr, ring, numbers, m, width, 0, kept + kernel - 1);

@@ -3,8 +3,8 @@
 #pragma once
 #include "quants.h"
 
-// Each block has a scale of its own, and maybe a minimum, in half precision. First all scales: for
-// g = 0 … 7, for each of 4 blocks, that of row g and that of row g+8. Then the minima in the same order.
+// Each block has a scale of its own, and maybe a minimum, in half precision. First come all scales: for
+// g = 0 … 7, for each of 4 blocks, the scale of row g, then of row g+8. The minima follow in the same order.
 template <bool with_minima> struct BlockScales {
     static constexpr bool has_minima = with_minima;
     static constexpr int bytes = with_minima ? 256 : 128;

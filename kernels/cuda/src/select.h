@@ -4,8 +4,8 @@
 
 constexpr int most_bins = 1024;
 
-// Amount is a sum of 64 bits in shared memory. It has two words, because there a multiprocessor adds only 32 bits
-// at a time.
+// Amount is a sum of 64 bits in shared memory. It has two words, because a multiprocessor adds only 32 bits at a
+// time to shared memory.
 struct __align__(8) Amount {
     unsigned low, high;
     INLINE_MEMBER u64 value() const { return (u64)high << 32 | low; }

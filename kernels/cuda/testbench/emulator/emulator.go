@@ -1,4 +1,4 @@
-// Package emulator runs kernels on the CPU, each thread of a block as a fiber. They are compiled
+// Package emulator runs kernels on the CPU, each thread of a block as a fiber. The kernels are compiled
 // from the same sources as the PTX, by g++ with -DEMULATE. src/emulate.h says what is exact,
 // machine/scheduler.cpp in which order threads run, and machine/warp.cpp what is checked.
 //

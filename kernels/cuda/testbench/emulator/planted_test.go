@@ -72,7 +72,7 @@ var plantedBugs = []plantedBug{
 		"TestTooSmallGrid", false},
 	{"the end of a key is not zeroed", "cache.cu", "d < key_dim ? to_half(k[head * key_dim + d]) : 0",
 		"to_half(k[head * key_dim + d])", attention, true},
-	{"no barrier in front of the values", "attend_float.cu", "value_dim));\n    __syncthreads();",
+	{"no barrier before the values", "attend_float.cu", "value_dim));\n    __syncthreads();",
 		"value_dim));", attention, true},
 	{"a norm adds eps too late", "operand.h", "sqrt_rn(divide_rn(squares, (float)n) + eps)",
 		"sqrt_rn(divide_rn(squares, (float)n)) + eps", "TestNorms", true},

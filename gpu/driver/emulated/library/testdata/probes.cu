@@ -1,5 +1,5 @@
-// Small kernels, one for each kind of mistake in kernels. mutants/mutants.txt plants one mistake after another,
-// and the tests must notice each. These kernels are only emulated and have no PTX.
+// Small kernels, one for each kind of mistake in kernels. gpu/planted/mutants.txt plants one mistake after another,
+// and the tests must notice each. These kernels are only emulated. Their PTX is declarations alone (kernel_test.go).
 #include "gpu.h"
 
 // rotate_staged writes to y the 4·threads numbers of x rotated by 4, through an asynchronous copy to shared memory. One block.
