@@ -55,7 +55,7 @@ func (r *Room) give(one *room) { r.pool.Put(one) }
 // Items returns the number of panels.
 func (t *MatMulDequantized) Items() int { return t.W.Items() }
 
-// Work estimates the time, in multiplications, with that for decoding the weights.
+// Work estimates the time, in multiplications. It includes the time to decode the weights.
 func (t *MatMulDequantized) Work() int { return (t.M + decodeWork) * t.W.Rows * t.W.Cols }
 
 // decodeWork is the time to decode a weight, in multiplications, on the portable level. The estimate

@@ -32,8 +32,8 @@ func (p *Packing) Do(from, to int) {
 	}
 }
 
-// multiplyPanelGeneric adds the product of a panel and rows of x to sums (rows, 32). The rows of x begin
-// with row first. It unpacks one row of the panel at a time.
+// multiplyPanelGeneric adds the product of a panel and rows of x, beginning with row first, to sums
+// (rows, 32). It unpacks one row of the panel at a time.
 func multiplyPanelGeneric(sums []float32, f Format, panel []byte, x *Quantized, first int) {
 	if f.Bits() == 8 {
 		multiplyBytesGeneric(sums, panel, x, first)

@@ -44,11 +44,11 @@ func (t *Recurrence) Do(from, to int) {
 	}
 }
 
-// head computes the tokens from t.From on for one head. The tokens before t.Position are accepted tokens of
-// the last pass. The state does not contain them yet, so they are computed again. Refused tokens are not
-// computed again; nothing else is needed to take them back. Before a token is computed, the row of the next
-// token is prepared: so a delta net reads the state once, to change it and to recall what it holds for the
-// next key.
+// head computes the tokens from t.From on for one head. The tokens before t.Position are tokens of the last
+// pass that were not taken back. The state does not contain them yet, so they are computed again. Tokens that
+// were taken back are not computed again; nothing else is needed to remove them. Before a token is computed,
+// the row of the next token is prepared: so a delta net reads the state once, to change it and to recall
+// what it holds for the next key.
 func (t *Recurrence) head(head int, row, next *recurrentRow) {
 	s := t.State.shape
 	size := s.KeyDim * s.ValueDim

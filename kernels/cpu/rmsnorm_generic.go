@@ -1,8 +1,8 @@
 package cpu
 
-// squaresGeneric is Σ x², in the order of ref.Dot. Unlike ref.Dot it rounds each square before adding
-// it, because portable code has no fast fused operation. It reads the row twice
-// and sums eight lanes each time, because most processors have too few registers for sixteen sums.
+// squaresGeneric is Σ x², in the order of ref.Dot. Unlike ref.Dot it rounds each square before it adds
+// the square, because portable code has no fast fused operation. It reads the row twice and sums eight
+// lanes each time, because most processors have too few registers for sixteen sums.
 func squaresGeneric(x []float32) float32 {
 	whole := x[:len(x)/lanes*lanes]
 	var sums [lanes]float32

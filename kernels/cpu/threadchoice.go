@@ -30,7 +30,7 @@ const (
 	better, changed = 0.95, 1.2
 	// mostChoiceWork is the largest average work of a phase, in multiplications, for which there is
 	// a choice. Larger programs always run on all threads: one thread could only be faster if a
-	// step cost more than eight times as much as StepCost allows for.
+	// step cost more than eight times as much as mostWork multiplications stand for.
 	mostChoiceWork = 8 * mostWork
 )
 

@@ -17,10 +17,10 @@ type Ways struct {
 
 // Prefetching says how products prefetch quantised weights.
 type Prefetching struct {
-	// FillCaches: products of one or two activation rows prefetch into all caches, because this was measured
-	// to be faster. Otherwise they use PREFETCHNTA, which leaves the last-level cache to other data. But on
-	// some processors PREFETCHNTA has half the speed: its requests bypass the second-level cache, which can
-	// have more requests under way than the first-level cache.
+	// FillCaches: products of one or two activation rows, whose sums stay in registers, prefetch into all
+	// caches, because this was measured to be faster. Otherwise they use PREFETCHNTA, which leaves the
+	// last-level cache to other data. But on some processors PREFETCHNTA has half the speed: its requests
+	// bypass the second-level cache, which can have more requests under way than the first-level cache.
 	FillCaches bool
 	// SecondCache: products of 3 to 8 activation rows prefetch into the second-level cache, which can have
 	// more requests under way. Otherwise they prefetch into the first-level cache.
