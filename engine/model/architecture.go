@@ -21,8 +21,8 @@ type architecture struct {
 	// named maps the usual name of a tensor to the name that this family's files give it.
 	named map[string]string
 
-	// neoX: RoPE rotates the pairs (i, i+dim/2) of a head; otherwise the pairs (2i, 2i+1). A file has
-	// the rows of query and key in the order that its pairs need.
+	// neoX: RoPE rotates the pairs (i, i+RopeDim/2) of a head; otherwise the pairs (2i, 2i+1). A file has
+	// the rows of query and key in the order that these pairs need.
 	neoX    bool
 	rotates rotates // which layers have rotary positions
 	windows windows // which layers see only a window of keys

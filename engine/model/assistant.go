@@ -9,16 +9,15 @@ import (
 )
 
 // Assistant is the drafter that is published with a Gemma 4 model, in a file of its own. Its layers are those
-// of Gemma 4, but narrower, and have no keys and values: they attend to those of the target. A layer with a
-// window reads the last layer of the target that has a window and keys of its own, and a layer without one the
-// last such layer without a window.
+// of Gemma 4, but narrower, and have no keys and values: they attend to those of the target. Each layer reads
+// the last layer of the target that has keys of its own and is of the same kind, with a window or without one.
 //
-// Its input is a token, by the target's embedding, and the target's hidden state after the token before, after
-// the output norm. From them it computes the logits of the next token, and a hidden state of the target's width,
+// The input is the target's embedding of a token, and the target's normed hidden state after the token before.
+// From them the drafter computes the logits of the next token, and a hidden state of the target's width,
 // which is the input for the token after that. All tokens of a draft have the same position: that of the first
 // token which the target has not read. (Google 2026; transformers, gemma4_assistant; llama.cpp, gemma4-assistant)
 //
-// It scores every token. Some files have tables by which it would score only likely ones.
+// The drafter scores every token. Some files have tables by which it would score only likely ones.
 type Assistant struct {
 	target *Model
 	own    *Model
@@ -43,8 +42,8 @@ func (m *Model) jointSizes() []size {
 // IsAssistant reports whether a file has a drafter for LoadAssistant. It reads only the header.
 func IsAssistant(file *weights.File) bool { return file.Architecture() == gemma4Assistant().name }
 
-// LoadAssistant loads a drafter for a target. It uses MaxTokens and Reserved of o. The drafter uses the file's
-// data as Load does. The error says what is missing or does not fit the target.
+// LoadAssistant loads a drafter for a target. Of o it uses MaxTokens and Reserved. It treats the file's data as
+// Load does. The error says what is missing or does not fit the target.
 func LoadAssistant(ctx context.Context, target *Model, file *weights.File, o Options) (*Head, error) {
 	head, err := loadAssistant(ctx, target, file, o)
 	if err != nil {

@@ -11,14 +11,14 @@ import (
 
 // AssistantState is a drafter's state for one conversation: a tap, the target's last hidden state, and the last
 // state that the drafter computed. It works like a model that reads tokens in order, but computes only after
-// the last of them: the target's cache has what it needs to know of the others.
+// the last of them: the target's cache has what the drafter needs to know of the others.
 type AssistantState struct {
 	*Assistant
 	cache compute.Cache // the target's
 	tap   *compute.Tap
-	kept  compute.Buffer // (1, target's Dim): the target's state after token at
+	kept  compute.Buffer // (1, target's Dim): a hidden state of the target
 	last  compute.Buffer // (1, target's Dim): the state that the drafter computed last
-	at    int            // -1: no state is kept
+	at    int            // kept is the target's state after the token with this index; -1: no state
 }
 
 // stateBytes is the memory of a drafter's state for a target: the rows of the tap and two more.
@@ -75,9 +75,10 @@ type bounded struct {
 
 func (b *bounded) Cap() int { return b.most }
 
-// Prefill counts the tokens and returns one row of logits, for the token after the last of them. The target must
-// have read all tokens up to the one whose state is kept, and no further. The last of ids follows that token;
-// or it is the only one, and follows the token that Prefill read last. On an error the cache keeps its length.
+// Prefill counts the tokens and returns one row of logits, for the token after the last of ids. The target must
+// have read all tokens up to the one whose state is kept, and no further. The last of ids must be the token
+// after that one. In a draft, ids may also be the one token after the last that Prefill read; then Prefill uses
+// the state that the drafter computed last. On an error the cache keeps its length.
 func (s *AssistantState) Prefill(ctx context.Context, cache compute.Cache, ids []int32, _ func(done, total int)) (compute.Logits, error) {
 	if len(ids) == 0 {
 		return nil, errors.New("drafting after no tokens: there is nothing to draft from")

@@ -20,8 +20,8 @@ type binding struct {
 	at     int    // offset of the weight in the tensor, in bytes; 0 if the weight is the whole tensor
 	lookup bool   // a table: its rows are looked up, and no product uses it
 	// These fields are set if the tensor interleaves the rows of two weights. The bytes
-	// whole[i*every:i*every+group] are group i of this weight's rows. Before gather has copied the groups
-	// to weight.Data, its length is right and its bytes are not.
+	// whole[i*every:i*every+group] are group i of this weight's rows. Until gather copies the groups to
+	// weight.Data, weight.Data has the right length but other bytes.
 	every, group int
 	whole        []byte
 	field        reflect.Value // a compute.Matrix, compute.Vector or []float32
@@ -273,7 +273,8 @@ func fits(w compute.Weight, shape []int) bool {
 	for _, n := range shape {
 		numbers *= n
 	}
-	// A norm with weights for each head is stored head by head, the matrices of experts one after the other.
+	// Rows may differ from the shape: a norm with weights for each head may be stored as (heads, keyDim), and
+	// the matrices of experts are stored as one matrix that has the rows of all.
 	return w.Rows*w.Cols == numbers && (len(shape) == 1 || w.Cols == shape[len(shape)-1])
 }
 
@@ -314,9 +315,9 @@ func (b *binder) isHead(tensor string) bool {
 	return ok && heads > 0 && i >= b.layers
 }
 
-// isUnused reports whether a tensor computes keys or values in a layer that borrows them from an
-// earlier layer. Files have such tensors because the training had them. Tables that say which tokens a
-// drafter scores, to save time, are not used either: it scores all.
+// isUnused reports whether a tensor computes keys or values in a layer that borrows them. Files have such
+// tensors because the training had them. The tables in a drafter's file that say which tokens to score are
+// not used either: an Assistant scores all tokens.
 func (b *binder) isUnused(tensor string) bool {
 	if b.arch.borrowsAll && strings.HasPrefix(tensor, "masked_embd_") {
 		return true

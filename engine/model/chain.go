@@ -23,10 +23,10 @@ func (m *Model) Tokens(n int) (compute.Tokens, error) { return m.backend.(comput
 func (m *Model) Shares(other *Model) bool { return other != nil && m.backend == other.backend }
 
 // Chain drafts n tokens on the device. It appends ids, 1 to PrefillRows of them, to the cache, and
-// then the drafted tokens except the last. A drafted token is the one with the highest score, or is
-// drawn as by says if by is not nil. Chain writes the last of ids to token 0 of t, and the drafted
-// tokens to tokens 1 … n. It queues this work and waits for none of it. The model must support it
-// (Feeds). On any error the cache keeps its length.
+// then the drafted tokens except the last. If by is nil, each drafted token is the one with the highest
+// score; otherwise it is drawn with the settings by. Chain writes the last of ids to token 0 of t, and
+// the drafted tokens to tokens 1 … n. It queues this work and waits for none of it. The model must
+// support it (Feeds). On any error the cache keeps its length.
 func (m *Model) Chain(ctx context.Context, cache compute.Cache, ids []int32, n int, t compute.Tokens, by *compute.Sampling) error {
 	if len(ids) < 1 || len(ids) > m.config.PrefillRows || n < 1 {
 		return fmt.Errorf("a chain of %d tokens after %d: allowed are 1 and more after 1 to %d", n, len(ids), m.config.PrefillRows)
@@ -80,8 +80,8 @@ func (m *Model) chain(ctx context.Context, cache compute.Cache, ids []int32, n i
 	}
 }
 
-// ForwardTokens is Forward for the first n tokens of t. The host need not know their ids. With more
-// than one cache it is ForwardParts: the same tokens continue the sequence of each.
+// ForwardTokens is Forward for the first n tokens of t. The host need not know their ids. With several
+// caches it is like ForwardParts: the same tokens are appended to each cache.
 func (m *Model) ForwardTokens(ctx context.Context, t compute.Tokens, n int, caches ...compute.Cache) (compute.Logits, error) {
 	rows := n * len(caches)
 	if rows < 1 || rows > m.config.MaxRows {
@@ -105,8 +105,8 @@ func (m *Model) ForwardTokens(ctx context.Context, t compute.Tokens, n int, cach
 	return logits, err
 }
 
-// layersOverTokens is layersOver for n tokens of t, from index at on, in each of the caches. The host
-// knows only their number, not their ids.
+// layersOverTokens is layersOver for n tokens of t, from index at on, after the tokens of each cache. The
+// host knows only the number of the tokens, not their ids.
 func (m *Model) layersOverTokens(ctx context.Context, t compute.Tokens, at, n int, caches ...compute.Cache) error {
 	parts := make([]Part, len(caches))
 	for i, cache := range caches {

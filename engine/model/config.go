@@ -12,16 +12,16 @@ type Config struct {
 	Architecture string
 	Layers       int
 	Dim          int // width of the residual stream
-	// Heads, KVHeads, HeadDim and FFN are those of the first layer. Other layers may differ, and so may
-	// the width of values (see Model.CacheLayer).
-	FFN     int // width of the feed-forward layer
+	// Heads, KVHeads, HeadDim and FFN are those of the first layer that has such a part. Other layers may
+	// differ, and so may the width of values (see Model.CacheLayer).
+	FFN     int // width of the feed-forward network
 	Heads   int // query heads
 	KVHeads int // divides Heads
 	HeadDim int // numbers of a query and of a key in one head
 	Vocab   int
-	// ContextLength is the most tokens that the file allows. It is at most the window if the file has
-	// one but the architecture is computed without windows: in a longer text a pass would attend to
-	// keys that the model does not see.
+	// ContextLength is the most tokens that a text may have. If the file states a window, but the
+	// architecture is computed without windows, that is at most the window: in a longer text a pass would
+	// attend to keys that the model does not see.
 	ContextLength int
 	RopeBase      float64
 	RopeDim       int // numbers of a head that are rotated
@@ -48,11 +48,11 @@ type Config struct {
 
 	TargetDim int // width of the target's hidden states, in a drafter that attends to the target's keys; else 0
 
-	AttentionScale float64 // factor of q·k in the first layer, usually 1/√HeadDim
+	AttentionScale float64 // factor of q·k in the first layer with attention, usually 1/√HeadDim
 	AttentionCap   float64 // bound of the scores of attention; from here to TemperatureLength, 0 means none
 	LogitCap       float64 // bound of the logits
 	EmbeddingScale float64 // factor of embeddings
-	ResidualScale  float64 // factor of the output that a block adds to the residual stream
+	ResidualScale  float64 // factor of what attention or a network adds to the residual stream
 	LogitScale     float64 // factor of the logits
 	// Queries grow by the factor 1 + TemperatureScale·ln(1+⌊position/TemperatureLength⌋).
 	TemperatureScale  float64
@@ -124,7 +124,8 @@ func (m *metadata) number(name string, fallback, low, high float64) float64 {
 	return 1
 }
 
-// maybe reads a float from low to high. found is false if the file does not have it.
+// maybe reads a float from low to high. found is false if the file has no such key or no number there.
+// An error is recorded in m; a number outside of low to high is an error, too.
 func (m *metadata) maybe(name string, low, high float64) (x float64, found bool) {
 	x, found, err := m.file.Float(m.key(name))
 	m.err = first(m.err, err)

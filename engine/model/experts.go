@@ -6,7 +6,7 @@ import (
 	"specula/engine/compute"
 )
 
-// experts says how a family mixes experts, unless the metadata of the file says it.
+// experts says how a family mixes experts. The metadata of a file may say some of it differently.
 type experts struct {
 	some bool // the family has mixtures
 	only bool // each model of the family is a mixture
@@ -76,8 +76,9 @@ func (m *metadata) readExperts(a *architecture, c *Config) {
 	}
 }
 
-// readGating reads how the shares are computed. The numbers are llama.cpp's. Number 3, the softmax
-// over the chosen scores only, equals the softmax over all scores with normed shares.
+// readGating reads how the shares are computed. The file gives the number of a kind, as llama.cpp numbers
+// them. Kind 3, the softmax over the chosen scores only, equals the softmax over all scores with normed
+// shares.
 func (m *metadata) readGating(r *compute.Router) {
 	const softmax, sigmoid, softmaxOfChosen = 1, 2, 3
 	switch kind := m.optionalCount("expert_gating_func", 100); kind {
@@ -93,7 +94,7 @@ func (m *metadata) readGating(r *compute.Router) {
 	}
 }
 
-// optionalCount reads an integer up to most; 0 if the key is missing.
+// optionalCount reads an integer from 0 to most; a missing key gives 0.
 func (m *metadata) optionalCount(name string, most int) int {
 	if n, found, err := m.file.Uint(m.key(name)); err == nil && (!found || n == 0) {
 		return 0
@@ -223,8 +224,8 @@ func (p *pass) route(scores compute.Buffer, bias compute.Vector) {
 	}
 }
 
-// projectEach multiplies the input of each slot with the matrix of the slot's expert. Like project, it
-// first checks whether the pass was cancelled.
+// projectEach multiplies the input of each slot with the matrix of the slot's expert; compute.Mixer says
+// what bySlot means. Like project, it first checks whether the pass was cancelled.
 func (p *pass) projectEach(dst, x compute.Buffer, w compute.Matrix, bySlot bool) {
 	if p.err == nil {
 		p.err = p.ctx.Err()

@@ -6,7 +6,7 @@ import (
 	"specula/engine/compute"
 )
 
-// gemmas lists the families of Google's Gemma. Gemma's norms multiply by 1 + weight. The files have
+// gemmas lists the families of Google's Gemma. Gemma's norms multiply by 1 + weight. GGUF files have
 // this sum, so a pass uses the usual norm.
 func gemmas() []architecture {
 	return []architecture{
@@ -57,7 +57,8 @@ func gemmas() []architecture {
 	}
 }
 
-// gemmaNorms are the names of the norms around the feed-forward network.
+// gemmaNorms maps the names that folders give the norms after attention and around the feed-forward
+// network to those in GGUF files.
 func gemmaNorms() map[string]string {
 	return map[string]string{
 		"post_attention_layernorm": "post_attention_norm", "pre_feedforward_layernorm": "ffn_norm", "post_feedforward_layernorm": "post_ffw_norm",

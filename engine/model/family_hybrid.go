@@ -66,7 +66,7 @@ func convolutionNames() map[string]string {
 }
 
 // mamba2Names maps names of a delta net's tensors to those of a Mamba-2 layer, which are parts of one
-// tensor, ssm_in (see fusions). more has further pairs: the usual name, then Mamba-2's.
+// tensor, ssm_in (see fusions). more has further pairs: the usual name, then the name in this family's files.
 func mamba2Names(more ...string) map[string]string {
 	names := map[string]string{"attn_gate": "ssm_in_z", "attn_qkv": "ssm_in_xbc", "ssm_alpha": "ssm_in_dt"}
 	for i := 0; i < len(more); i += 2 {

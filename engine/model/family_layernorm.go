@@ -17,7 +17,7 @@ func layerNormed() []architecture {
 		}, saved: saved{
 			types: []string{"starcoder2"}, tied: true, tensors: map[string]string{"mlp.c_fc": "ffn_up", "mlp.c_proj": "ffn_down"},
 		}},
-		// Nemotron's norms multiply by 1 + weight. The files have this sum.
+		// Nemotron's norms multiply by 1 + weight. GGUF files have this sum.
 		{name: "nemotron", neoX: true, layerNorm: true, activation: compute.ReLUSquared, has: needs{
 			"norm_bias": required, "feed_forward_norm_bias": required, "gate": absent,
 		}, saved: saved{

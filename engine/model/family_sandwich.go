@@ -1,8 +1,8 @@
 package model
 
-// sandwiches lists the families that normalise the output of attention, and that of the feed-forward
-// network, before it is added to the residual stream. Families with onlyPostNorms normalise only the
-// outputs, the others also the inputs.
+// sandwiches lists the families that normalise the outputs of attention and of the feed-forward network
+// before they are added to the residual stream. Families with onlyPostNorms normalise only the outputs,
+// the others also the inputs.
 func sandwiches() []architecture {
 	return []architecture{
 		{name: "olmo2", neoX: true, qkNorm: allHeads, has: onlyPostNorms(), windows: windows{some: true, fullEvery: 4, unscaled: true}, // OLMo 2 and OLMo 3
@@ -25,7 +25,7 @@ func sandwiches() []architecture {
 	}
 }
 
-// savedPostNorms has, for the names of these norms in safetensors files, their names in GGUF files.
+// savedPostNorms maps the names that folders give the norms of the outputs to those in GGUF files.
 func savedPostNorms() map[string]string {
 	return map[string]string{"post_attention_layernorm": "post_attention_norm", "post_feedforward_layernorm": "post_ffw_norm"}
 }

@@ -13,8 +13,8 @@ import (
 )
 
 // A folder that the library transformers saved is read as the GGUF file that llama.cpp's converter
-// would make of it. The metadata are the same, and so are names and numbers of the tensors. So models
-// load in one way only. saved.go says how config.json becomes metadata.
+// would make of it. The metadata that a model needs are the same, and so are names and numbers of the
+// tensors. So models load in one way only. saved.go turns config.json into metadata.
 
 // Open reads the model file or folder at path. It returns the same errors as weights.Open.
 func Open(ctx context.Context, path string, progress func(done, total int64)) (*weights.File, error) {
@@ -86,7 +86,7 @@ func usualSaved() map[string]string {
 	}
 }
 
-// besides are the beginnings of names of tensors for images or sound. These tensors are not read.
+// besides are the beginnings of names of tensors that are for images, not for text. They are not read.
 var besides = []string{"visual.", "model.visual.", "vision_tower.", "model.vision_tower.", "vision_model.", "model.vision_model.",
 	"multi_modal_projector.", "model.multi_modal_projector."}
 
@@ -121,7 +121,8 @@ func (c *savedConfig) tensors() ([]folder.Tensor, error) {
 	return list, c.fields.Err()
 }
 
-// tensor says how the tensor own is made from the folder's tensor name.
+// tensor says how the tensor of the GGUF file that is called own is made from the folder's tensor that is
+// called name.
 func (c *savedConfig) tensor(own, name string) folder.Tensor {
 	t := folder.Tensor{Name: own, From: []string{name}}
 	t.PlusOne = c.arch.saved.plusOne && strings.HasSuffix(own, "norm.weight")
@@ -136,8 +137,8 @@ func (c *savedConfig) tensor(own, name string) folder.Tensor {
 	return t
 }
 
-// inOrder sorts the parts of each tensor by their numbers. A tensor has parts if the folder has one
-// norm for each head.
+// inOrder sorts the parts of each tensor by their numbers. A norm has parts if the folder has a tensor for
+// each head.
 func (c *savedConfig) inOrder(list []folder.Tensor) {
 	for _, t := range list {
 		slices.SortStableFunc(t.From, func(a, b string) int {

@@ -16,15 +16,15 @@ type Head struct {
 	Layer      *LayerHead
 	Medusa     *Medusa
 	Assistant  *Assistant
-	Name       string // name of the proposer that uses it: "eagle", "medusa" or "mtp"
-	Kind       string // "EAGLE", "EAGLE-3", "MTP" or "Medusa", with details
+	Name       string // name of the proposer that uses the head: "eagle", "medusa" or "mtp"
+	Kind       string // what to display: "EAGLE", "EAGLE-3", "MTP", "Medusa" or "Gemma 4 assistant", some with details
 	Parameters int64
 	Bytes      int64
 }
 
 // LoadHead recognises the kind of head by the names of the file's tensors, and loads it for a target.
-// The head uses the file's data without a copy. The error says what is missing or does not fit the
-// target.
+// The backend may use the file's data without a copy. The error says what is missing or does not fit
+// the target.
 func LoadHead(ctx context.Context, target *Model, file *safetensors.File) (head *Head, err error) {
 	c, err := readHeadConfig(file)
 	if err != nil {
@@ -53,8 +53,8 @@ func LoadHead(ctx context.Context, target *Model, file *safetensors.File) (head 
 	return head, nil
 }
 
-// ParametersPerToken returns how many weights are read to draft one token. If the head uses the
-// target's output matrix, that is counted. The embedding table is not counted.
+// ParametersPerToken returns how many weights are read to draft one token. The output matrix is counted,
+// even if it is the target's. The embedding table is not counted.
 func (h *Head) ParametersPerToken() int64 {
 	if h.Medusa != nil {
 		return h.Medusa.parametersPerToken()

@@ -67,10 +67,10 @@ func readHeadConfig(file *safetensors.File) (headConfig, error) {
 	return c, nil
 }
 
-// shape returns the attention's shape for a head with this many query and key rows. Without
+// shape returns the sizes of a layer whose query and key projections have this many rows. Without
 // config.json, the size of an attention head, the base of RoPE and the epsilon of norms are the
-// target's. If config.json lacks the size, it is the target's; if it lacks base or epsilon, the
-// library's default.
+// target's. If config.json gives neither the size nor the number of attention heads, the size is the
+// target's. If it lacks base or epsilon, the default of transformers is taken.
 func (c headConfig) shape(file *safetensors.File, target *Config, dim, queries, keys int) (Config, error) {
 	s := Config{
 		Architecture: "eagle", Layers: 1, Dim: dim, HeadDim: target.HeadDim, RopeBase: target.RopeBase, NormEps: target.NormEps,

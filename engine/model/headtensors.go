@@ -16,8 +16,8 @@ type headTensors struct {
 	backend compute.Backend
 	file    *safetensors.File
 	taken   map[string]bool // the names of the loaded tensors
-	bytes   int64           // their size in the file
-	numbers int64           // how many numbers they have
+	bytes   int64           // size of the loaded tensors in the file
+	numbers int64           // how many numbers the loaded tensors have
 	err     error
 }
 
@@ -94,7 +94,8 @@ func (h *headTensors) vector(length int, need need, names ...string) (v compute.
 	return v
 }
 
-// ignored are tensors that the head does not need, because other tensors or settings say the same.
+// ignored are the endings of names that leftover lets pass. mapVocabulary reads d2t, and t2d says the same
+// as d2t. For embed_tokens.weight the target's table can stand, and rope_theta gives inv_freq.
 var ignored = []string{"d2t", "t2d", "embed_tokens.weight", "rotary_emb.inv_freq"}
 
 // leftover returns the first error so far. Without one, it refuses a file with a tensor that was not

@@ -27,12 +27,13 @@ type Latent struct {
 const latentEps = 1e-6
 
 // mostHeadRows bounds the heads of all rows in a pass over a prompt. For the backend each head is a row, and
-// a launch on a GPU has at most 65535.
+// a launch on a GPU has at most 65535 rows.
 const mostHeadRows = 1 << 15
 
-// latent holds the weights of attention over compressed keys and values. In the file, Plain and Turned are
-// one tensor: of each head first the rows that RoPE leaves as they are, then those that it rotates.
-// findInterleaved parts them. KeyLatent and KeyTurned are one tensor, too.
+// latent holds the weights of attention over compressed keys and values. In the file, QueryPlain and
+// QueryTurned are one tensor, and so are QueryPlainB and QueryTurnedB: for each head first the rows whose
+// products RoPE leaves as they are, then those whose products it rotates. KeyLatent and KeyTurned are one
+// tensor, too. findInterleaved separates them.
 type latent struct {
 	QueryShort      compute.Matrix `gguf:"blk.%d.attn_q_a.weight" shape:"latent_query,dim" in:"latent_query"`
 	QueryShortNorm  compute.Vector `gguf:"blk.%d.attn_q_a_norm.weight" shape:"latent_query" in:"latent_query"`
@@ -81,15 +82,16 @@ func (m *metadata) readLatent(a *architecture, c *Config) {
 		m.fail(m.key("attention.value_length"), value, fmt.Sprintf("%d, the compressed numbers", n.Dim))
 	}
 	c.AttentionScale = 1 / math.Sqrt(float64(whole))
-	// In other families this key lowers YaRN's factor of cosine and sine (yarnMagnitude). Here cosine and
-	// sine have no factor; instead the scores are multiplied by (1 + tenth·ln Factor)². In these files the
-	// number is already multiplied by 0.1.
+	// In other families the next key lowers YaRN's factor of cosine and sine (yarnMagnitude). Here cosine and
+	// sine have no factor; instead the scores are multiplied by (1 + 0.1·x·ln Factor)² for the model's number
+	// x. These files have 0.1·x under the key.
 	if tenth, found := m.maybe("rope.scaling.yarn_log_multiplier", 0, 100); found && c.Scaling.Type == "yarn" {
 		grown := 1 + tenth*math.Log(c.Scaling.Factor)
 		c.AttentionScale *= grown * grown
 		c.Scaling.Magnitude = 1
 	}
-	// In some files queries grow after the original context. Here they do not, so a context ends there.
+	// In some files queries grow after the original context. A pass over compressed keys does not compute
+	// this, so the context ends where the growth would begin.
 	if growth, _ := m.maybe("attention.temperature_scale", 0, 100); growth > 0 {
 		c.ContextLength = min(c.ContextLength, max(1, c.Scaling.Original))
 	}
@@ -132,7 +134,7 @@ func (m *Model) latentSizes() []size {
 	return all
 }
 
-// headRouter chooses the matrix of each head.
+// headRouter is the router by which each head chooses one of as many matrices as there are heads.
 func (m *Model) headRouter() compute.Router {
 	return compute.Router{Experts: m.latentHeads(), Used: 1, Normed: true, Scale: 1}
 }
@@ -142,7 +144,7 @@ func (m *Model) headScores(data []byte) compute.Weight {
 	return compute.Weight{Name: "choice of heads", Type: compute.F32, Rows: m.latentHeads(), Cols: m.latentHeads(), Data: data}
 }
 
-// choiceBytes is the memory of placeHeads in a backend with its own memory.
+// choiceBytes is the memory that placeHeads takes from a backend with its own memory.
 func (m *Model) choiceBytes(b planner) float64 {
 	if m.config.Latent.Dim == 0 {
 		return 0
@@ -187,8 +189,8 @@ func (m *Model) chooseHeads(p *pass) {
 	}
 }
 
-// gatherLatent computes the attention of layer i from its normed input x, over compressed keys and values, as
-// gather in forward.go does over others.
+// gatherLatent runs the attention block of layer i after its first norm, whose output is x. It takes the
+// place of gather (forward.go) in models with compressed keys and values.
 func (m *Model) gatherLatent(p *pass, i int, x compute.Buffer) {
 	l, a, b, c := &m.layers[i], &m.activations, m.layers[i].buffers, &m.config.Latent
 	plain, turned := l.QueryPlain, l.QueryTurned
@@ -223,8 +225,8 @@ func (p *pass) reshape(x compute.Buffer, head int) compute.Buffer {
 	return p.Backend.(compute.Reshaper).Reshape(x, head)
 }
 
-// multiplyHeads multiplies each row of x, which is a head, by the matrix of that head. The products lie in
-// slots in the order in which they are computed, and then in dst in the order of the heads.
+// multiplyHeads multiplies each row of x, which is a head, by the matrix of that head. The products are
+// written to the buffer slots in the order of computing, and from there to dst in the order of x.
 func (p *pass) multiplyHeads(dst, slots, x compute.Buffer, w compute.Matrix) {
 	if p.err == nil {
 		p.err = p.ctx.Err()
@@ -237,7 +239,7 @@ func (p *pass) multiplyHeads(dst, slots, x compute.Buffer, w compute.Matrix) {
 	}
 }
 
-// copyHeads copies x, which has a row for each head of each row of the pass.
+// copyHeads copies x to a block of dst. Both have a row for each head of each row of the pass.
 func (p *pass) copyHeads(dst, x compute.Buffer, b compute.Block) {
 	if p.err == nil {
 		p.err = p.Copy(dst, x, p.rows*p.model.latentHeads(), b)

@@ -15,9 +15,9 @@ import (
 type LayerState struct {
 	*LayerHead
 	tap   *compute.Tap
-	kept  compute.Buffer // (rows, len(taps)·target's Dim): hidden states after the tokens first … first+held−1
-	last  compute.Buffer // the state that the head computed last, (1, dim)
-	first int
+	kept  compute.Buffer // (Room, len(taps)·target's Dim): hidden states of the target
+	last  compute.Buffer // (1, dim): the state that the head computed last
+	first int            // kept has the states after the tokens first … first+held−1
 	held  int
 }
 
@@ -47,8 +47,9 @@ func (s *LayerState) Embeddings() int { return s.embedding.Rows() }
 func (s *LayerState) Reads() bool { return true }
 
 // Keep copies rows 0 to rows−1 of the tap. Row i must be the target's hidden state after token at+i.
-// Keep appends them to the kept states before that of token at, and drops the kept states from there on.
-// With fresh, it drops all. It returns an error if the state before is not kept, or if there is no room.
+// Keep drops the kept states from token at on, or all of them with fresh, and appends these rows to the
+// rest. It returns an error if the kept states begin after token at or end before its predecessor, or if
+// there is no room.
 func (s *LayerState) Keep(at, rows int, fresh bool) error {
 	if fresh {
 		s.first, s.held = at, 0
@@ -121,7 +122,7 @@ func (s *LayerState) Prefill(ctx context.Context, cache compute.Cache, ids []int
 // pairCache counts tokens. The cache inside counts pairs, which are one fewer.
 type pairCache struct {
 	compute.Cache
-	begun bool
+	begun bool // there is at least one token
 }
 
 func (c *pairCache) Len() int {

@@ -23,10 +23,10 @@ type Options struct {
 const defaultMaxRows = 32
 
 // Load checks the hyperparameters and tensors of a file, and whether the memory is enough. Only then it
-// loads the weights. progress, which may be nil, gets the bytes of weights done. The model uses the
-// file's data without a copy. Where the backend makes a copy in its own layout, the file's bytes are
-// released, so a file can be loaded only once. If the memory is not enough, the error wraps
-// compute.ErrOutOfMemory.
+// loads the weights. progress, which may be nil, gets the bytes of weights done. For each weight, the
+// backend either uses the file's data without a copy, or makes a copy in its own layout. After a copy the
+// file's bytes are released, so a file can be loaded only once. If the memory is not enough, the error
+// wraps compute.ErrOutOfMemory.
 func Load(ctx context.Context, backend compute.Backend, file *weights.File, o Options, progress func(done, total int64)) (*Model, error) {
 	m, err := load(ctx, backend, file, o, progress)
 	if err != nil {

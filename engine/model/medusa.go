@@ -37,9 +37,9 @@ type medusaBlock struct {
 // maxMedusaHeads limits the search for heads; published files have up to 10.
 const maxMedusaHeads = 64
 
-// loadMedusa loads heads by the names in the authors' files, {head}.{block}.linear.weight and
-// {head}.{blocks}.weight, and by vLLM's names. Heads without an output matrix share lm_head.weight, or
-// else the target's output matrix.
+// loadMedusa loads heads by the names in the authors' files, or by vLLM's names. The authors call a block's
+// matrix {head}.{block}.linear.weight, and an output matrix {head}.{number of blocks}.weight. Heads
+// without an output matrix share lm_head.weight, or else the target's output matrix.
 func loadMedusa(h *headTensors, target *Model, c headConfig) (*Medusa, error) {
 	dim := target.config.Dim
 	m := &Medusa{target: target}

@@ -41,7 +41,7 @@ type Model struct {
 	activations activations
 	pass        pass
 	ids         []int32 // tokens of all parts of a pass, one part after the other
-	perLayerIDs []int32 // rows of PerLayerTable that a pass looks up, layer by layer
+	perLayerIDs []int32 // rows of PerLayerTable that a pass looks up: those of all its tokens, layer by layer
 	matrices    []Matrix
 	tap         *compute.Tap    // where passes leave hidden states; nil: nowhere
 	routing     compute.Routing // nil: there are no experts
@@ -56,24 +56,25 @@ type Matrix struct {
 	Bytes int64         // size in the file
 }
 
-// activations are the buffers of a pass, (PrefillRows, cols). Only scores has fewer rows: MaxRows.
+// activations are the buffers of a pass. They have PrefillRows rows, scores only MaxRows, unless a comment
+// gives the shape. Each comment ends with the number of columns.
 type activations struct {
-	residual compute.Buffer // the residual stream, cols Dim
-	normed   compute.Buffer // its norm, Dim
-	output   compute.Buffer // Dim: what attention or the feed-forward network adds
+	residual compute.Buffer // the residual stream, Dim
+	normed   compute.Buffer // the norm of the residual stream, Dim
+	output   compute.Buffer // what attention or the feed-forward network adds to the residual stream, Dim
 	scores   compute.Buffer // the logits, Vocab
 
-	// The next buffers are for experts. A slot is a row with one of its experts, see compute.Mixer.
-	routing      compute.Buffer // cols Experts: the router's scores
-	slotGate     compute.Buffer // gate of the network of each slot's expert, or its first layer if it has no gate, (slots, ExpertFFN)
+	// The next buffers are for experts. A slot is the place of a row with one of its experts (compute.Mixer).
+	routing      compute.Buffer // the router's scores, Experts
+	slotGate     compute.Buffer // gate of each slot's expert; if experts have no gate, what slotUp would have, (slots, ExpertFFN)
 	slotUp       compute.Buffer // what the gate multiplies, (slots, ExpertFFN)
 	slotOutput   compute.Buffer // output of the network of each slot's expert, (slots, ExpertDim)
 	narrow       compute.Buffer // input and then output of the experts if they are narrower than the residual stream, ExpertDim
-	beside       compute.Buffer // Dim: what the dense network beside experts adds
-	sharedGate   compute.Buffer // gate of the expert that all rows use, SharedFFN
+	beside       compute.Buffer // what the dense network beside experts adds, Dim
+	sharedGate   compute.Buffer // gate of the expert that all rows use; without a gate, what sharedUp would have, SharedFFN
 	sharedUp     compute.Buffer // what that gate multiplies, SharedFFN
 	sharedOutput compute.Buffer // output of that expert, Dim
-	sharedFactor compute.Buffer // 1 number, whose σ multiplies that output
+	sharedFactor compute.Buffer // a number whose σ multiplies that output, 1
 
 	perLayer compute.Buffer // a layer's own embedding after its gate, PerLayer
 
@@ -89,19 +90,20 @@ type activations struct {
 	chosenHeads  compute.Buffer // scores by which the router chooses the matrix of each head, (rows·heads, heads)
 }
 
-// layerBuffers are the buffers of a pass whose widths depend on the layer, (PrefillRows, cols).
+// layerBuffers are the buffers of a pass whose widths depend on the layer. They have PrefillRows rows; the
+// comments give their columns in the words of layerShape.
 type layerBuffers struct {
-	query         compute.Buffer // cols heads·keyDim
+	query         compute.Buffer // heads·keyDim
 	key           compute.Buffer // kvHeads·keyDim; nil if keys and values are those of another layer
 	value         compute.Buffer // kvHeads·valueDim; nil if key is nil
 	attended      compute.Buffer // output of attention, heads·valueDim
-	attentionGate compute.Buffer // the gate times that output, heads·valueDim; nil where attention has no gate
+	attentionGate compute.Buffer // the gate of attended, later their product, heads·valueDim; nil where attention has no gate
 	gate, up      compute.Buffer // ffn
 
 	// The rest is for layers with a state.
-	mixed       compute.Buffer // inputs of a state, side by side: its Width, for a short convolution 3·Width
+	mixed       compute.Buffer // inputs of a state, side by side: Width of the state, for a short convolution 3·Width
 	alpha, beta compute.Buffer // inputs of decay and update, one number for each head of the state
-	stateGate   compute.Buffer // the gate for the field answered, later their product; heads·valueDim of the state
+	stateGate   compute.Buffer // the gate of answered, later their product, heads·valueDim of the state
 	answered    compute.Buffer // what the state gives, heads·valueDim of the state
 }
 
@@ -224,8 +226,8 @@ func (m *Model) finishPrefill(cache compute.Cache, rows, total int, progress fun
 	return logits, nil
 }
 
-// lastRowFirst copies the last row of the residual stream to row 0; rows is the number of its rows. The
-// other rows are not needed any more.
+// lastRowFirst copies the last row of the residual stream to row 0. The stream has as many rows as the
+// parameter rows says; the others are not needed any more.
 func (m *Model) lastRowFirst(rows int) error {
 	if rows == 1 {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"specula/engine/weights"
 )
 
-// nextn has the tensors that an MTP head has besides a layer; llama.cpp calls such a head nextn. If the
-// file lacks one of the last three, the target's tensor is used.
+// nextn has the tensors that an MTP head has besides those of a layer; llama.cpp calls such a head nextn.
+// If the file lacks one of the last three, the target's tensor is used.
 type nextn struct {
 	InputNorm  compute.Vector `gguf:"blk.%d.nextn.enorm.weight" shape:"dim"`
 	HiddenNorm compute.Vector `gguf:"blk.%d.nextn.hnorm.weight" shape:"dim"`

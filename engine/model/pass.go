@@ -6,9 +6,8 @@ import (
 	"specula/engine/compute"
 )
 
-// pass runs operations over the same rows until one fails, and skips the others. So layers need no
-// error check after each line. Where a method takes a weight or a factor that only some models have, its
-// comment or its body says when it does nothing.
+// pass runs operations over the same rows until one fails, and skips those after it. So layers need no
+// error check after each line.
 type pass struct {
 	compute.Backend
 	model *Model
@@ -97,7 +96,9 @@ func (p *pass) rotateRows(x compute.Buffer, r compute.Rope) {
 	}
 }
 
-// attend stores keys and values of each part in its cache, and lets its rows attend to its sequence.
+// attend lets the rows of each part attend to the tokens in the part's cache and to the part's own. It
+// first stores the keys and values of the rows there, if k and v are not nil. The layers of a drafter
+// (borrowsAll) store nothing, and attend only to the tokens in the cache.
 func (p *pass) attend(dst, q, k, v compute.Buffer, a compute.Attention) {
 	for i := range p.parts {
 		if part := &p.parts[i]; p.err == nil {

@@ -127,7 +127,8 @@ func newRopeTables(c *Config, dim int, base float64, s Scaling, factors []float3
 	return t, nil
 }
 
-// frequencies returns base^(−2i/dim), changed by the scaling, for a context of this many tokens.
+// frequencies returns base^(−2i/dim) for each pair i, changed by the scaling and divided by the factors,
+// for a context of this many tokens.
 func (s Scaling) frequencies(base float64, dim, tokens int, factors []float32) ([]float64, error) {
 	if s.Type == "dynamic" && tokens > s.Original {
 		// Source: bloc97, «NTK-aware scaled RoPE», 2023, and its dynamic form in transformers.
@@ -207,8 +208,8 @@ func (m *metadata) readScaling(contextLength int, longFactors bool) Scaling {
 }
 
 // yarnMagnitude returns YaRN's factor of cosine and sine. It is 1 + 0.1·ln(factor), so that attention
-// stays sharp in longer texts. The keys of the file may replace it (yarn_attn_factor), divide it
-// (yarn_log_multiplier), and multiply the result (attn_factor).
+// stays sharp in longer texts. The file may replace this number (yarn_attn_factor) or else divide it
+// (yarn_log_multiplier), and may multiply the result (attn_factor).
 func (m *metadata) yarnMagnitude(factor float64) float64 {
 	magnitude := 1 + 0.1*math.Log(factor)
 	if given, found := m.maybe("rope.scaling.yarn_attn_factor", 1e-3, 1e3); found {
@@ -228,9 +229,9 @@ type layerWindows struct {
 
 func (w layerWindows) has(layer int) bool { return w.size > 0 && w.layers[layer] }
 
-// readWindows reads the size of the window, its base of RoPE, and which layers have it. It returns no
-// window if the family has none, or if no size is given. If the size is mostTokens or more, no text is
-// longer than the window; then it returns no window, too.
+// readWindows reads the size of the window, the base of RoPE in layers with it, and which layers these
+// are. It returns no window if the family has none, or if no size is given. If the size is mostTokens or
+// more, no text is longer than the window; then it returns no window, too.
 func (m *metadata) readWindows(a windows, c *Config) (w layerWindows) {
 	size, found, err := m.file.Uint(m.key("attention.sliding_window"))
 	m.err = first(m.err, err)

@@ -6,7 +6,7 @@ import (
 	"specula/engine/compute"
 )
 
-// recur computes the output of a layer with a state for its input x, the normed residual stream.
+// recur adds to the residual stream what the state of layer i gives for x, the normed residual stream.
 func (m *Model) recur(p *pass, i int, x compute.Buffer) {
 	l, b := &m.layers[i], m.layers[i].buffers
 	d := compute.Recurrence{Layer: i, Convolution: l.convolution, Bias: l.ConvolutionBias, Rate: l.Rate, Shift: l.Shift, Skip: l.Skip, Eps: float32(m.config.NormEps)}
@@ -61,7 +61,8 @@ func (p *pass) shortConvolution(b *layerBuffers, d compute.Recurrence) {
 	})
 }
 
-// eachPart calls over for each part, which moves the part's states over the part's rows.
+// eachPart calls the function over for each part of the pass; over takes the states of the part's cache
+// over the rows of the part.
 func (p *pass) eachPart(d compute.Recurrence, over func(r compute.Recurrent, part *Part, d compute.Recurrence) error) {
 	for i := range p.parts {
 		if part := &p.parts[i]; p.err == nil {

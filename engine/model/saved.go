@@ -173,8 +173,8 @@ func (c *savedConfig) windows() {
 	}
 }
 
-// savedActivations are the names of the activation of the feed-forward network. Where Gemma says gelu, it
-// means the approximation by tanh.
+// savedActivations are the names that config.json has for each activation of the feed-forward network.
+// Gemma's files may say gelu and mean the approximation by tanh (checkActivation).
 var savedActivations = map[compute.Activation][]string{
 	compute.SiLU:        {"silu", "swish"},
 	compute.GELU:        {"gelu_pytorch_tanh", "gelu_new", "gelu_fast"},
@@ -189,7 +189,8 @@ func (c *savedConfig) checkActivation() {
 	}
 }
 
-// scoresByWidth refuses a factor of q·k that differs from the factor that scaleByWidth sets.
+// scoresByWidth refuses a query_pre_attn_scalar if 1/√ of it is not the factor of q·k that a pass uses:
+// 1/√headDim or, in a model with this many layers, the factor that scaleByWidth sets.
 func (c *savedConfig) scoresByWidth(layers int) {
 	scalar, name := c.fields.Number("query_pre_attn_scalar")
 	want := float64(c.headDim)

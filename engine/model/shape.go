@@ -8,11 +8,12 @@ import (
 	"specula/engine/compute"
 )
 
-// layerShape has the sizes of one layer. In most models all layers have the same.
+// layerShape has the sizes of one layer. In most models all layers have the same sizes. In a layer
+// without attention, heads, kvHeads, keyDim, valueDim and ropeDim are 0.
 type layerShape struct {
 	heads, kvHeads   int
-	keyDim, valueDim int                // numbers of a head; in a layer without attention, heads to valueDim are 0
-	ropeDim          int                // numbers of a head that are rotated
+	keyDim, valueDim int                // how many numbers a head's key and value have
+	ropeDim          int                // numbers of a key that are rotated
 	ffn              int                // width of the dense feed-forward network; 0: there is none
 	borrows          bool               // keys and values are those of an earlier layer
 	state            compute.CacheState // size of the state, in a layer that has one
@@ -24,8 +25,8 @@ func (s layerShape) keys() int     { return s.kvHeads * s.keyDim }
 func (s layerShape) values() int   { return s.kvHeads * s.valueDim }
 func (s layerShape) attended() int { return s.heads * s.valueDim }
 
-// cacheNumbers returns how many numbers a cache has for one token: 0 if another layer has its keys and
-// values.
+// cacheNumbers returns how many numbers a cache has for one token of the layer: 0 if the layer attends to
+// the keys and values of another layer.
 func (s layerShape) cacheNumbers() float64 {
 	if s.borrows {
 		return 0
@@ -33,8 +34,8 @@ func (s layerShape) cacheNumbers() float64 {
 	return float64(s.keys()) + float64(s.values())
 }
 
-// layout has for each layer its sizes, whether it has a window (windows), and the layer whose keys and
-// values it attends to (keysOf).
+// layout says for each layer whether it has a window (windows), its sizes (shapes), and to which layer's
+// keys and values it attends (keysOf).
 type layout struct {
 	windows layerWindows
 	shapes  []layerShape
@@ -97,8 +98,8 @@ func (m *metadata) countFirst(name string, fallback, most int) int {
 	return m.count(name, fallback, most)
 }
 
-// counts returns an integer for each layer: those of a list in the file, or usual for all if the
-// file has no list. Layer i may have 0 only if none(i) is true.
+// counts returns an integer for each layer: those of a list in the file, or the parameter usual for all
+// layers if the file has no list. Layer i may have 0 only if none(i) is true.
 func (m *metadata) counts(name string, layers, usual, most int, none func(layer int) bool) []int {
 	list, _, err := m.file.Ints(m.key(name))
 	if list == nil || err != nil {
@@ -154,11 +155,11 @@ func (m *metadata) checkShapes(shapes []layerShape) {
 }
 
 // checkpoints is how many lengths a cache with rings or states can be cut back to, besides its last
-// rows. Two are enough to write a reply again, and to go back to the prompt before it.
+// rows. Two are enough to go back to the last prompt, to write its reply again, and to the prompt before.
 const checkpoints = 2
 
-// cacheShape is the size of a cache for this many tokens. If the keys and values of all layers are those of another
-// model, it says what these layers attend to.
+// cacheShape is the size of a cache for this many tokens. If all layers attend to the keys and values of
+// another model, it is the size of these keys and values.
 func (m *Model) cacheShape(tokens int) compute.CacheShape {
 	first := &m.layers[0].shape
 	shape := compute.CacheShape{

@@ -9,7 +9,7 @@ import (
 	"specula/engine/weights"
 )
 
-// borrows reports whether layer i attends to the keys and values of an earlier layer.
+// borrows reports whether layer i has no keys and values of its own and attends to those of another layer.
 func (c *Config) borrows(i int) bool { return i >= c.Layers-c.SharedKeys }
 
 // lenders returns for each layer the layer whose keys and values it attends to. For a layer that does

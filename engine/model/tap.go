@@ -24,7 +24,8 @@ func (m *Model) NewTap(layers ...int) (*compute.Tap, error) {
 // hidden states to row i of the tap. The tap only copies, so logits, keys and values keep their bits.
 func (m *Model) Attach(t *compute.Tap) { m.tap = t }
 
-// leave copies the residual stream before a layer to the tap, if the tap asks for this layer.
+// leave copies the residual stream before a layer to the tap, if the tap asks for it. After the last
+// layer, where layer is the number of layers, it also copies the normed stream, if the tap asks for that.
 func (m *Model) leave(p *pass, layer int) {
 	if m.tap == nil {
 		return

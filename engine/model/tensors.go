@@ -10,7 +10,8 @@ import "specula/engine/compute"
 //   - in says which layers have the tensor; without this tag all have it. Config.parts gives the values
 //     for a layer:
 //     attention, whole (nothing compressed), keys (with keys and values of the layer's own);
-//     latent (compressed keys and values), latent_query (compressed queries, too), latent_plain (not);
+//     latent (compressed keys and values), latent_query (compressed queries, too), latent_plain
+//     (compressed keys and values, but not queries);
 //     state (any), decay (one that decays), delta (of a delta net), mamba2;
 //     dense (a feed-forward network without experts), experts, shared (an expert for all rows), beside
 //     (experts and a dense network), narrow (experts with an input of fewer numbers); per_layer (an embedding of the layer's own);
@@ -26,7 +27,7 @@ type parameters struct {
 	LongFactors    []float32      `gguf:"rope_factors_long.weight" shape:"pairs" need:"optional"`
 }
 
-// layer has the weights of one transformer block, its sizes and its buffers.
+// layer has the weights of one layer, its sizes and its buffers.
 type layer struct {
 	AttentionNorm     compute.Vector `gguf:"blk.%d.attn_norm.weight" shape:"dim" need:"attention_norm"`
 	AttentionNormBias compute.Vector `gguf:"blk.%d.attn_norm.bias" shape:"dim" need:"norm_bias"`
@@ -82,7 +83,8 @@ type mixture struct {
 	DownEach     compute.Matrix `gguf:"blk.%d.ffn_down_exps.weight" shape:"experts,expert_dim,expert_ffn" in:"experts"`
 	DownEachBias compute.Vector `gguf:"blk.%d.ffn_down_exps.bias" shape:"experts,expert_dim" need:"expert_bias" in:"experts"`
 
-	// Where experts are narrower than the residual stream, these bring rows to their width and back.
+	// Where experts are narrower than the residual stream, these matrices bring rows to the experts' width
+	// and back.
 	ExpertsNarrow compute.Matrix `gguf:"blk.%d.ffn_latent_down.weight" shape:"expert_dim,dim" in:"narrow"`
 	ExpertsWiden  compute.Matrix `gguf:"blk.%d.ffn_latent_up.weight" shape:"dim,expert_dim" in:"narrow"`
 
@@ -92,7 +94,7 @@ type mixture struct {
 	ExpertsNorm     compute.Vector `gguf:"blk.%d.pre_ffw_norm_2.weight" shape:"dim" in:"beside"`
 	ExpertsPostNorm compute.Vector `gguf:"blk.%d.post_ffw_norm_2.weight" shape:"dim" in:"beside"`
 	DownEachScale   compute.Vector `gguf:"blk.%d.ffn_down_exps.scale" shape:"experts" need:"optional" in:"beside"`
-	routerNorm      compute.Vector // norm of the router's input: RouterScale/√Dim
+	routerNorm      compute.Vector // weights of the norm of the router's input: RouterScale/√Dim
 
 	SharedGate   compute.Matrix `gguf:"blk.%d.ffn_gate_shexp.weight" shape:"shared_ffn,dim" need:"gate" in:"shared"`
 	SharedUp     compute.Matrix `gguf:"blk.%d.ffn_up_shexp.weight" shape:"shared_ffn,dim" in:"shared"`
@@ -118,8 +120,9 @@ type recurrent struct {
 	convolution compute.Vector // weights of the convolution, token by token: (kernel, convolved)
 }
 
-// perLayerTables are the weights that all layers with embeddings of their own have in common. A row
-// of the table is the embedding of one token in one layer: first those of token 0, layer by layer.
+// perLayerTables are the weights that all layers with embeddings of their own have in common. After
+// layByLayer, a row of the table is the embedding of one token in one layer: first those of token 0,
+// layer by layer.
 type perLayerTables struct {
 	PerLayerTable compute.Matrix `gguf:"per_layer_token_embd.weight" shape:"vocab,per_layers" in:"per_layer"`
 	PerLayerNorm  compute.Vector `gguf:"per_layer_proj_norm.weight" shape:"per_layer" in:"per_layer"`
@@ -132,7 +135,9 @@ type perLayer struct {
 	PerLayerMix      compute.Matrix `gguf:"blk.%d.proj.weight" shape:"dim,per_layer" in:"per_layer"`
 	PerLayerPostNorm compute.Vector `gguf:"blk.%d.post_norm.weight" shape:"dim" in:"per_layer"`
 
-	ofToken, ofContext compute.Buffer // (rows, PerLayer): a row of PerLayerTable; the layer's own embedding
+	// Both have a row for each row of the pass and PerLayer columns. ofToken has rows of PerLayerTable,
+	// ofContext the layer's own embeddings (embedPerLayer).
+	ofToken, ofContext compute.Buffer
 }
 
 // fusion is a tensor that has the rows of several tensors, one after the other.
@@ -200,7 +205,7 @@ func (c *Config) sizes(norm qkNorm, s layerShape) map[string]int {
 		"kernel":       s.state.Kernel,
 	}
 	switch s.state.Kind {
-	case compute.Mamba2State: // each number has its own weight
+	case compute.Mamba2State: // the norm has a weight for each number of all heads
 		sizes["state_norm"] = sizes["state_values"]
 	case compute.ConvolutionState: // mixed has the input of the convolution and two gates
 		sizes["mixed"] = 3 * s.state.Width()

@@ -1,5 +1,5 @@
-// Package modeltest reads the tiny models of every family, for tests of several packages. `make
-// oracle` makes them.
+// Package modeltest has small models for tests of several packages. It reads the tiny models of every
+// family, which `make oracle` makes, and builds files of random weights (Noisy).
 package modeltest
 
 import (

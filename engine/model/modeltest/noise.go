@@ -17,7 +17,7 @@ type Noisy struct {
 	typ compute.DType
 }
 
-// NewNoisy begins a file of a family. numbers are its integers.
+// NewNoisy begins a file of a family. numbers are the integers among its metadata.
 func NewNoisy(arch string, typ compute.DType, numbers map[string]int) *Noisy {
 	n := &Noisy{rng: rand.New(rand.NewPCG(3, 4)), typ: typ}
 	n.Set("general.architecture", arch)
@@ -37,7 +37,7 @@ func (n *Noisy) Matrix(name string, dims ...uint64) {
 	n.Tensor(name+".weight", n.typ, gguf.Encode(n.typ, n.numbers(int(count), 0)), dims...)
 }
 
-// Vectors adds tensors around 1.
+// Vectors adds tensors of random numbers around 1, all of the same length.
 func (n *Noisy) Vectors(length int, names ...string) {
 	for _, name := range names {
 		n.Vector(name, n.numbers(length, 1))
@@ -99,12 +99,12 @@ func NoisyLatent(typ compute.DType, more func(*Noisy)) []byte {
 	return n.Bytes()
 }
 
-// Gemma4 is the size of a model with a last layer that shares keys.
+// Gemma4 is the size of a model of this family. Its last layer attends to the keys of an earlier one.
 type Gemma4 struct {
 	Layers, Vocab int
-	Near, Far     int // widths of the heads of layers with a window, which come first, and without one, in turns
-	Own           int // width of the embeddings for each layer; 0: there are none
-	Experts       int // beside dense networks; 0: there are none
+	Near, Far     int // widths of heads: Near in layers 0, 2, …, which have a window, Far in the others
+	Own           int // width of the embedding that each layer has for itself; 0: there are none
+	Experts       int // experts beside dense networks; 0: there are none
 }
 
 // Vocabulary gives the file a vocabulary with which any text can be written.
@@ -115,8 +115,8 @@ func NoisyGemma4(typ compute.DType, more func(*Noisy)) []byte {
 	return Gemma4{Layers: 4, Vocab: 128, Near: 32, Far: 64, Own: 32, Experts: 4}.Bytes(typ, more)
 }
 
-// Bytes returns a file of random numbers. more, which may be nil, adds to it. Files of other numbers of
-// layers have the same numbers in their first layers, if Own is 0.
+// Bytes returns a file of random numbers. more, which may be nil, adds to it. If Own is 0, files that
+// differ only in Layers have the same numbers in the layers that both have.
 func (g Gemma4) Bytes(typ compute.DType, more func(*Noisy)) []byte {
 	const dim, heads = 64, 4
 	layers, vocab, own := uint64(g.Layers), uint64(g.Vocab), uint64(g.Own)
@@ -142,8 +142,8 @@ func (g Gemma4) Bytes(typ compute.DType, more func(*Noisy)) []byte {
 		for _, name := range []string{"attn_norm", "post_attention_norm", "ffn_norm", "post_ffw_norm"} {
 			n.Vectors(dim, at+name+".weight")
 		}
-		// Nothing divides the scores by the width of a head. So the queries are short: else a row attends to one key
-		// only, and any rounding may make it another one.
+		// Nothing divides the scores by the width of a head. So the queries are short: else a row would attend to
+		// one key only, and any rounding could make it choose another key.
 		n.Vector(at+"attn_q_norm.weight", n.numbers(head, 0.1))
 		n.Vectors(head, at+"attn_k_norm.weight")
 		n.Vectors(1, at+"layer_output_scale.weight")
