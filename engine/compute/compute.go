@@ -8,9 +8,9 @@
 // logits (Judge, Arithmetic) and of its caches (Partial).
 //
 // Calls queue work in order. Numbers come to the host only by the methods of Logits and Judge, by
-// Get and Kept of Tokens, by Choices and Touched of Routing, and by KeyValue of Cache; of the calls in a
-// pass only these wait for its results. So a GPU backend can run a whole round with one wait, and the CPU
-// backend can run each call at once.
+// Get and Kept of Tokens, by Choices and Touched of Routing, and by KeyValue of Cache. Only these calls
+// wait for results of a pass. So a GPU backend can run a whole round with one wait. A backend may also run
+// each call at once.
 //
 // One invariant for every backend (bit-equality): the bits of a result row depend on the inputs of
 // that row alone, never on how many other rows the same call computed. So a verification pass over
@@ -137,8 +137,8 @@ type Cache interface {
 	// Truncate removes every token from n on; n must not exceed Len. Some caches cannot be cut to every
 	// length: see Partial.
 	Truncate(n int) error
-	// Advance adds to the cache the n rows that Attend has just written. Call it after the last
-	// layer.
+	// Advance makes the n rows that Attend has just written a part of the cache: Len grows by n. Call it
+	// after the last layer.
 	Advance(n int) error
 	// KeyValue copies the key and value of one token in one layer to the host: KeyNumbers and
 	// ValueNumbers of the layer. Only tests and the command doctor use it.
@@ -210,8 +210,7 @@ type Block struct {
 	Col  int // first column of the destination
 }
 
-// Tap tells the passes of a model where to copy hidden states for heads (EAGLE, Medusa) that draft
-// from them.
+// Tap tells the passes of a model where to copy hidden states, for heads that draft from them.
 type Tap struct {
 	// Layers lists the hidden states to copy; each has its own block of columns in Rows. An entry i
 	// means the residual stream before layer i, or after the last layer if i is the number of layers.
@@ -220,7 +219,7 @@ type Tap struct {
 	Rows   Buffer // (rows of a pass, len(Layers)·width of the stream); valid until the next pass
 }
 
-// Normed is the hidden state that the logits are computed from.
+// Normed is an entry of Tap.Layers: the hidden state that the logits are computed from.
 const Normed = -1
 
 // Info describes a device to the user.

@@ -4,8 +4,8 @@ package compute
 // biases and bans. Row i comes after the first i draft tokens. The device counts these tokens, so the
 // host need not know them. The score of a token changes in this order:
 //  1. Its bias is added.
-//  2. If the token is counted at least once, the score is divided by Repeat (multiplied if it is not
-//     above 0). Then Frequency for each count, and Presence, are subtracted.
+//  2. If the token is counted at least once, the score is divided by Repeat if it is above 0, and else
+//     multiplied by Repeat. Then Frequency for each count, and Presence, are subtracted.
 //  3. Bans apply.
 //
 // Each step rounds to float32. Biases and penalties keep a finite score finite. See ref.EditRow in
@@ -15,8 +15,8 @@ type Edits struct {
 	// Tokens has the tokens that are counted before the round, have a bias or are banned, in ascending
 	// order of ids, each once.
 	Tokens []Edit
-	// Leaving[i] is the token that leaves the window of the penalties when draft token i enters it. From
-	// then on it is counted once less. −1: none leaves.
+	// Leaving[i] is the token that leaves the window of the penalties when draft token i enters the window.
+	// From then on the leaving token is counted once less. −1: none leaves.
 	Leaving [MostDrafts]int32
 }
 

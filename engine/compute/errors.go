@@ -8,8 +8,8 @@ var ErrNotFinite = errors.New("the model's scores are not finite numbers")
 // ErrOutOfMemory means that the device or the host has not enough memory for what was asked.
 var ErrOutOfMemory = errors.New("not enough memory")
 
-// ErrDevice is wrapped by every error of a device other than the processor. Such errors are: no memory,
-// a failed launch, and every call after the device was lost.
+// ErrDevice is wrapped by every error about a device other than the processor, such as a failed launch, no
+// memory there, or a choice of settings that only the processor computes with.
 var ErrDevice = errors.New("the device failed")
 
 // ErrDeviceLost means that the device stopped answering. Nothing on it can be used again.

@@ -36,8 +36,8 @@ type ExpertScaler interface {
 }
 
 // Router says how experts are chosen from the scores of a row. Without a bias, those with the highest
-// scores are chosen; with a bias, those with the highest sums of share and bias. Among equals the
-// lowest numbers are chosen.
+// scores are chosen; with a bias, those with the highest sums of share and bias. Among equals, experts
+// with lower numbers are chosen first.
 type Router struct {
 	Experts int
 	Used    int     // experts of a row

@@ -93,19 +93,20 @@ type Chance struct {
 
 // Judge is an optional interface of Logits: it verifies a draft on the device.
 type Judge interface {
-	// Guide queues this: each row of the first half becomes guided by the row at its place in the second
-	// half. From here on, the Logits have the first half only. With a score w of the first half and v of
-	// the second, the guided score is v + scale·(w − v), and each step rounds to float32. If w or v is
-	// −Inf, w stays. Call it before any other method.
+	// Guide queues this: row i of the first half of the rows becomes guided by row i of the second half.
+	// From here on, the Logits have the first half only. With a score w of the first half and v of the
+	// second, the guided score is v + scale·(w − v), and each step rounds to float32. If w or v is −Inf,
+	// w stays. Call it before any other method.
 	Guide(scale float32) error
 	// AcceptBest compares tokens 1, 2, … of t, the draft, with the best token of each row, and
 	// copies the draft to drafts. The draft has len(drafts) tokens. A token that could not be
 	// chosen is −1 in drafts. AcceptBest moves 4·(len(drafts)+1) bytes in one copy, with one wait.
 	AcceptBest(t Tokens, drafts []int32) (Verdict, error)
 	// AcceptDrawn judges tokens 1, 2, … of t, the draft. The draft has Sampling.Drafts tokens (see
-	// Tokens.Sample), one fewer than there are rows. With p the target's probability of a token in its row
-	// and q the draft's, the token is accepted iff u·q < p. After the first rejection the next
-	// token is drawn from the residual max(0, p−q); if all are accepted, from the last row.
+	// Tokens.Sample), one fewer than there are rows. A token is accepted iff u·q < p, where p is the target's
+	// probability of it in its row, q the draft's, and u the uniform random number of its position. After
+	// the first rejection the next token is drawn from the residual max(0, p−q); if all are accepted, from
+	// the last row.
 	// AcceptDrawn moves 8·rows bytes in one copy, with one wait.
 	AcceptDrawn(t Tokens) (Drawn, error)
 }

@@ -40,9 +40,8 @@ const apart = 32
 
 // ReadWithCheckpoint calls read for ids, the tokens to append to a cache; done is the number of ids
 // before part. For a Partial cache it calls read twice, and makes a checkpoint in between, shortly
-// before the end of ids; if ids are few, before them. So if the reply is written again, most of the
-// prompt need not be read again. The same holds if the end of the prompt is written differently once the
-// reply follows it.
+// before the end of ids; if ids are few, before them. So most of the prompt need not be read again if the
+// reply is written again, or if the prompt ends differently once the reply follows it.
 func ReadWithCheckpoint(c Cache, ids []int32, read func(part []int32, done int) error) error {
 	p, ok := c.(Partial)
 	if !ok {

@@ -6,8 +6,8 @@ package rollback
 
 import "slices"
 
-// States are the states of a cache's layers and the copies of them, in the memory of a backend. The copying keeps its
-// place in the order of the passes.
+// States are the states of a cache's layers and the copies of them, in the memory of a backend. A copy comes after
+// the passes that were queued before it, and before those that are queued later.
 type States interface {
 	// Seen returns how many tokens the state of a layer has seen; 0 for a layer without a state.
 	Seen(layer int) int
@@ -15,7 +15,7 @@ type States interface {
 	Keep(layer int)
 	// Undo puts back what Keep copied.
 	Undo(layer int)
-	// Reset makes the state of a layer one that has seen no token.
+	// Reset makes the state of a layer as if it had seen no token.
 	Reset(layer int)
 	// Save copies all that a row at the present length reads to checkpoint i.
 	Save(i int)
@@ -27,9 +27,9 @@ type States interface {
 
 // History says what the states of a cache have seen, and what copies of them there are.
 //
-// A state keeps the inputs of the last rows that it has seen nothing of. So a cache goes back to each length from
-// Seen on. A pass of more than single rows is a long pass: it ends with a state that has seen some of the pass. So
-// the state is copied before it. To go back further takes a checkpoint.
+// The state of a layer has seen the first rows, and the backend keeps the inputs of the rows after them. So a cache
+// goes back to each length from Seen on. A pass of more than single rows is a long pass: after it, the state has seen
+// some rows of the pass. So the state is copied before a long pass. To go back further takes a checkpoint.
 type History struct {
 	states      States
 	single      int
@@ -47,7 +47,7 @@ type earlier struct {
 
 func (e earlier) reaches(n int) bool { return e.seen <= n && n <= e.length }
 
-// checkpoint has what a row at position length reads.
+// checkpoint says that checkpoint index of the States has what a row at position length reads.
 type checkpoint struct{ length, index int }
 
 // New returns the history of an empty cache. A pass of more than single rows is a long one. Checkpoints have the
@@ -60,8 +60,8 @@ func New(s States, layers, single, checkpoints int) *History {
 	return h
 }
 
-// Reach returns n, which is at most the cache's length, if all layers have what a row there reads. Else it returns
-// the length of the last checkpoint up to there, or 0 if there is none.
+// Reach returns n, which is at most the cache's length, if all layers have what a row at position n reads. Else it
+// returns the greatest length of a checkpoint that is at most n, or 0 if there is none.
 func (h *History) Reach(n int) int {
 	if h.holds(n) {
 		return n
@@ -87,7 +87,7 @@ func (h *History) holds(n int) bool {
 	return h.states.HasRows(n)
 }
 
-// GoBack takes the states back to a length that Reach returned. It drops the checkpoints of longer texts.
+// GoBack takes the states back to a length that Reach returned. It drops the checkpoints of greater lengths.
 func (h *History) GoBack(n int) {
 	if !h.holds(n) {
 		i := slices.IndexFunc(h.checkpoints, func(p checkpoint) bool { return p.length == n })
@@ -108,7 +108,7 @@ func (h *History) GoBack(n int) {
 	}
 }
 
-// undo takes the state of a layer back to before the last long pass, or to its beginning.
+// undo takes the state of a layer back to before the last long pass or, if n is 0, to that of an empty cache.
 func (h *History) undo(layer, n int) {
 	if n == 0 {
 		h.states.Reset(layer)
@@ -117,27 +117,27 @@ func (h *History) undo(layer, n int) {
 	h.states.Undo(layer)
 }
 
-// Begin prepares the state of a layer for a pass of some rows over a cache of some length. It undoes what a pass did
-// that ended early.
+// Begin prepares the state of a layer for a pass of this many rows over a cache of this length. If an earlier pass
+// ended early, Begin undoes what it did to the state.
 func (h *History) Begin(layer, rows, length int) {
 	h.settle(layer, length)
 	if rows <= h.single {
 		return
 	}
 	h.before[layer] = earlier{h.states.Seen(layer), length}
-	if length > 0 { // else Reset does without a copy
+	if length > 0 { // from an empty cache, undo goes back by Reset, without a copy
 		h.states.Keep(layer)
 	}
 }
 
-// settle undoes what a pass that ended early did to the state of a layer.
+// settle undoes what a pass that ended early did to the state of a layer; length is that of the cache.
 func (h *History) settle(layer, length int) {
 	if h.states.Seen(layer) > length {
 		h.undo(layer, length)
 	}
 }
 
-// Checkpoint makes it possible to go back to this length, that of the cache, later. If all checkpoints are in use, it
+// Checkpoint makes it possible to go back later to the cache's present length. If all checkpoints are in use, it
 // drops the oldest.
 func (h *History) Checkpoint(length int) {
 	last := len(h.checkpoints) - 1
