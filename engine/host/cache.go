@@ -59,7 +59,7 @@ func (c *cache) newLayer(i int, rows cpu.KVShape) *cpu.KV {
 	return cpu.NewKV(c.rows(i, rows), kvTypes[c.shape.Type])
 }
 
-// rows returns the shape of a layer's rows, for the tokens of the given shape.
+// rows completes a shape that says how many tokens a layer keeps: it adds the layer's heads and widths.
 func (c *cache) rows(i int, rows cpu.KVShape) cpu.KVShape {
 	l := c.shape.Layer(i)
 	rows.Heads, rows.KeyDim, rows.ValueDim = l.KVHeads, l.KeyDim, l.ValueDim
@@ -69,8 +69,8 @@ func (c *cache) rows(i int, rows cpu.KVShape) cpu.KVShape {
 // kvTypes maps the supported types of keys and values to those of the kernels.
 var kvTypes = map[compute.DType]cpu.KVType{compute.F32: cpu.KVF32, compute.F16: cpu.KVF16, compute.Q8_0: cpu.KVQ8_0}
 
-// CheckCache returns an error for a shape that the kernels cannot compute with. They refuse other types
-// of keys and values, heads and states that are too wide, and for Q8_0 heads that are not whole blocks.
+// CheckCache returns an error for a shape that the kernels cannot compute with: a type of keys and values
+// that is not in kvTypes, heads or states that are too wide, or for Q8_0 heads that are not whole blocks.
 func (b *Backend) CheckCache(shape compute.CacheShape) error {
 	kv, ok := kvTypes[shape.Type]
 	if !ok {
@@ -103,7 +103,7 @@ func cacheBytes(shape compute.CacheShape) (int64, error) {
 		l := shape.Layer(i)
 		row := uint64(l.KVHeads) * uint64(kvTypes[shape.Type].Bytes(l.KeyDim)+kvTypes[shape.Type].Bytes(l.ValueDim))
 		if ring := ringOf(&shape, i); ring > 0 {
-			others += row * uint64(ring+shape.Checkpoints*checkpointRows(&shape, i)) // together fewer rows than Tokens (ringOf)
+			others += row * uint64(ring+shape.Checkpoints*checkpointRows(&shape, i)) // these are fewer rows than Tokens (ringOf)
 			continue
 		}
 		if l.State.Heads > 0 {

@@ -22,8 +22,8 @@ func thisMachine(files fs.FS) machine {
 	return machine{files: files, allowed: allowedProcessors(), atOnce: runtime.GOMAXPROCS(0), fastCores: fastCores()}
 }
 
-// threads returns how many threads compute fastest, and why. It is one for each core that the process
-// may use:
+// threads returns how many threads compute fastest, and why. The number is one for each core that the
+// process may use:
 //   - Two logical processors of a core share its multipliers, so they count once.
 //   - Efficiency cores are left out: they would do little of the work, and the other cores would wait
 //     for them at the end of each phase.
@@ -47,7 +47,7 @@ func (m machine) threads() (n int, why string) {
 }
 
 // cores returns how many fast cores and how many slow cores the process may use. If it may use only
-// slow cores, they count as fast. It returns 0, 0 if the system does not tell.
+// slow cores, these count as fast. cores returns 0, 0 if the system does not tell.
 func (m machine) cores() (fast, slow int) {
 	isSlow := map[int]bool{}
 	for _, cpu := range m.list("sys/devices/cpu_atom/cpus") { // Intel
@@ -98,8 +98,8 @@ func (m machine) lastCacheBytes() (bytes int64) {
 	}
 }
 
-// quota returns how many processors the process may use; 0 if there is no quota. It is the smallest
-// quota of the process's control group and of the groups around that.
+// quota returns how many processors the process may use; 0 if there is no quota. Of the quotas of the
+// process's control group and of the groups around it, the smallest counts.
 func (m machine) quota() (processors float64) {
 	groups, _ := m.read("proc/self/cgroup")
 	for line := range strings.Lines(groups) {
@@ -161,7 +161,7 @@ func (m machine) list(name string) (numbers []int) {
 	return numbers
 }
 
-// mostProcessors is the largest number that list returns, so that a file cannot make the list long.
+// mostProcessors is the largest number that list returns, so that a wrong range cannot make it long.
 const mostProcessors = 4096
 
 func (m machine) read(name string) (text string, ok bool) {

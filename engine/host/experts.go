@@ -33,7 +33,7 @@ func (r *routing) Touched() compute.Touched {
 	return r.touched
 }
 
-// Do groups the choices by expert, and counts the experts. It has one item.
+// Do groups the choices by expert, and counts the experts. The work is one item, so one thread does it.
 func (r *routing) Do(from, to int) {
 	r.Routing.Do(from, to)
 	if from < to {

@@ -37,11 +37,11 @@ type Backend struct {
 
 var _ compute.Backend = (*Backend)(nil)
 
-// New starts a backend on this many threads; 0 or less means as many as compute best (cores.go).
+// New starts a backend on this many threads; 0 or less means as many as compute fastest (cores.go).
 func New(threads int) *Backend { return NewPolling(threads, cpu.DefaultPoll) }
 
-// NewPolling is New with a polling time. After a pass, the threads poll for new work for the duration
-// poll before they sleep.
+// NewPolling is New with a polling time: after a pass, the threads poll that long for new work before
+// they sleep.
 func NewPolling(threads int, poll time.Duration) *Backend {
 	why, machine := "", thisMachine(os.DirFS("/"))
 	if threads <= 0 {
@@ -78,8 +78,8 @@ func (b *Backend) Info() compute.Info {
 	return compute.Info{Kind: "cpu", Name: b.name, MemoryBytes: availableMemoryBytes(), Detail: b.detail()}
 }
 
-// detail explains the number of threads. It also says what was measured when they started: the cost of
-// sharing work between them, and which ways to compute are faster.
+// detail explains the number of threads. It also says what was measured when the threads started: the
+// cost of sharing work between them, and which ways to compute are faster.
 func (b *Backend) detail() string {
 	text := ""
 	if b.why != "" {

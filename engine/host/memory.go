@@ -10,7 +10,7 @@ import (
 )
 
 // matrix is a weight matrix in one of two layouts: floating-point numbers as in the file, or quantised
-// numbers repacked into panels. If Weight.Experts is not 0, it stands for that many matrices of one size.
+// numbers repacked into panels. If Weight.Experts is not 0, a matrix holds that many matrices of one size.
 type matrix struct {
 	rows    int // of one matrix
 	cols    int
@@ -118,8 +118,8 @@ func (b *Backend) quantisedMatrix(ctx context.Context, w compute.Weight, f cpu.F
 	return m, nil
 }
 
-// repack fills panels with bytes first … last−1 of a weight. It repacks repackBytes at a time and then
-// releases them, so that a large weight is never in memory twice.
+// repack fills panels with bytes first … last−1 of a weight. It repacks about repackBytes at a time and then
+// calls Weight.Done, which releases them. So a large weight is never in memory twice.
 func (b *Backend) repack(ctx context.Context, panels *cpu.Panels, w compute.Weight, first, last int) error {
 	task := &cpu.Repack{Panels: panels, Src: w.Data[first:last]}
 	step := max(1, repackBytes/panels.BytesEach())
@@ -136,8 +136,7 @@ func (b *Backend) repack(ctx context.Context, panels *cpu.Panels, w compute.Weig
 	return nil
 }
 
-// repackBytes is about how many bytes repack handles between two calls of Weight.Done, which can
-// release the bytes that were read.
+// repackBytes is about how many bytes repack handles between two calls of Weight.Done.
 const repackBytes = 16 << 20
 
 // someItems is a task without its items before first.

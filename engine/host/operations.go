@@ -83,7 +83,8 @@ func (b *Backend) MatMul(dst, x compute.Buffer, m int, w compute.Matrix) error {
 // quantises reports whether products with this weight need quantised input.
 func (b *Backend) quantises(w *matrix) bool { return w.panels != nil && !b.exact }
 
-// quantised returns the memory for the quantised input of the next phase of products.
+// quantised returns the place of the open phase's quantised input: in the element of products that close
+// will use for this phase.
 func (q *queue) quantised() *cpu.Quantized {
 	return &q.products[:len(q.products)+1][len(q.products)].quantised
 }

@@ -14,10 +14,10 @@ import (
 // rows of a pass and for whole splits of attention. So a pass gives the same bits as over a cache that
 // keeps every row.
 //
-// Layers with a state keep the state from before the last pass, and the inputs of its rows
-// (cpu.State). If a pass has more than CacheShape.Single rows, it is a long pass. Of its rows they
-// keep the inputs of the last Single ones, and the state from before these. They also keep a copy of
-// the state from before the pass. What can be reached with that says rollback.History.
+// Layers with a state keep the state from before the last pass, and the inputs of the rows of that pass
+// (cpu.State). A pass of more than CacheShape.Single rows is a long pass. After it, these layers have the
+// inputs of its last Single rows, the state from before those rows, and a copy of the state from before the
+// pass. rollback.History says to which lengths the cache can then go back.
 type partialCache struct {
 	*cache
 	owner       *Backend
@@ -50,8 +50,8 @@ func ringOf(s *compute.CacheShape, layer int) int {
 	return 0
 }
 
-// checkpointRows is the number of rows in a checkpoint of a layer with a ring, in whole blocks. At most
-// so many rows lie between cpu.FirstRead, where the next row begins to read, and the checkpoint.
+// checkpointRows is the number of rows in a checkpoint of a layer with a ring, in whole blocks: room for
+// all rows that the next row reads, from cpu.FirstRead to the checkpoint's length.
 func checkpointRows(s *compute.CacheShape, layer int) int {
 	return wholeBlocks(s.Windows[layer] + cpu.KeysPerSplit)
 }
@@ -80,8 +80,8 @@ func inside(c compute.Cache) (*cache, *partialCache) {
 	return c.(*cache), nil
 }
 
-// Reach returns n, or the cache's length if n is larger, if all layers have what a row there reads.
-// Else it returns the length of the last checkpoint up to there, or 0 if there is none.
+// Reach returns n, or the cache's length if n is larger, if all layers have what a row at that position
+// reads. Else it returns the greatest smaller length that has a checkpoint, or 0 if there is none.
 func (c *partialCache) Reach(n int) int { return c.history.Reach(min(n, c.length)) }
 
 // HasRows reports whether the rings have what a row at position n reads.
@@ -94,7 +94,7 @@ func (c *partialCache) HasRows(n int) bool {
 	return true
 }
 
-// Truncate cuts back to a length that Reach returns.
+// Truncate cuts back to n tokens; it refuses an n that Reach does not return.
 func (c *partialCache) Truncate(n int) error {
 	if reach := c.Reach(n); n >= 0 && n <= c.length && reach != n {
 		return fmt.Errorf("truncating the cache to %d tokens: what came after them has taken their place; it can go back to %d", n, reach)
@@ -135,7 +135,8 @@ func (c *partialCache) Reset(layer int) {
 	c.states[layer].Reset()
 }
 
-// Load copies checkpoint i, which was saved at length n, into rings and states. It overwrites later tokens.
+// Load copies checkpoint i, which was saved at length n, into rings and states. The rows of later tokens
+// may be overwritten.
 func (c *partialCache) Load(i, n int) {
 	c.owner.flush()
 	p := &c.checkpoints[i]
@@ -175,7 +176,8 @@ func (c *partialCache) Save(i int) {
 	}
 }
 
-// stored notes that a layer has stored the tokens up to the one with index to−1.
+// stored notes that a layer has stored all tokens before the one with index to: its ring still has the last
+// of them.
 func (c *partialCache) stored(layer, to int) {
 	if rows := ringOf(&c.shape, layer); rows > 0 {
 		c.lowest[layer] = max(c.lowest[layer], to-rows)

@@ -12,9 +12,9 @@ import (
 // A phase starts when the previous one has finished, so operations keep their order.
 //
 // Most passes have the same phases as the pass before. Fields that stay the same are not written again
-// (cpu.Keep): other cores have read them, and a write would have to take the line from their caches and
-// send it back. In passes of the demo pair such writes took 15 µs of 140, on two virtual cores of AMD EPYC
-// Zen 5 (family 26, model 2) that share no cache.
+// (cpu.Keep): other cores have read them, and a write would take the cache line away from these cores, so
+// that they would have to fetch it again. In passes of the demo pair such writes took 15 µs of 140, on two
+// virtual cores of AMD EPYC Zen 5 (family 26, model 2) that share no cache.
 type queue struct {
 	phases []cpu.Phase  // the closed ones; the open one is in row or prod
 	work   int          // multiplications of all phases in the queue, with the open one

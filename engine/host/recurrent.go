@@ -9,7 +9,7 @@ import (
 
 var _ compute.Recurrent = (*Backend)(nil)
 
-// stateShape converts the size of a state for the kernels. Their kinds have the same order.
+// stateShape converts the size of a state for the kernels. The kinds have the same numbers in both packages.
 func stateShape(s compute.CacheState) cpu.StateShape {
 	return cpu.StateShape{
 		Kind: cpu.StateKind(s.Kind), KeyHeads: s.KeyHeads, Heads: s.Heads, KeyDim: s.KeyDim, ValueDim: s.ValueDim, Kernel: s.Kernel, Grouped: s.Grouped,
