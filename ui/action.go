@@ -14,7 +14,7 @@ import (
 	"specula/ui/transcript"
 )
 
-// pressed does the action of a key. A key without an action is text.
+// pressed does the action of a key. In the prompt, a key without an action is text.
 func (m *Model) pressed(k tea.KeyPressMsg) tea.Cmd {
 	if k.String() == "alt+esc" {
 		// Two quick presses of esc, as from a key held down, look like alt+esc.
@@ -81,8 +81,8 @@ func (m *Model) pressedInDialog(k tea.KeyPressMsg) tea.Cmd {
 
 // interrupt handles ctrl+c. It does the first of these that is possible: stop a reply that is not a
 // recording, or the change to another target; take back a prompt that waits to be sent; clear the
-// prompt. If none is possible, it asks for a second ctrl+c. armed says that it has asked: this ctrl+c
-// quits.
+// prompt. If none is possible, it asks for a second ctrl+c, which quits. armed says that the key before
+// this one was such a first ctrl+c.
 func (m *Model) interrupt(armed bool) tea.Cmd {
 	switch {
 	case m.busy() && m.options.Load != nil, m.moving.cancel != nil:
@@ -250,7 +250,8 @@ func (m *Model) composeAction(a keys.Action, k tea.KeyPressMsg) tea.Cmd {
 	return cmd
 }
 
-// moveInHistory shows the previous or the next prompt. done is false if there is none.
+// moveInHistory shows the previous or the next prompt of the history, if there is one. done is false if the
+// prompt has another line for the cursor to move to.
 func (m *Model) moveInHistory(a keys.Action) (done bool) {
 	move := m.composer.Forward
 	if a == keys.HistoryBack {
@@ -259,7 +260,7 @@ func (m *Model) moveInHistory(a keys.Action) (done bool) {
 	if !move() {
 		return false
 	}
-	m.list = menu{prompt: m.composer.Value(), closed: true} // arrow keys stay in the history, out of the list
+	m.list = menu{prompt: m.composer.Value(), closed: true} // further arrow keys move in the history, not in the list
 	m.arrange()
 	return true
 }

@@ -15,8 +15,9 @@ type askedChange struct {
 	rounds int            // state.Sequence when the change was asked for
 }
 
-// sayAsked tells the user that a setting was changed. During a reply the message also says when the change
-// takes effect, between text and after. Between replies the line of settings shows the change.
+// sayAsked tells the user that a setting was changed. The message is text and then after. During a reply,
+// the moment at which the change takes effect stands between the two. Between replies it is left out,
+// because the line of settings shows the change.
 func (m *Model) sayAsked(text string, when config.Applies, after string) tea.Cmd {
 	if !m.busy() {
 		return m.say(sanitize.Line(text + after))
@@ -28,7 +29,8 @@ func (m *Model) sayAsked(text string, when config.Applies, after string) tea.Cmd
 
 func whenWords(when config.Applies) string { return ", " + string(when) }
 
-// inForce takes the words about when out of the message. The changes that wait for when have taken effect.
+// inForce tells that the changes that waited for a moment, such as the next round, have taken effect. If the
+// message is about one of them, the words about the moment are taken out of it.
 func (m *Model) inForce(when config.Applies) {
 	if m.asked.when == when {
 		m.flash = strings.Replace(m.flash, whenWords(when), "", 1)

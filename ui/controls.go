@@ -77,8 +77,8 @@ func (m *Model) whyNoEngine() string {
 	return "the models are still being read"
 }
 
-// movedGamma returns γ plus by, limited to 0 … gamma_max. If a rule chooses γ, movedGamma starts from the
-// γ of the last round, which may differ from the γ in the settings.
+// movedGamma returns γ changed by the number by, limited to 0 … gamma_max. If a rule chooses γ, movedGamma
+// starts from the γ of the last round, which may differ from the γ in the settings.
 func (m *Model) movedGamma(c config.Config, by int) string {
 	gamma := c.Speculation.Gamma
 	if c.Speculation.Rule != "fixed" && m.state.Last != nil {
@@ -271,8 +271,8 @@ func (m *Model) nextPace() tea.Cmd {
 // roundsLadder holds the speeds that the pace keys choose from, in rounds per second.
 var roundsLadder = []float64{0.25, 0.5, 1, 2, 3, 5, 8, 12, 20, 30, 60}
 
-// changePace makes the slow pace faster (by 1) or slower (by −1). After the fastest slow pace comes
-// the full pace. From another pace it goes to the slow one.
+// changePace makes the slow pace faster if by is 1, and slower if it is −1. After the fastest slow pace
+// comes the full pace. From another pace it goes to the slow one.
 func (m *Model) changePace(by int) tea.Cmd {
 	mode, rounds := m.pacer.Mode()
 	if mode != pace.Slow {

@@ -145,8 +145,9 @@ func measured(e event.Event) time.Duration {
 	return time.Duration(ms * float64(time.Millisecond))
 }
 
-// take adds a frame to the film. If the last frame is less than filmFrameTime old, the new one replaces it.
-// take returns false after the script's end, and when the film has reached a limit.
+// take adds a frame to the film. If the last frame is less than filmFrameTime old, the new one replaces it,
+// unless the new one begins a scene. take returns false after the script's end, and when the film has gone
+// beyond a limit.
 func (s *studio) take(f film.Frame) bool {
 	if s.m.tour == nil || s.err != nil {
 		return false

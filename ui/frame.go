@@ -83,7 +83,7 @@ func (m *Model) follow(e event.Event) tea.Cmd {
 	case event.SettingChanged:
 		m.inForce(config.NextRound)
 	case event.Round:
-		if m.state.Sequence-m.asked.rounds > 1 { // a value that a setting had already makes no SettingChanged
+		if m.state.Sequence-m.asked.rounds > 1 { // setting a value that is in force already makes no SettingChanged
 			m.inForce(config.NextRound)
 		}
 		m.unfold()
@@ -100,7 +100,7 @@ func (m *Model) follow(e event.Event) tea.Cmd {
 	case event.Notice:
 		return m.say(sanitize.Line(e.Text))
 	case event.Failed:
-		// In mid-reply the reason stands under the reply, so it need not cover a pane as well.
+		// In mid-reply the reason stands under the reply, so a long message need not cover a pane as well.
 		if all := m.state.Messages; len(all) > 0 && all[len(all)-1].Failure != "" && len(all[len(all)-1].Rounds) > 0 {
 			return m.say("the reply failed: the chat says why")
 		}

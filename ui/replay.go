@@ -56,7 +56,7 @@ func (m *Model) startOfReplay() int {
 
 // recording yields recorded events from index played on, and counts them in played. At full speed it
 // waits between events as long as was recorded, up to longestGap. At another pace only the pacer delays
-// them. If played is not 0, the screen shows the events before it as long as one phase of a round.
+// them. If earlier events are on the screen already, they first stay there as long as one phase of a round.
 func recording(ctx context.Context, p *pace.Pacer, records []trace.Record, played *atomic.Int64) iter.Seq[event.Event] {
 	return func(yield func(event.Event) bool) {
 		last := 0.0

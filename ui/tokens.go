@@ -28,7 +28,8 @@ func (m *Model) point(ref state.Ref) {
 	m.transcript.Reveal(ref)
 }
 
-// readAction moves the cursor over the tokens.
+// readAction does the action of a key while the reply has the focus: most keys move the cursor over the
+// tokens.
 func (m *Model) readAction(a keys.Action) tea.Cmd {
 	if a != keys.Step && a != keys.StepBack && a != keys.Inspect && a != keys.None {
 		m.past = state.Moment{}

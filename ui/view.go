@@ -19,8 +19,8 @@ import (
 	"specula/ui/transcript"
 )
 
-// arrange divides the window into rectangles. Call it after a change of the window's size, the prompt's
-// height or the inspector. View itself notices that a chat begins or is cleared.
+// arrange divides the window into rectangles. Call it after a change of whatever layout.Options tells, or of
+// the window's size. Only that a chat begins or is cleared, View notices itself.
 func (m *Model) arrange() {
 	m.empty = len(m.state.Messages) == 0
 	o := layout.Options{ComposerLines: m.composer.Lines(), Inspector: m.inspector, Empty: m.empty, Audience: m.audience}

@@ -105,7 +105,8 @@ func (o exportFlags) cells() (w, h int, err error) {
 	return w, h, nil
 }
 
-// untilRound cuts a recording off after a round of its first reply. Rounds count from 1; 0 cuts nothing.
+// untilRound cuts a recording off after the first round that has this number in its reply. Rounds count from
+// 1. If no round has the number, as with 0, nothing is cut.
 func untilRound(records []trace.Record, round int) []trace.Record {
 	for i, r := range records {
 		if e, ok := r.Event.(event.Round); ok && e.Index+1 == round {

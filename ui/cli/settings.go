@@ -97,7 +97,8 @@ func (o *overrides) given(name string) bool {
 	return o.lists[name] != nil || slices.ContainsFunc(o.values, func(v config.Value) bool { return v.Name == name })
 }
 
-// explain adds the name of the flag to an error about a value that a flag gave, and exit code 2 to any.
+// explain adds exit code 2 to an error about a setting. If a flag gave the wrong value, it also adds the
+// name of the flag.
 func (o *overrides) explain(err error) error {
 	var value *config.ValueError
 	if errors.As(err, &value) {

@@ -45,9 +45,9 @@ func (a *invocation) newTracer(o traceFlags) (tracer, error) {
 	return tracer{f, trace.NewWriter(f, a.Now), mine}, nil
 }
 
-// createPrivate opens a file for writing. Only its owner may read a new file. An existing file is
-// refused unless replace is set; a pipe or a device is always opened, because writing to one replaces
-// nothing, and keeps its permissions. mine says that the file is new.
+// createPrivate opens a file for writing that only its owner may read. It refuses an existing file unless
+// replace is set. It always opens a pipe or a device, because writing to one replaces nothing, and leaves
+// its permissions as they are. mine says that the file is new.
 func createPrivate(path string, replace bool) (f *os.File, mine bool, err error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		f, err := os.OpenFile(path, os.O_WRONLY, 0)

@@ -103,7 +103,7 @@ func setting(s config.Setting) Command {
 }
 
 // Is reports whether a prompt is a command: a slash, then a word that begins with a letter and has no
-// other slash. A path with two slashes or a single slash is text.
+// other slash. A path with two slashes is text, and so is a slash alone.
 func Is(prompt string) bool {
 	name, slash := strings.CutPrefix(prompt, "/")
 	name, _, _ = strings.Cut(name, " ")

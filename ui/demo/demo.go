@@ -5,9 +5,9 @@
 //	set proposer=eagle temperature=0.9
 //	pace slow 2                        # full, slow with rounds a second, or step
 //	ask What is a residual?            # goes on when the reply is complete; under pace step, at once
-//	step 3                             # as many phases of a round, under pace step
+//	step 3                             # shows three phases of a round, under pace step
 //	race gamma=2 vs gamma=8            # the last prompt, or an example, in two lanes
-//	record talk.jsonl                  # records from here on, like /record
+//	record talk.jsonl                  # records the session since its start, like /record
 //	show tradeoff                      # the trade-off of draft lengths first; show rounds: the rounds again
 //	wait                               # as long as the caption takes to read
 //	wait 3s

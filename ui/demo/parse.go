@@ -152,7 +152,7 @@ func (p *parser) text(k Kind, rest, what string, limit int) (Action, error) {
 	return Action{Kind: k, Text: rest}, nil
 }
 
-// say reads a caption, with or without quotes. An empty one clears the caption.
+// say reads a caption, with or without quotes. Two quotes with nothing between them clear the caption.
 func (p *parser) say(rest string) (Action, error) {
 	if strings.HasPrefix(rest, `"`) {
 		text, err := strconv.Unquote(rest)

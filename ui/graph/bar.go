@@ -26,8 +26,8 @@ func Bar(share float64, w int, ascii bool) (bar string, cells int) {
 	return bar, full
 }
 
-// Columns returns h lines with bars side by side. Each bar is as wide as cells says, and gap empty
-// cells follow it. A share that is NaN or not above 0 has an empty bar.
+// Columns returns h lines with bars side by side. cells is the width of a bar, and gap the width of the
+// empty space after it. A share that is NaN or not above 0 has an empty bar.
 func Columns(shares []float64, cells, gap, h int, ascii bool) []string {
 	lines := make([]string, h)
 	for y := range lines {

@@ -43,8 +43,8 @@ type keeper struct {
 	onView bool       // the screen is on, according to the last note
 }
 
-// listen catches the signals that would end or stop the keeper. Other signals kill it, and the child
-// notices that.
+// listen catches the usual signals that would end or stop the keeper. If another signal kills the keeper,
+// the child notices that.
 func (k *keeper) listen() {
 	k.signals, k.stops = make(chan os.Signal, 16), make(chan os.Signal, 1)
 	signal.Notify(k.signals, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGCONT)

@@ -9,7 +9,7 @@ import (
 )
 
 // Play pulls events, shows them, and holds each phase of a round for as long as the pace asks. It
-// returns when the events end. When ctx ends, it stops holding and passes the other events on at
+// returns when the events end. When ctx ends, it stops holding and shows the events that still come at
 // once, because the source ends by itself and its last event must be shown.
 func (p *Pacer) Play(ctx context.Context, events iter.Seq[event.Event], show func(event.Event)) {
 	for e := range events {

@@ -20,7 +20,8 @@ type bars struct {
 // The least and the largest width of a bar with the gap after it, in cells.
 const leastPitch, mostPitch = 4, 9
 
-// pitchFor returns the width that each of n bars can have, at least least, and how many bars fit.
+// pitchFor returns the width that each of n bars can have, with the gap after it, and how many of the bars
+// fit. The width is never below least.
 func (c *column) pitchFor(n, least int) (pitch, fit int) {
 	room := c.w - axis - 1
 	pitch = min(max(room/max(n, 1), least), mostPitch)

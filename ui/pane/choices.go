@@ -26,9 +26,9 @@ type share struct {
 	below bool // the probability is at most v, that of the last candidate
 }
 
-// choicesAt returns at most n tokens, at least one, with the probabilities of both models: the inspected
-// token t, drawn, if it is not nil, and the target's candidates. All but t are sorted by p. Without
-// candidates of the target it returns nil.
+// choicesAt returns at most n tokens, but at least one, with the probabilities of both models: the inspected
+// token t, the token that the target drew instead (drawn, may be nil), and the target's candidates. All but
+// t are sorted by p. Without candidates of the target it returns nil.
 func choicesAt(t, drawn *state.Token, n int) []choice {
 	if len(t.Target) == 0 {
 		return nil

@@ -26,8 +26,9 @@ type laneRow struct {
 }
 
 // rows returns the rows of the columns: the tokens, q, p, the number or token that decides, and the
-// verdicts. With n = 4, q and p share a row; with n = 3, the row that decides is left out, too;
-// with a smaller n, so are q and p. A server reports no numbers: only tokens and verdicts are left.
+// verdicts. If there is room for only n = 4 rows, q and p share one. With n = 3, the row that decides is
+// left out as well, and with a smaller n so are q and p. A server reports no numbers: only tokens and
+// verdicts are left.
 func (l *lane) rows(th *theme.Theme, n int) []laneRow {
 	q := func(t *state.Token) *float64 { return t.Q }
 	p := func(t *state.Token) *float64 { return t.P }
@@ -163,7 +164,7 @@ type laneCells struct {
 }
 
 // columns draws the draft tokens side by side, each with its numbers below it, in w cells. If not all
-// fit, it draws how many are left out. The token looked (or the first one) is never left out.
+// fit, it draws how many are left out. The token of lookedAt, or else the first one, is never left out.
 func (l *lane) columns(th *theme.Theme, w, h int) []string {
 	rows := l.rows(th, h)
 	out := make([]*paint.Line, len(rows))
@@ -234,8 +235,9 @@ func (l *lane) cells(rows []laneRow) []laneCells {
 	return all
 }
 
-// span returns which columns to draw in w cells: from … to−1, as many as fit, including column looked. If
-// the last column is drawn, after cells are left free behind it.
+// span returns which columns to draw in w cells: those from index from up to to−1. They are as many as fit,
+// and the column with index looked is among them. after is the number of cells to leave free after the last
+// column, if it is drawn.
 func span(cells []laneCells, looked, w, after int) (from, to int) {
 	fits := func(from, to int) bool {
 		need := 0

@@ -229,7 +229,7 @@ func (l *lane) phase(th *theme.Theme, w int) string {
 	return out.String()
 }
 
-// moved says how many bytes the target's verdict took, and whether they crossed a network.
+// moved says how many bytes were copied from the device for the verdict, or crossed the network.
 func (l *lane) moved() string {
 	text := bytes(float64(l.round.BytesMoved))
 	if onServer(l.of) {

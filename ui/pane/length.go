@@ -11,15 +11,15 @@ type length struct {
 	probe bool   // this round has another γ, in order to measure
 }
 
-// lengthNow returns the current γ. A probe has another γ, often 0, for one round, and the last rounds of a
-// reply have only what fits into it. Neither counts as the current γ.
+// lengthNow returns the current γ. Two kinds of round have another γ, which does not count: a probe, often
+// with γ 0, and the last rounds of a reply, which draft no more than the reply has room for.
 func lengthNow(s *state.State) length {
 	now := length{gamma: s.Settings.Gamma, rule: s.Settings.GammaRule}
 	if l := s.Last; l != nil && tellsLength(s, l) {
 		now.rule, now.why, now.off = l.Round.GammaRule, l.Round.GammaWhy, l.Round.GammaOff
 		now.probe = l.Round.Probe && s.Busy()
 		if now.gamma = lastLength(s, now.gamma); !l.Round.Probe && now.gamma != l.Round.Gamma {
-			now.why = "" // it is about that round's γ, which the end of the reply cut short
+			now.why = "" // the reason is about the round's γ, which the end of the reply cut short
 		}
 	}
 	if p := s.Pending; p != nil {
@@ -51,8 +51,9 @@ func lastReply(s *state.State) int {
 	return -1
 }
 
-// lastLength returns γ of the newest round of this reply for which the rule chose it. Without such a round
-// it returns γ of the newest round that is not a probe, or else set.
+// lastLength returns the γ of the newest round of this reply whose γ the rule chose. Without such a round
+// it returns the γ of the newest round that is not a probe. Without this either, it returns set, the γ of
+// the settings.
 func lastLength(s *state.State, set int) int {
 	other := -1
 	for i := len(s.History) - 1; i >= 0 && s.History[i].Reply == s.Reply.Number; i-- {

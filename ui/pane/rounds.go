@@ -25,8 +25,8 @@ type columns struct {
 	pitch  int
 }
 
-// columnsIn returns as many of the newest rounds as fit into w cells, with the widest columns for which
-// all of them fit.
+// columnsIn returns as many of the newest rounds as fit into w cells. It takes the widest columns with which
+// all rounds fit, or else the narrowest ones.
 func columnsIn(s *state.State, w int) columns {
 	n := len(s.History)
 	pitch := pitches[len(pitches)-1]

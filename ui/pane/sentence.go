@@ -9,8 +9,8 @@ import (
 	"specula/ui/theme"
 )
 
-// sentence says in one line what happens in the round, or which numbers decided about the token looked. A
-// second text in the result is a shorter one, for little room.
+// sentence says in one line what happens in the round, or which numbers decided about the token of looked.
+// A second text in the result is a shorter one, for little room.
 func (l *lane) sentence(th *theme.Theme) []string {
 	arrow := " " + th.Glyph.Arrow + " "
 	switch {
@@ -93,8 +93,8 @@ func decision(th *theme.Theme, t *state.Token, r *state.Round, drawn *state.Toke
 	return compared(x, y, format) + verdict
 }
 
-// compared fills format with a, the words above, below or not below, and b. If a and b differ, it uses
-// as many digits as are needed to show the difference.
+// compared fills format with three texts: a, then "above", "below" or "not below", then b. If a and b
+// differ, it uses as many digits as are needed to show the difference.
 func compared(a, b float64, format string) string {
 	relation := "above"
 	switch {

@@ -15,7 +15,7 @@ import (
 type StatusOptions struct {
 	Few   bool   // leave out what an audience does not need
 	Doing string // work that the state does not know of, such as "racing"; or ""
-	Pace  string // such as "shown at 2 rounds/s", after "recording" or the time in a replay if there is one
+	Pace  string // such as "shown at 2 rounds/s", with "recording" or the time in a replay before it
 	Hints string // keys, "enter send · ? help"; at the right
 	Flash string // a short message, shown instead of context and pace; or ""
 }

@@ -37,7 +37,8 @@ type piece struct {
 	text  string
 }
 
-// pieces returns a spelled token with its style. The sign for a leading space has that of dividing lines.
+// pieces returns a spelled token with its style. The sign for a leading space has the style of dividing
+// lines.
 func pieces(th *theme.Theme, style theme.Style, text string) []piece {
 	if rest, ok := strings.CutPrefix(text, th.Glyph.Space); ok && rest != "" {
 		return []piece{{th.Rule, th.Glyph.Space}, {style, rest}}

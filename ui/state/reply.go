@@ -150,8 +150,8 @@ func (s *State) applyReplyEnded(e event.ReplyEnded) {
 	s.removed = nil
 }
 
-// ownTotals returns t with the counts per position of this State in place of its own. They are equal,
-// unless a recording is wrong.
+// ownTotals returns t, but with the counts per position of this State in place of those in t. Both are
+// equal, unless a recording is wrong.
 func (s *State) ownTotals(t event.Totals) event.Totals {
 	t.PositionTested, t.PositionKept = s.Reply.Totals.PositionTested, s.Reply.Totals.PositionKept
 	return t

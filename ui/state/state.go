@@ -2,7 +2,7 @@
 // the same events in the same order give the same state. So a replay draws what the live run drew.
 //
 // Apply makes text safe for the terminal, so panes may draw the text of a State as it is. The exceptions
-// are fields named Raw. Memory is limited, however long a chat runs (limits.go).
+// are fields named Raw, and the text in a Record. Memory is limited, however long a chat runs (limits.go).
 package state
 
 import (

@@ -6,8 +6,8 @@
 // nothing happens, nothing runs.
 //
 // If events come faster than they are drawn, the ring drops some. A progress event replaces the newest
-// event in the ring if that is progress of the same kind. A round replaces its own draft, which at full
-// speed halves the number of events. If the ring is full, it drops the oldest event of the lowest rank:
+// event in the ring if that is earlier progress of the same model. A round replaces its own draft, which
+// at full speed halves the number of events. If the ring is full, it drops the oldest event of the lowest rank:
 // first progress and drafts, then rounds, then notices and changed settings, and last the events that
 // open and close a reply. Lost rounds are counted. The text of the reply stays whole, because the event
 // that ends the reply has all of it.

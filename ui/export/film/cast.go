@@ -40,8 +40,8 @@ func (f Film) cast(w io.Writer, version int) error {
 	return nil
 }
 
-// difference returns the text that changes a terminal from showing the lines of shown to showing those of
-// lines. If shown is nil, the terminal is new, and the text clears it first.
+// difference returns the text that updates a terminal. shown holds the lines that it shows now, lines those
+// that it has to show. If shown is nil, the terminal is new, and the text clears it first.
 func difference(shown, lines []string) string {
 	var b strings.Builder
 	if shown == nil {

@@ -18,7 +18,7 @@ const (
 // brush paints a picture. Lengths are in pixels at scale 1.
 type brush interface {
 	fill(x, y, w, h float64, c color.RGBA)
-	// text paints text over a width of cells cells, from the left edge x on, on the baseline y.
+	// text paints a text from the left edge x on, on the baseline y. cells is its width, in cells.
 	text(x, y float64, cells int, text string, l look)
 }
 

@@ -13,8 +13,8 @@ var nasty = []string{
 	"\x07", "\xff", "\xe2\x82", "\u202e", "averyveryveryveryveryveryveryveryveryveryveryverylongword", "क्षि", "ﷺ", "ผู้", "1\ufe0f\u20e3", "\r\n", "\u0085", "한",
 }
 
-// Random returns n events in random order with random content, even impossible ones. The same r gives the
-// same events.
+// Random returns n events in random order with random content, even impossible ones. Two generators r with
+// the same seed give the same events.
 func Random(r *rand.Rand, n int) []event.Event {
 	w := chaos{r}
 	events := make([]event.Event, n)

@@ -128,7 +128,8 @@ func (w *writer) writeRound() {
 	w.round++
 }
 
-// lengths returns the expected speeds of draft lengths up to 8, with 80 % of the tokens kept.
+// lengths returns the expected speeds of draft lengths up to 8, with 80 % of the tokens kept. Lengths up to
+// timed are marked as measured.
 func lengths(timed int) []event.Length {
 	out := make([]event.Length, 9)
 	tokens, reach := 1.0, 1.0
