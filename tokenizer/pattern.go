@@ -15,9 +15,10 @@ import (
 //	(…) (?:…) (?i:…), with ? * + after them, and |
 //	(?=…) (?!…) \b $                                test a position, consume no character
 //
-// The first alternative that leads to a match counts; a repetition is as long as possible. To try the
-// other choices could take exponential time, so expressions never come from a file: all of them are
-// in pretokenizer.go.
+// The first alternative that leads to a match counts; a repetition is as long as possible. Matching
+// backtracks: if a later part of the pattern does not fit, match goes back to the newest choice and tries
+// its next possibility, a shorter repetition or another alternative. This can take exponential time with
+// some expressions, so expressions never come from a file: all of them are in pretokenizer.go.
 type pattern []instruction
 
 // instruction is one step of a pattern. Jumps are relative to the instruction itself.
@@ -44,8 +45,8 @@ const (
 	opMatch
 )
 
-// choice is a state to go back to: instruction code at offset at. If it comes from an opRun, the run
-// may end at each character from at back to low.
+// choice is a state to go back to: the instruction with index code, at the offset at of the text. If the
+// choice comes from an opRun, the run may end at each character from at back to low.
 type choice struct{ code, at, low int }
 
 // find returns where the first match that is not empty begins and ends. It looks for matches that
@@ -63,8 +64,8 @@ func (p pattern) find(text string, from int) (start, end int) {
 }
 
 // match returns where the match that begins at an offset ends, -1 if there is none. It uses back as its
-// stack, above the present content, and returns the slice with its old length, so that the caller can
-// use its memory again.
+// stack of choices, above the present content, and returns the slice with its old length, so that the
+// caller can use its memory again.
 func (p pattern) match(text string, at int, back []choice) (int, []choice) {
 	bottom := len(back)
 	for code := 0; ; {

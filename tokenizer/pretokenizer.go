@@ -39,8 +39,8 @@ const (
 	bloom     = ` ?[^(\s|.,!?…。，、।۔،)]+`
 )
 
-// preTokenizers has one entry for each way to cut text into words. Names and grouping are llama.cpp's.
-// The expressions are those of the training; some of llama.cpp's only approximate them.
+// preTokenizers has one entry for each combination of expressions, wholeWords and addBOS. Names and grouping
+// are llama.cpp's. The expressions are those of the training; some of llama.cpp's only approximate them.
 var preTokenizers = sync.OnceValue(func() []preTokenizer {
 	return []preTokenizer{
 		{expressions: []string{gpt2}, names: "gpt-2 gpt2 phi-2 jina-es jina-de jina-v1-en jina-v2-es jina-v2-de jina-v2-code roberta-bpe " +

@@ -94,8 +94,8 @@ func fromFile(o Options, why string) (*Template, error) {
 	return nil, refusal
 }
 
-// guess returns the family that the control tokens suggest, and the reason in words. If nothing
-// suggests a family, it returns ChatML, the first one.
+// guess returns the family that the control tokens suggest, and the reason in words. Without such a token,
+// an EOS token </s> suggests Llama-2. If nothing suggests a family, guess returns ChatML, the first one.
 func guess(o Options) (family, string) {
 	for _, f := range families {
 		for _, sign := range f.signs {

@@ -32,8 +32,8 @@ var knownMarks = []Marks{
 // other control tokens separate its messages.
 func (m Marks) harmony() bool { return strings.HasPrefix(m.Open, "<|channel|>") }
 
-// OpenedBy reports whether a reply begins inside a thought because the prompt, of which only the end
-// matters, opens it.
+// OpenedBy reports whether a reply begins inside a thought because the end of the prompt opens it. In
+// harmony every reply counts as such, because a thought may come before the final channel.
 func (m Marks) OpenedBy(prompt string) bool {
 	return m.harmony() || m.Open != "" && strings.HasSuffix(strings.TrimRightFunc(prompt, jinja.IsSpace), strings.TrimSpace(m.Open))
 }

@@ -15,15 +15,15 @@ import (
 type tokenKind int
 
 const (
-	tokenEOF      tokenKind = iota
-	tokenData               // text outside of tags
-	tokenBegin              // {{ or {%
-	tokenEnd                // }} or %}
-	tokenName               // a name or a keyword
-	tokenString             // its text is decoded
-	tokenInteger            //
-	tokenFloat              //
-	tokenOperator           //
+	tokenEOF    tokenKind = iota
+	tokenData             // text outside of tags
+	tokenBegin            // {{ or {%
+	tokenEnd              // }} or %}
+	tokenName             // a name or a keyword
+	tokenString           // its text is decoded
+	tokenInteger
+	tokenFloat
+	tokenOperator
 )
 
 type token struct {
