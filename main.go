@@ -80,8 +80,8 @@ func (r racer) Race(ctx context.Context, lanes [2]race.Lane, after bool) (race.R
 	return r.NewRace(ctx, [2][]config.Value{lanes[0].Settings, lanes[1].Settings}, after)
 }
 
-// folder returns path, a folder of the user. If HOME is not set, package xdg takes / for the home; for
-// a path in that home folder returns "".
+// folder returns path, a folder of the user. If HOME is not set, package xdg takes / for the home. For a
+// path in such a home, the function returns "".
 func folder(path string) string {
 	if _, err := os.UserHomeDir(); err != nil && strings.HasPrefix(path, "/.") {
 		return ""

@@ -78,8 +78,8 @@ func Heads() (list []HeadFile) {
 // Prompts returns the prompts of the benchmark. The pair was not trained on any of them.
 func Prompts() []string { return ParsePrompts(prompts) }
 
-// TrainedPrompts returns prompts. Most of them were in the training data of the pair, word for
-// word. So drafts are accepted more often in replies to them than in a chat.
+// TrainedPrompts returns prompts of which most were in the training data of the pair, word for word.
+// So drafts are accepted more often in replies to them than in a chat.
 func TrainedPrompts() []string { return ParsePrompts(trainedPrompts) }
 
 // Set holds the prompts of one kind.

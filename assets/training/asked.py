@@ -48,8 +48,8 @@ class Chat:
         self.asking, self.whole = True, False
 
     def add(self, asked: int, answered: int) -> int:
-        """Adds the next token and returns it: a token that is fixed already (the question's beginning, the template), or else asked inside the
-        question and answered inside the answer."""
+        """Adds the next token and returns it. It is a token that is fixed already (of the question's beginning or of the template). Otherwise
+        it is the argument asked as long as the question lasts, and then the argument answered."""
         if not self.next:
             if not self.asking:
                 self.next = [(answered, ASSISTANT)]

@@ -1,5 +1,5 @@
-"""Averages checkpoints that were trained on from each other or from the same one. The mean answers better than each of them (Wortsman et
-al. 2022).
+"""Averages checkpoints of one training, or of several that went on from the same checkpoint. The mean often answers better than each of
+them (Wortsman et al. 2022).
 
 usage: python average.py --out MODEL.pt [--shares 1,1,2] MODEL.pt MODEL.pt MODEL.pt …
 """

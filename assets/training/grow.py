@@ -1,4 +1,4 @@
-"""Makes a hybrid or a mixture from a model of the pair. It takes over all weights that can be, so that little is left to learn."""
+"""Makes a hybrid or a mixture from a model of the pair. The new model takes over all weights that fit, so that little is left to learn."""
 import torch
 
 from hybrid import Attention, Dense, DeltaNet, Hybrid, Layer, Mixture, Shape

@@ -52,8 +52,8 @@ def held_out(data: Path, length: int) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def steps(head: nn.Module, target: LM, ids: torch.Tensor, answer: torch.Tensor):
-    """Yields for each step of a draft the guessed states, the target's states, and the target's scores, at the n places where a token of an
-    answer would be drafted.
+    """Yields for each step of a draft the guessed states, the target's states, and the target's scores. Each has one row for every place where
+    a token of an answer would be drafted.
 
     answer says for each token of ids [batch, length] whether the next token belongs to an answer."""
     with torch.no_grad():

@@ -100,7 +100,7 @@ def agreements(model: Hybrid, teacher: LM, x: torch.Tensor, weight: torch.Tensor
 class Apart:
     """The loss of parts that learn apart from each other. Each new part reads the teacher's states and learns to add what the teacher adds in its
     place (new_parts); the head learns to guess the next state. No gradient passes through another layer, and the teacher reads a batch only
-    once. So a step costs less than one of loss_of. It comes before that."""
+    once. So a step costs less than one with loss_of. Train with this loss first, and with loss_of after it."""
 
     def __init__(self, model: Hybrid, teacher: LM, streams: Streams, rows: int, count: int):
         self.model, self.teacher, self.streams, self.rows, self.count = model, teacher, streams, rows, count

@@ -75,7 +75,7 @@ def split_lessons(taught: list[lessons.Lesson], variants: int, rng: random.Rando
 
 
 def spoken(chats: dict[str, list[Chat]]) -> tuple[str, ...]:
-    """Returns the sentences of the chats that have four to twelve words."""
+    """Returns the sentences of four to twelve words in the chats."""
     found = {part for source in sorted(chats) for chat in chats[source] for _, text in chat for part in re.split(r"(?<=[.!?])\s", text)}
     return tuple(sorted(part for part in found if 4 <= len(part.split()) <= 12 and part.isascii() and part.isprintable() and not set(part) & set("\"\\`{}")))
 

@@ -4,7 +4,8 @@ usage: python train.py --data DATA --model target|draft|smoke --out MODEL.pt --s
                        [--init MODEL.pt] [--teacher TARGET.pt] [--mix sgd=1,program=3,…] [--length 256] [--device cpu|cuda]
 
 Each window of a batch begins with a chat. Muon trains the matrices except the embedding, AdamW the other weights, in bfloat16 with weights kept in float32.
-With a teacher the loss is the divergence of the draft from it. A part of it is 1 − Σ min(p, q), the probability of a rejection.
+With a teacher, the loss is the draft's divergence from the teacher. A part of this divergence is 1 − Σ min(p, q), the probability that a
+drafted token is rejected.
 """
 import argparse
 import time
