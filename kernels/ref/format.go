@@ -10,12 +10,8 @@ import (
 // blocks; the tests compare the weights with those of another implementation, gguf-py.
 type Format struct{ *format.Format }
 
-// The formats that have code of their own.
-var (
-	Q8_0 = Format{format.Find(format.Q8_0)}
-	Q4_K = Format{format.Find(format.Q4_K)}
-	Q6_K = Format{format.Find(format.Q6_K)}
-)
+// Q8_0 has code of its own.
+var Q8_0 = Format{format.Find(format.Q8_0)}
 
 // Formats returns all formats.
 func Formats() []Format {
