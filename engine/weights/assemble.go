@@ -26,7 +26,7 @@ type Assembly struct {
 
 // Assemble makes the File. After checking the header it allocates memory for the whole model, if there
 // is enough, and fills the tensors in the order of the header. progress, which may be nil, gets the
-// number of bytes done. Assemble returns the same errors as Open.
+// number of bytes done. Assemble returns the errors of Fill, and otherwise the same errors as Open.
 func Assemble(ctx context.Context, a Assembly, progress func(done, total int64)) (f *File, err error) {
 	defer fence(a.Name, &err)
 	if f, err = parse(ctx, a.Name, a.Header, a.Bytes); err != nil {

@@ -31,7 +31,8 @@ type Report struct {
 	Tensors       []TensorLine
 }
 
-// TypeTotal sums up the tensors of one type. The list has the order in which the types first occur.
+// TypeTotal sums up the tensors of one type. Report.ByType lists the types in the order in which they first
+// occur.
 type TypeTotal struct {
 	Type     string
 	Tensors  int

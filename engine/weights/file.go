@@ -134,7 +134,7 @@ func (f *File) Tensor(name string) (w compute.Weight, found bool, err error) {
 	}, true, nil
 }
 
-// find returns the part of the model that has a tensor, and the tensor's index in its header.
+// find returns the part of the model that has a tensor, and the tensor's index in the header of that part.
 func (f *File) find(name string) (part *File, index int32, found bool) {
 	for _, part := range f.parts() {
 		at, found := slices.BinarySearchFunc(part.names, name, func(i int32, name string) int {
@@ -150,10 +150,10 @@ func (f *File) find(name string) (part *File, index int32, found bool) {
 // Owned reports whether the data are memory of the File, so that Release can give memory back.
 func (f *File) Owned() bool { return f.owned }
 
-// Release gives the memory of a tensor's data back to the system where possible. After it nobody
-// may read these data, and Tensor fails for the name. A backend that keeps weights in a layout of
-// its own calls it, so that they are not in memory twice. Release does nothing for a tensor that does
-// not exist, or for data that Parse borrowed.
+// Release gives the memory of a tensor's data back to the system where possible. After Release nobody
+// may read these data, and Tensor fails for the name. Package model calls it after weights were copied,
+// so that they are not in memory twice. Release does nothing for a tensor that does not exist, or for
+// data that Parse borrowed.
 func (f *File) Release(name string) {
 	f, at, found := f.find(name)
 	if !found || !f.owned || f.released[at].Swap(true) {

@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// availableMemory returns how many bytes the system can give out without swapping, at most what the
-// control group allows in all, whatever it uses already.
+// availableMemory returns how many bytes the system can give out without swapping, but at most the limit in
+// memory.max, in a container that of its control group. What the group uses already is not subtracted.
 func availableMemory() (n int64, known bool) {
 	meminfo, err := os.ReadFile("/proc/meminfo")
 	if err != nil {

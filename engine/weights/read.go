@@ -16,9 +16,8 @@ const (
 	pieceBytes = 4 << 20
 )
 
-// ReadFull fills data from byte offset of src on. It tells progress, which may be nil, again and
-// again how many bytes it has.
-// The error wraps ErrChanged if src ends too early.
+// ReadFull fills data with the bytes of src from offset on. It tells progress, which may be nil, again and
+// again how many bytes are read. The error wraps ErrChanged if src ends too early.
 func ReadFull(ctx context.Context, src io.ReaderAt, data []byte, offset int64, progress func(done int64)) error {
 	done := int64(0)
 	for chunk := range slices.Chunk(data, chunkBytes) {
@@ -36,7 +35,8 @@ func ReadFull(ctx context.Context, src io.ReaderAt, data []byte, offset int64, p
 	return nil
 }
 
-// readChunk fills chunk from byte offset of src on, all pieces at once. It returns the first piece's error.
+// readChunk fills chunk with the bytes of src from offset on, all pieces at once. If several pieces fail, it
+// returns the error of the one that comes first in the file.
 func readChunk(src io.ReaderAt, chunk []byte, offset int64) error {
 	errs := make([]error, (len(chunk)+pieceBytes-1)/pieceBytes)
 	var all sync.WaitGroup
@@ -56,7 +56,7 @@ func readChunk(src io.ReaderAt, chunk []byte, offset int64) error {
 func readPiece(src io.ReaderAt, piece []byte, offset int64) error {
 	got, err := src.ReadAt(piece, offset)
 	if got == len(piece) {
-		return nil // with io.EOF, too, at the end of the file
+		return nil // err may be io.EOF: the piece ends where the file ends
 	}
 	if err == nil || err == io.EOF {
 		err = ErrChanged

@@ -16,11 +16,11 @@ type value struct {
 	// Scalars: the bytes as stored, zero-extended. Strings: length. Arrays: count.
 	bits   uint64
 	offset int64 // position of the scalar, of the string's first byte, or of the array's first element
-	end    int64
+	end    int64 // position after the value
 }
 
-// mustBeString names the keys that File reads without returning an error. Their type is checked
-// while parsing.
+// mustBeString reports whether a method of File reads the key without returning an error. The types of
+// such values are checked while parsing.
 func mustBeString(key string) bool {
 	return key == "general.architecture" || key == "general.name" || key == "tokenizer.chat_template"
 }

@@ -105,8 +105,8 @@ func (r *vocabularyReader) tokenTypes(tokens int) []int32 {
 	return out
 }
 
-// tokenID reads the id of a special token. If the file has none, it is missing, or −1 if that is not in
-// the vocabulary. −1 means that there is no such token, or that reading failed.
+// tokenID reads the id of a special token. If the file has no such id, tokenID returns the parameter missing
+// if that is in the vocabulary, otherwise −1. −1 means that there is no such token, or that reading failed.
 func (r *vocabularyReader) tokenID(name string, tokens int, missing int32) int32 {
 	id, found, err := r.file.Int("tokenizer.ggml." + name)
 	r.keep(err)

@@ -21,7 +21,7 @@ type Fields struct {
 // Err returns the first error.
 func (f Fields) Err() error { return *f.err }
 
-// With returns the fields, with those of defaults in place of missing ones.
+// With returns the fields, with the values of defaults in place of missing fields.
 func (f Fields) With(defaults map[string]any) Fields {
 	values := map[string]any{}
 	for _, from := range []map[string]any{defaults, f.values} {
@@ -51,7 +51,7 @@ func (f Fields) Has(names ...string) string { name, _ := f.find(names); return n
 // Value returns the value of a field as encoding/json decodes it; nil if the field is missing.
 func (f Fields) Value(name string) any { return f.values[name] }
 
-// Only refuses the field if it has another value than value. A missing field means value, too.
+// Only refuses the field unless it has the given value or is missing.
 func (f Fields) Only(name string, value any) {
 	if got := f.values[name]; got != nil && fmt.Sprint(got) != fmt.Sprint(value) {
 		f.Refuse(name, fmt.Sprint(value))
@@ -129,7 +129,7 @@ func (f Fields) Object(names ...string) Fields {
 	return Fields{file: f.file, prefix: f.prefix + name + ".", values: values, err: f.err}
 }
 
-// maxList bounds a list in config.json.
+// maxList bounds the length of a list.
 const maxList = 1 << 16
 
 // list reads a list whose elements are all of type T.

@@ -209,7 +209,8 @@ func (f *Folder) Tensors() []string { return f.names }
 // Has reports whether the folder has a tensor of this name.
 func (f *Folder) Has(tensor string) bool { _, found := f.where[tensor]; return found }
 
-// Rows returns the first dimension of a tensor; 0 if it has none.
+// Rows returns the first dimension of a tensor. It returns 0 if the folder has no such tensor, or if the
+// tensor has no dimensions.
 func (f *Folder) Rows(tensor string) int {
 	if shape := f.where[tensor].tensor.Shape; len(shape) > 0 {
 		return int(shape[0])
@@ -217,7 +218,7 @@ func (f *Folder) Rows(tensor string) int {
 	return 0
 }
 
-// object reads a JSON file that holds an object. The error wraps fs.ErrNotExist if there is none.
+// object reads a JSON file that holds an object. The error wraps fs.ErrNotExist if there is no such file.
 func (f *Folder) object(ctx context.Context, name string, most int64) (Fields, error) {
 	path := filepath.Join(f.path, name)
 	var values map[string]any

@@ -60,8 +60,8 @@ func (f *Folder) findScale(p *part) (*scale, error) {
 	return nil, f.refuse(p.place, "type F8_E4M3 without factors", "a tensor of the same name and "+scaleSuffixes[0])
 }
 
-// block returns how many of size numbers share one of n factors: all, as many as config.json says for
-// this dimension, or one.
+// block returns how many neighbouring numbers share a factor along a dimension of size numbers with n
+// factors: all if n is 1, otherwise as many as config.json says for this dimension, otherwise one.
 func (f *Folder) block(n, size, dimension int) int {
 	switch given := f.config.Object("quantization_config").Numbers("weight_block_size"); {
 	case n == 1:

@@ -66,7 +66,7 @@ func (f *Folder) Lay(ctx context.Context, metadata *gguf.Builder, tensors []Tens
 	return weights.Assemble(ctx, a, progress)
 }
 
-// layout checks the sources of a tensor, and decides shape and type. A vector is one row; several
+// layout checks the sources of a tensor, and decides its shape and type. A vector is one row; several
 // vectors are the rows of a matrix.
 func (f *Folder) layout(t Tensor) (layout, error) {
 	l := layout{Tensor: t, typ: compute.F32, rows: 1, cols: len(t.Numbers)}
@@ -213,7 +213,8 @@ func (f *Folder) load(ctx context.Context, at place, data []byte) error {
 	})
 }
 
-// Aside reports whether a tensor is not loaded: it only says how to read another tensor, or is computed here.
+// Aside reports whether a tensor is no part of the GGUF file: it has the factors of another tensor, or numbers
+// that the program computes itself or does not use.
 func (f *Folder) Aside(tensor string) bool {
 	for _, suffix := range scaleSuffixes {
 		if of, is := strings.CutSuffix(tensor, suffix); is && f.Has(of) {

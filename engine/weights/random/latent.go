@@ -5,8 +5,8 @@ import "specula/engine/weights/gguf"
 // Latent are the sizes of compressed keys and values; engine/model says what each is.
 type Latent struct{ Dim, Turned, Plain, Value, QueryDim int }
 
-// latentAttention adds the tensors of a layer's attention over compressed keys and values. heads adds a matrix for
-// each head.
+// latentAttention adds the tensors of a layer's attention over compressed keys and values. perHead adds a tensor
+// that has a matrix for each head.
 func (s *Shape) latentAttention(layer func(string) string, matrix, perHead func(string, int, int), vector func(string, int)) {
 	l := s.Latent
 	matrix(layer("attn_q_a"), l.QueryDim, s.Dim)

@@ -25,8 +25,8 @@ import (
 	"specula/kernels/format"
 )
 
-// Shape is the size of a transformer of the Qwen3 family. With experts it is of the Qwen3-MoE family,
-// with states of the Qwen3.5 family, with compressed keys and values of the DeepSeek-V2 family.
+// Shape is the size of a transformer. With experts it belongs to the Qwen3-MoE family, with states to the
+// Qwen3.5 family, with compressed keys and values to the DeepSeek-V2 family, and otherwise to Qwen3.
 type Shape struct {
 	Name    string
 	Layers  int
@@ -230,7 +230,7 @@ func (s *Shape) deltaNet(b *gguf.Builder, layer func(string) string, matrix func
 	matrix(layer("ssm_out"), s.Dim, t.Heads*t.ValueDim)
 	b.Vector(layer("ssm_norm"), slices.Repeat([]float32{1}, t.ValueDim))
 	b.Vector(bare("ssm_dt")+".bias", make([]float32, t.Heads))
-	b.Vector(bare("ssm_a"), slices.Repeat([]float32{-1}, t.Heads)) // with these numbers each token halves a state
+	b.Vector(bare("ssm_a"), slices.Repeat([]float32{-1}, t.Heads)) // with these numbers each token about halves a state
 	b.Matrix(layer("ssm_conv1d"), compute.F32, t.Width(), t.Kernel, slices.Repeat([]float32{0.25}, t.Width()*t.Kernel))
 }
 

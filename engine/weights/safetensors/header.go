@@ -25,8 +25,8 @@ const (
 	maxTexts         = 1024 // entries of __metadata__
 )
 
-// headerLength reads and checks the length of the header. The file has size bytes and begins with
-// first.
+// headerLength reads the length of the header from the first bytes of a file, and checks it. size is the
+// number of bytes of the whole file.
 func headerLength(name string, first []byte, size int64) (int64, error) {
 	fail := func(got, allowed string) (int64, error) {
 		return 0, &weights.MalformedError{File: name, Field: "header length", Got: got, Allowed: allowed}
@@ -51,8 +51,8 @@ type parser struct {
 	file   string
 	header []byte
 	json   *json.Decoder
-	at     int64 // file offset of the last token
-	tensor string
+	at     int64  // file offset of the last token
+	tensor string // the tensor whose description is being read; "" elsewhere
 	err    error
 }
 

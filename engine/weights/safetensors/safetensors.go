@@ -1,6 +1,6 @@
 // Package safetensors reads and writes the file format in which trained heads, and the models of package
-// folder, are published. Open
-// returns a File; its Tensor and Integers give the contents. Builder writes files, for tests.
+// folder, are published. Open returns a File; its methods Tensor and Integers give the contents. Builder
+// writes files, for tests.
 //
 // A file is a length of eight bytes, little-endian, a JSON object of that length, and data. The
 // object gives the type, shape and byte range of each tensor:

@@ -1,6 +1,6 @@
-// Package widen makes test files. ToF16 turns the Q8_0 weights of a GGUF file into F16. With these the
-// program rounds neither weights nor activations any further. So its scores must be close to those of a
-// reference in float32 (assets/reference).
+// Package widen makes test files. ToF16 turns the matrices of a GGUF file, such as Q8_0 weights, into F16.
+// With F16 matrices the program rounds neither weights nor activations any further. So its scores must be
+// close to those of a reference in float32 (assets/reference).
 package widen
 
 import (
