@@ -67,7 +67,7 @@ type Config struct {
 	Parameters  int64
 	LookedUp    int64         // parameters of PerLayerTable, of which a pass reads only the rows of its tokens
 	WeightBytes int64         // size of the parameters in the file
-	WeightType  string        // the type of most of these bytes, such as "Q8_0"
+	WeightType  string        // the type that most bytes of the parameters have, such as "Q8_0"
 	CacheBytes  int64         // size of one cache
 	CacheType   compute.DType // type of keys and values
 }

@@ -68,7 +68,8 @@ func checkpoint(t testing.TB, cache compute.Cache) {
 	}
 }
 
-// runSteps feeds ids in passes of m rows after what the cache holds, and then rolls them back.
+// runSteps feeds ids in passes of as many rows as the parameter rows says, after what the cache holds, and
+// then rolls the cache back.
 func runSteps(t testing.TB, m *model.Model, cache compute.Cache, ids []int32, rows int) record {
 	t.Helper()
 	var r record

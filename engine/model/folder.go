@@ -16,7 +16,7 @@ import (
 // would make of it. The metadata that a model needs are the same, and so are names and numbers of the
 // tensors. So models load in one way only. saved.go turns config.json into metadata.
 
-// Open reads the model file or folder at path. It returns the same errors as weights.Open.
+// Open reads the model file or folder at path. For a file it returns the errors of weights.Open.
 func Open(ctx context.Context, path string, progress func(done, total int64)) (*weights.File, error) {
 	if folder.Is(path) {
 		return openFolder(ctx, path, true, progress)

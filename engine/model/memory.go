@@ -187,7 +187,8 @@ func (m *Model) activationBytes(tokens int) float64 {
 	return activations
 }
 
-// ropeBytes returns the memory of the tables of cosine and sine.
+// ropeBytes returns the memory of the tables of cosine and sine. If the family has windows, it counts
+// separate tables for layers with a window, though placeLayers may not need them.
 func (m *Model) ropeBytes(tokens int) float64 {
 	if m.config.Unrotated {
 		return 0

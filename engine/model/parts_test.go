@@ -26,7 +26,7 @@ func TestPartsOfAPassAreIndependent(t *testing.T) {
 }
 
 // partsAreIndependent compares one pass over several sequences, with these numbers of rows, to
-// separate passes. The caches have different lengths; second is that of the second one.
+// separate passes. The caches have different lengths; second is the length of the second cache.
 func partsAreIndependent(t *testing.T, m *model.Model, second int, rows ...int) {
 	t.Helper()
 	vocab := m.Config().Vocab

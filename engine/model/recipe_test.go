@@ -15,7 +15,7 @@ import (
 var recipe = flag.String("recipe", "", "folder with NAME-f32.gguf and NAME-reference.json (assets/training)")
 
 // recipeCase is a prompt with the scores of a float32 forward pass by PyTorch, and what the head drafts
-// behind it (assets/training/hybridreference.py).
+// after it (assets/training/hybridreference.py).
 type recipeCase struct {
 	Prompt  string      `json:"prompt"`
 	IDs     []int32     `json:"ids"`
@@ -67,7 +67,7 @@ func TestModelsOfTheRecipeAgainstPyTorch(t *testing.T) {
 
 const recipeTolerance = 2e-3 // float32 in another order; scores are about ten
 
-// compareRows compares the scores behind every few tokens of the prompt; it returns the largest difference.
+// compareRows compares the scores after every few tokens of the prompt; it returns the largest difference.
 func (c *recipeCase) compareRows(t *testing.T, m *model.Model, every int) float64 {
 	t.Helper()
 	cache := newCache(t, m)
@@ -86,7 +86,7 @@ func (c *recipeCase) compareRows(t *testing.T, m *model.Model, every int) float6
 	return worst
 }
 
-// compareGuesses compares the scores of a draft behind the prompt.
+// compareGuesses compares the scores of a draft after the prompt.
 func (c *recipeCase) compareGuesses(t *testing.T, m *model.Model, head *model.Head, every int) float64 {
 	t.Helper()
 	s := newGuesser(t, head)

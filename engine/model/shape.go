@@ -15,7 +15,7 @@ type layerShape struct {
 	keyDim, valueDim int                // how many numbers a head's key and value have
 	ropeDim          int                // numbers of a key that are rotated
 	ffn              int                // width of the dense feed-forward network; 0: there is none
-	borrows          bool               // keys and values are those of an earlier layer
+	borrows          bool               // keys and values are those of another layer
 	state            compute.CacheState // size of the state, in a layer that has one
 	attentionScale   float64            // factor of q·k
 }

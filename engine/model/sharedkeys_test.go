@@ -37,7 +37,8 @@ func TestSharedKeysAreKeptOnce(t *testing.T) {
 	}
 }
 
-// A view without layers attends to the keys of the same layers as the model. It needs them.
+// A view without some layers attends to the keys of the same layers as the model. A layer whose keys others
+// need cannot be left out.
 func TestViewsKeepLenders(t *testing.T) {
 	f := &fixture{name: sharedKeys}
 	m := f.open(t, newBackend(t, 1), model.Options{MaxTokens: 64, MaxRows: 8})
