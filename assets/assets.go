@@ -3,8 +3,9 @@
 //
 // The pair is two GGUF files, pair/target.gguf and pair/draft.gguf, and the notice pair/NOTICE,
 // which must travel with them. To replace the pair, put two files of the same names there, change
-// the notice, and build. Nothing else in the repository knows their size, shape or vocabulary. Both
-// files must have the same tokenizer, and the target's file should carry its chat template.
+// the notice, and build. No code of the program knows their size, shape or vocabulary. But tests compare
+// the pair with assets/reference, so make that again (assets/training/reference.py). Both files must have
+// the same tokenizer, and the target's file should carry its chat template.
 //
 // Trained heads for the target lie in pair/heads, if there are any. They fit this one target. With
 // a new target, remove them or train new ones.

@@ -25,8 +25,8 @@ type pattern []instruction
 type instruction struct {
 	op         operation
 	set        *runeSet // opRun
-	least      int      // opRun: number of characters
-	most       int      // opRun: number of characters, -1 for any
+	least      int      // opRun: least number of characters
+	most       int      // opRun: greatest number of characters; -1 for any number
 	next       int      // opJump, opSplit
 	otherwise  int      // opSplit: where to go on if next leads to no match
 	look       pattern  // opLook

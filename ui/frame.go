@@ -130,9 +130,9 @@ func (m *Model) aboutModels(e event.Ready) string {
 	return sanitize.Line(strings.Join(said, "; "))
 }
 
-// load opens the engine, on its own goroutine. It holds event.Ready back until Load has returned,
-// because Load goes on to measure costs for a moment. Until then the engine cannot answer, so the user
-// should not be invited to write.
+// load opens the engine. It runs on a goroutine of its own, except in a film. It holds event.Ready back
+// until Load has returned, because Load goes on to measure costs for a moment. Until then the engine cannot
+// answer, so the user should not be invited to write.
 func (m *Model) load() {
 	var last loaded
 	emit := func(e event.Event) {

@@ -32,7 +32,7 @@ type Model struct {
 	guard   *guard
 	keys    keys.Map
 
-	engine  Engine // nil until it is loaded, and in a replay
+	engine  Engine // nil until it is loaded, while another one is opened (moving), and in a replay
 	config  config.Config
 	pacer   *pace.Pacer
 	ring    *stream.Ring

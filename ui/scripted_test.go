@@ -32,8 +32,8 @@ type scripted struct {
 	config  config.Config
 	pending []event.SettingChanged
 	replies int
-	asked   [][]engine.Message // arguments of Generate
-	drafts  []string           // arguments of Repeat
+	asked   [][]engine.Message // Messages of each request to Generate
+	drafts  []string           // Drafts of each request to Generate
 	closed  bool
 }
 

@@ -19,8 +19,8 @@ import (
 	"specula/ui/transcript"
 )
 
-// arrange divides the window into rectangles. Call it after a change of whatever layout.Options tells, or of
-// the window's size. Only that a chat begins or is cleared, View notices itself.
+// arrange divides the window into rectangles. Call it after a change of the window's size or of whatever
+// layout.Options describes. View itself notices only that a chat begins or is cleared.
 func (m *Model) arrange() {
 	m.empty = len(m.state.Messages) == 0
 	o := layout.Options{ComposerLines: m.composer.Lines(), Inspector: m.inspector, Empty: m.empty, Audience: m.audience}

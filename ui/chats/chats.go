@@ -36,7 +36,7 @@ type Turn struct {
 
 // Record holds the events from which a reply was shown.
 type Record struct {
-	Started event.ReplyStarted `json:"started"`          // settings and seed, but no prompt: that is the turn before
+	Started event.ReplyStarted `json:"started"`          // settings and seed, but no prompt: the turn before has it
 	Tail    string             `json:"tail,omitempty"`   // text of the reply after its last token
 	Drafts  string             `json:"drafts,omitempty"` // what the rounds drafted, to write the reply again; see event.ReplyEnded
 	// Events are rounds, changed settings and failures. In long chats only the newest replies have

@@ -23,7 +23,7 @@ type choice struct {
 type share struct {
 	v     float64
 	known bool
-	below bool // the probability is at most v, that of the last candidate
+	below bool // the probability is at most v, the probability of the last candidate
 }
 
 // choicesAt returns at most n tokens, but at least one, with the probabilities of both models: the inspected

@@ -16,7 +16,7 @@ type head struct {
 	figure string // how much faster, without the sign for an estimate; "" if that is not known
 	words  string // faster or slower, or why figure is not known
 	style  theme.Style
-	reason string // why speculation loses or does not draft, or which settings were measured; or ""
+	reason string // why speculation loses or does not draft, or with which settings figure was measured; or ""
 	note   string // words in place of the speculative rate, if there is none
 	// Tokens per second of engine time, without the proposer's reading; 0 if unknown. If there is a
 	// speed-up, the plain rate is the speculative one divided by it. Plain rounds are few: if the machine
@@ -24,7 +24,7 @@ type head struct {
 	speculative, plain float64
 	about              string // marks estimates; "" once measured
 	noPlain            string // words in place of the plain rate; "" for "not yet"
-	basis              string // that figure was measured, from what it is estimated, or how many rounds ago settings changed
+	basis              string // how figure is known: "measured", what it is estimated from, or how many rounds ago settings changed
 }
 
 // fewRounds is the least number of rounds with a draft before the head says, from an estimate, that

@@ -92,8 +92,8 @@ func (l *lane) lookedAt() int {
 	return slices.IndexFunc(l.tokens, func(t state.Token) bool { return t.Fate == event.Rejected })
 }
 
-// replacement is the token that the target drew at the place of the looked token; nil if it drew none
-// there: a kept token stays, and the bonus token has a place of its own.
+// replacement is the token that the target drew in place of the token of looked; nil if it drew none there:
+// a kept token stays, and the bonus token has a place of its own.
 func (l *lane) replacement() *state.Token {
 	if t := l.looked(); t == nil || t.Fate != event.Rejected {
 		return nil
@@ -139,8 +139,8 @@ func laneOf(s *state.State, at state.Moment, cursor state.Ref) lane {
 }
 
 // heading draws the dividing line above the lane. In it stand the number and γ of the round, the rule of
-// acceptance unless it is token, and at the right the first of texts that fits whole. Other words are
-// left out if there is no room for them beside the first text.
+// acceptance unless it is token, and words about the round. Such words are left out if there is no room for
+// them beside the first of texts. At the right stands the first of texts that still fits.
 func (l *lane) heading(th *theme.Theme, w int, texts ...string) string {
 	out := paint.NewLine(th, w)
 	text := ""

@@ -15,7 +15,7 @@ const recentRounds = 16
 // sideSection is one group of the side column.
 type sideSection struct {
 	rank int  // sections with a high rank are left out first
-	rows int  // the least number of rows; spread raises it to the number given
+	rows int  // at first the least number of rows; spread raises it to the number that the section gets
 	want int  // number of rows to reach before any section grows
 	grow int  // the most rows to add if rows are left over
 	gap  bool // needs a blank row below
@@ -47,7 +47,7 @@ func Side(s *state.State, th *theme.Theme, w, h int, o SideOptions) []string {
 	return paint.Block(lines, w, h)
 }
 
-// sections are those of a narrow column.
+// sections returns the sections of a narrow column.
 func (c *column) sections(o SideOptions) []sideSection {
 	tradeoff := sideSection{rank: 1, rows: 8, gap: true, grow: 4, draw: c.tradeoff}
 	if o.Tradeoff {
@@ -73,8 +73,8 @@ func (c *column) sections(o SideOptions) []sideSection {
 // minTwoColumns is the width in cells from which some sections of the side column are side by side.
 const minTwoColumns = 84
 
-// wideSections are those of a wide column: rounds and times over the whole width, the others beside each
-// other.
+// wideSections returns the sections of a wide column: rounds and times over the whole width, the others
+// beside each other.
 func (c *column) wideSections(o SideOptions) []sideSection {
 	left, right := *c, *c
 	left.w, right.w = c.w/2-1, c.w-c.w/2

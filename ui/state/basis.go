@@ -26,9 +26,9 @@ type Change struct {
 	Rounds      int     // rounds that asked for a draft since the change; 0: all speeds are from before it
 }
 
-// Changed returns the last change of settings that speeds depend on; ok is false if all speeds were
-// measured with the settings in force. Speeds of one proposer are not mixed with another's: after a change
-// of proposer, the first round replaces them.
+// Changed returns the last change of settings that speeds depend on; ok is false if there was none, or if
+// settled rounds have followed it. Speeds of one proposer are not mixed with another's: after a change of
+// proposer, the first round replaces them.
 func (s *State) Changed() (c Change, ok bool) {
 	now := s.basisNow()
 	var was basis

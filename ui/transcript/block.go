@@ -20,7 +20,7 @@ type block struct {
 	look    look
 	stable  *wrapper
 	next    int // first token that is not in stable
-	thought int // committed tokens so far of a thought that is not drawn; -1: stable has the line that stands for them
+	thought int // committed tokens so far of a folded thought; -1 once stable has the line that stands for the thought
 	tail    []line
 	final   bool // wrapped after the message was done
 }

@@ -101,9 +101,9 @@ func selecting(keep, byAttribute bool) builtin {
 	}}
 }
 
-// path follows attribute from v. "function.name" is the attribute name of the attribute function; a
-// part that is a number is an index. An attribute that is not text is a key or an index of v. If
-// attribute is None, path returns v.
+// path follows attribute from v. The text "function.name" asks for the attribute "name" of the attribute
+// "function"; a part that is a number is an index. An attribute that is not text is a key or an index of v.
+// If attribute is None, path returns v.
 func (r *runner) path(v, attribute Value) Value {
 	name, ok := attribute.(Text)
 	if attribute == nil {
