@@ -9,7 +9,7 @@ import (
 	"specula/kernels/cpu"
 )
 
-// cache keeps keys and values in F32, F16 or Q8_0.
+// cache keeps keys and values in F32, F16 or Q8_0, and the states of layers that have one.
 type cache struct {
 	shape  compute.CacheShape
 	length int

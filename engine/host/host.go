@@ -110,13 +110,13 @@ func (b *Backend) Close() error {
 	return nil
 }
 
-// near reports whether all weights fit into the last-level cache. Then a pass is so short that it should
-// have few phases (join.go).
+// near reports whether all weights stay in the last-level cache from pass to pass (nearBytes). Then a pass is
+// so short that it should have few phases (join.go).
 func (b *Backend) near() bool { return b.weightBytes <= b.nearBytes }
 
-// prefetching says how products prefetch quantised weights. If all weights fit into the last-level
-// cache, products prefetch them into all caches. Otherwise the weights are in main memory, and products
-// use the way that was measured to be fastest when the threads started.
+// prefetching says how products prefetch quantised weights. If all weights stay in the last-level cache,
+// products prefetch them into all caches. Otherwise the weights are in main memory, and products use the
+// way that was measured to be fastest when the threads started.
 func (b *Backend) prefetching() cpu.Prefetching {
 	if b.near() {
 		return cpu.Prefetching{FillCaches: true}

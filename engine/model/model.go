@@ -11,9 +11,9 @@
 // needs, and returns one row of logits. All three run the same code and give a row the same bits: the
 // law of package compute.
 //
-// A pass can copy hidden states to a tap on the device (tap.go). Heads trained for a model draft
-// from them: a layer of EAGLE or MTP (layerhead.go), which uses the attention and feed-forward code of this
-// package, and the small networks of Medusa (medusa.go).
+// A pass can copy hidden states to a tap on the device (tap.go). Heads trained for a model draft from
+// them: a layer of EAGLE or MTP (layerhead.go) and the drafter of Gemma 4 (assistant.go), which use the
+// attention and feed-forward code of this package, and the small networks of Medusa (medusa.go).
 package model
 
 import (

@@ -83,7 +83,8 @@ func scaleAttention(shapes []layerShape, c *Config) {
 	c.AttentionScale = firstAttention(shapes).attentionScale
 }
 
-// firstAttention returns the first layer with keys and values. readStates made sure that there is one.
+// firstAttention returns the first layer with attention. If there is none, readStates has recorded an error,
+// and firstAttention returns layer 0.
 func firstAttention(shapes []layerShape) layerShape {
 	return shapes[max(0, slices.IndexFunc(shapes, func(s layerShape) bool { return s.heads > 0 }))]
 }
