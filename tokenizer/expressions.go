@@ -69,9 +69,9 @@ func canonical(expression string) string {
 	return respelled.Replace(text)
 }
 
-// respelled replaces parts of expressions by others that mean the same. A possessive repetition means
-// the same as a greedy one here, because no match needs to give characters back. (?i: may stand before or
-// after the apostrophe, because an apostrophe is neither small nor capital.
+// respelled replaces parts of expressions by others that mean the same. A possessive repetition never gets
+// shorter to let the rest match. In these expressions it means the same as a greedy one, because no match
+// needs it shorter. (?i: may stand before or after the apostrophe, which is neither small nor capital.
 var respelled = strings.NewReplacer(
 	`'(?i:[sdmt]|ll|ve|re)`, contractions,
 	`(?i:'(?:[sdmt]|ll|ve|re))`, contractions,

@@ -109,7 +109,7 @@ func (t *Tokenizer) EncodeNext(text string) []int32 {
 
 // EncodeSegments returns the ids of a prompt. It finds control tokens and delimiters such as <think>
 // only where they lie wholly inside special segments; user-defined tokens that are ordinary text may
-// lie anywhere. Of several that begin at one byte it takes the longest. Between such tokens it joins
+// lie anywhere. Of several such tokens that begin at one byte it takes the longest. Between them it joins
 // the text of all segments before it tokenises, so that a prompt without forged markers gives the same
 // ids as the rendered string. It puts BOS first if the vocabulary asks for it and the prompt does not
 // begin with it. It never adds EOS, because a reply follows.

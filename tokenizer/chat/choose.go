@@ -71,8 +71,8 @@ func guessed(o Options, because string) *Template {
 	return t
 }
 
-// fromFile returns the file's own template if it can write at least one of the samples. Otherwise
-// the error says why it refused the first sample, or could not be read.
+// fromFile returns the file's own template if it can write at least one of the samples. Otherwise the
+// error says why the template refused the first sample, or why it could not be read.
 func fromFile(o Options, why string) (*Template, error) {
 	if strings.TrimSpace(o.Source) == "" {
 		return nil, errors.New("the file has none")

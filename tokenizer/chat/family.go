@@ -162,8 +162,8 @@ func writeLlama2(bos, eos string) writer {
 }
 
 // alternating splits off a leading system message, nil if there is none, and returns the other
-// messages as turns. It returns an error if there are none, or if user and assistant do not take
-// turns, the user first: the templates of older families insist on that.
+// messages as turns. It returns an error if there is no other message, or if user and assistant do not
+// take turns, the user first: the templates of older families insist on that.
 func alternating(messages []Message) (system *Message, turns []Message, err error) {
 	turns = messages
 	if len(turns) > 0 && turns[0].Role == "system" {

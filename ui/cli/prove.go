@@ -113,7 +113,7 @@ func (a *invocation) doctor(ctx context.Context, o app.DoctorOptions, asJSON boo
 }
 
 // conclude ends a command that has a report r or has failed with err. It returns err with its exit code.
-// If err is nil, it prints the report; then it returns found, the error for a report that found a fault.
+// If err is nil, it prints the report, and returns found if the report found a fault.
 func (a *invocation) conclude(r app.Report, err error, asJSON bool, found error) error {
 	if err != nil {
 		return a.classify(err)

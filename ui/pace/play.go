@@ -9,7 +9,7 @@ import (
 )
 
 // Play pulls events, shows them, and holds each phase of a round for as long as the pace asks. It
-// returns when the events end. When ctx ends, it stops holding and shows the events that still come at
+// returns when the events end. When ctx ends, it holds nothing any more and shows each further event at
 // once, because the source ends by itself and its last event must be shown.
 func (p *Pacer) Play(ctx context.Context, events iter.Seq[event.Event], show func(event.Event)) {
 	for e := range events {
@@ -20,8 +20,8 @@ func (p *Pacer) Play(ctx context.Context, events iter.Seq[event.Event], show fun
 	}
 }
 
-// parts returns how long an event stays on the screen, in parts of the time of a round with a draft,
-// which has roundParts of them. A draft stays for one part, a plain token for one, a verdict for
+// parts returns how long an event stays on the screen. The unit is one of the roundParts parts of the time
+// that a round with a draft takes. A draft stays for one part, a plain token for one, a verdict for
 // verdictParts. Any other event is not held.
 func parts(e event.Event) int {
 	switch e := e.(type) {

@@ -59,7 +59,7 @@ type level struct {
 	mark string
 }
 
-// levelAt returns the line at a share of the height of rows rows.
+// levelAt returns the line at a share of the height of a chart. The chart has rows lines of text.
 func (c *column) levelAt(share float64, rows int) level {
 	if !(share > 0) || share > 1 {
 		return level{row: -1}

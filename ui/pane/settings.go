@@ -9,9 +9,9 @@ import (
 )
 
 // SettingsRule draws the dividing line above the prompt, with the current settings in it, the most
-// important first. Settings that do not fit are left out. With few, only those that an audience needs
-// are shown. If the settings were changed after a reply, the line says that they are for the next one,
-// unless a setting would be left out for that.
+// important first. Settings that do not fit are left out. If few is set, only settings that an audience
+// needs are shown. If the settings were changed after a reply, the line says that they are for the next
+// reply, unless a setting would have to be left out for these words.
 func SettingsRule(s *state.State, th *theme.Theme, w int, few bool) string {
 	out := paint.NewLine(th, w).Put(th.Rule, th.Glyph.HRule)
 	words := settingsWords(s, th)

@@ -26,9 +26,9 @@ func (r *runner) pull(v Value) func() (Value, bool) {
 	}
 }
 
-// lazily returns a generator whose elements are made of those of v: become returns what becomes of an element, and
-// false if nothing does. As in Jinja, nothing is computed before it is asked for, so errors also come only then.
-// None and other false values have no elements.
+// lazily returns a generator that makes its elements from the elements of v: become returns what to make of an
+// element, or false to leave the element out. As in Jinja, an element is made only when it is asked for, so its
+// errors come only then. None and other false values have no elements.
 func (r *runner) lazily(v Value, become func(item Value) (Value, bool)) Value {
 	if !truth(v) {
 		v = &List{}
