@@ -48,11 +48,10 @@ var (
 	examCounting string
 )
 
-// Target is the GGUF file of the large model. The bytes are read-only memory of the program and must
-// not be written.
+// Target is the GGUF file of the large model. All callers share the bytes, so nobody may write to them.
 func Target() []byte { return target }
 
-// Draft is the GGUF file of the small model, read-only like Target's.
+// Draft is the GGUF file of the small model. Nobody may write to its bytes either.
 func Draft() []byte { return draft }
 
 // HeadFile is a file of trained heads for the target.

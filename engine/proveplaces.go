@@ -20,8 +20,9 @@ import (
 // This file computes the distributions that a proof compares replies with: from the finished reply, by
 // passes without speculation and by the definition of each filter (package oracle).
 
-// places computes the distribution that each token of a reply was chosen from. It runs a pass of the
-// target whenever the places of the last pass are used up. drafts are the drafts of the reply's rounds.
+// places computes a proof.Place for each token of a reply: the distribution that the token was chosen from
+// and, if known, one that a draft token there may have been drawn from. It runs a pass of the models whenever
+// the places of the last pass are used up. drafts are the drafts of the reply's rounds.
 func (p *prover) places(ctx context.Context, r *proof.Reply, drafts []event.Drafted) iter.Seq2[proof.Place, error] {
 	return func(yield func(proof.Place, error) bool) {
 		ids := r.Ended.IDs

@@ -91,8 +91,8 @@ func (d *drawing) free(b *Backend) error {
 	return first(d.q.free(b), b.release(memory), b.release(d.kept))
 }
 
-// Sample sets the settings of a round: words of the tape, which a step of the tape copies to
-// d.settings.
+// Sample sets the settings of a round. It writes them as words to the tape and appends a step that copies
+// them to d.settings. The first call reserves that memory.
 func (t *tokens) Sample(s compute.Sampling) error {
 	b, d := t.owner, &t.drawing
 	require(0 <= s.Drafts && s.Drafts < t.n && s.Drafts <= compute.MostDrafts,

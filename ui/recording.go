@@ -57,8 +57,8 @@ func (m *Model) endRecording() string {
 	return sanitize.Line(fmt.Sprintf("recorded %s kB to %s", count(int(info.Size()/1000)), f.Name()))
 }
 
-// record keeps an event for /record, and hands it to a recording. It is called on the goroutine that gets
-// the engine's events.
+// record keeps an event for a later /record, writes it to the file of a /record that is going on, and hands
+// it to Options.Record. It is called on the goroutine that gets the engine's events.
 func (m *Model) record(e event.Event) {
 	if err := m.events.Put(e); err != nil {
 		m.ring.Push(event.Notice{Level: "warning", Text: "the recording has ended: " + err.Error()})

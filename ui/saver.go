@@ -55,8 +55,8 @@ func (s *saver) write(changes int, c chats.Chat) (saved chats.Chat, moved bool, 
 	return saved, saved.ID != c.ID, nil
 }
 
-// open reads the chat with this ID. From then on it is saved under this ID, even if the saver had moved it
-// to a new one before. Save the chat on screen before this call.
+// open reads the chat with this ID and forgets the new ID that the saver may have given it before: the chat
+// is saved under this ID again. Save the chat on screen before this call, since it may be this chat.
 func (s *saver) open(id string) (chats.Chat, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -53,8 +53,8 @@ type Pair struct {
 type Agreement struct {
 	Temperature float64 `json:"temperature"`
 	Alpha       float64 `json:"alpha"`
-	// StandardError is the standard error of Alpha if the dialogues are a random sample. It is
-	// computed over dialogues, because the tokens of one dialogue are not independent.
+	// StandardError is the standard error of Alpha if the dialogues are a random sample; 0 if there is only
+	// one. It is computed over dialogues, because the tokens of one dialogue are not independent.
 	StandardError float64 `json:"standardError"`
 }
 

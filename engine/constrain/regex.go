@@ -15,7 +15,8 @@ import (
 const maxPatternBytes = 32 << 10
 
 // Regex returns a constraint that is satisfied by texts which the regular expression matches as a
-// whole. The syntax is that of Go and RE2.
+// whole. The syntax is that of Go and RE2, but ^ may stand only at the start, $ only at the end, and word
+// boundaries nowhere.
 func Regex(ctx context.Context, pattern string) (*Constraint, error) {
 	g := newGrammar(newWork(ctx))
 	root, err := (&regex{g: g, char: g.runes, around: empty}).compile(pattern)

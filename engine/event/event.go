@@ -152,7 +152,7 @@ type Round struct {
 	Draft       []Token `json:"draft"`
 	Commit      *Token  `json:"commit,omitempty"` // nil if the reply ended with a draft token
 	// Server is set in each round of a server that speculates by itself, even if it drafted nothing in this
-	// round. Probabilities and the texts of refused tokens are then not known.
+	// round. Then no probability is known, and refused tokens have no text.
 	Server *ServerRound `json:"server,omitempty"`
 	// Rule is the acceptance rule. Lossy: under this rule, at this temperature, the text does not have the
 	// target's distribution.

@@ -46,7 +46,7 @@ type position struct {
 	// variance is how much the acceptance differs between replies, beyond chance: in some replies
 	// nearly all drafts are accepted, in others nearly none. The larger it is, the sooner a reply is
 	// judged by its own rounds. (Empirical Bayes estimate, Efron and Morris, 1973)
-	variance rate // its weight is 0 during the first reply
+	variance rate // its weight is 0 until a reply that tested the position has ended
 }
 
 // begin starts a new reply, and learns from the finished one how much replies differ.

@@ -10,14 +10,14 @@ import (
 
 // partialCache is a cache in which some layers do not keep every row.
 //
-// Layers with a window keep only their last rows, in rings. All rings have room for the window, for the
-// rows of a pass and for whole splits of attention. So a pass gives the same bits as over a cache that
-// keeps every row.
+// Layers with a window keep only their last rows, in rings, unless that saves no memory (ringOf). A ring has
+// room for the window and the rows of a pass, rounded up so that attention finds whole splits of keys. So a
+// pass gives the same bits as over a cache that keeps every row.
 //
-// Layers with a state keep the state from before the last pass, and the inputs of the rows of that pass
-// (cpu.State). A pass of more than CacheShape.Single rows is a long pass. After it, these layers have the
-// inputs of its last Single rows, the state from before those rows, and a copy of the state from before the
-// pass. rollback.History says to which lengths the cache can then go back.
+// Layers with a state keep the state at the start of the last pass, and the inputs of its rows (cpu.State).
+// A pass of more than CacheShape.Single rows is a long pass. Of a long pass they keep the inputs of the last
+// Single rows only, and the state at the start of those. If the cache was not empty, they also keep a copy of
+// the state at the start of the long pass. rollback.History says to which lengths the cache can then go back.
 type partialCache struct {
 	*cache
 	owner       *Backend

@@ -8,10 +8,10 @@ import (
 	"specula/engine/compute"
 )
 
-// architecture describes a family of models: which tensors its files have, and how a pass uses
-// them. forward.go has the steps of a layer, in order; a step is left out if the family has no
-// tensor for it. family_*.go list the families. Facts about them come from llama.cpp and from the
-// library transformers.
+// architecture describes a family of models: which tensors its files have, and how a pass uses them.
+// forward.go has the steps of a layer, in order. A step that needs a tensor is left out if the layer has
+// none; the fields below decide about the other steps. family_*.go list the families. Facts about them
+// come from llama.cpp and from the library transformers.
 type architecture struct {
 	name string // general.architecture
 

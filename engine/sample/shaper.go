@@ -40,7 +40,7 @@ type Allower interface {
 	Allows(id int32) bool
 }
 
-// Mild marks a Shaper that only makes tokens less likely because of the text before, and forbids none.
+// Mild marks a Shaper that only makes tokens less or more likely because of the text before, and forbids none.
 // Drafts run without it, because fewer draft tokens would be accepted: a small model is less sure of its
 // first choice, so a penalty turns it away from tokens that the target keeps.
 type Mild interface {

@@ -26,8 +26,7 @@ func (t *MatMulFloat) block(first, last int) {
 	}
 }
 
-// group multiplies the weight rows r … r+3, or fewer up to last, with the activation rows i …
-// i+m−1.
+// group multiplies the weight rows r … min(r+3, last−1) with the activation rows i … i+m−1.
 func (t *MatMulFloat) group(r, last, i, m int) {
 	if r+floatRows <= last {
 		dotGroup(t.Type, m, &t.Dst[i*t.Rows+r], &t.W[r*t.Cols*t.Type.bytes], &t.X[i*t.Cols], t.Cols, 4*t.Rows)

@@ -7,8 +7,9 @@ import (
 	"specula/ui/state"
 )
 
-// logprobs draws the log-probability of a token under the target's raw scores, and those of the most
-// likely tokens that fit on the line. It returns nil if the user did not ask for log-probabilities.
+// logprobs draws the log-probability of a token under the target's raw scores, and those of as many of the
+// likeliest tokens as fit on the line. It returns nil if the token has none: if the user did not ask for
+// them, or if the token is not part of the reply.
 func (c *column) logprobs(t *state.Token) []string {
 	if t.LogProb == nil {
 		return nil

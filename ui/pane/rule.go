@@ -73,8 +73,8 @@ var greedyWords = spec.RuleWords{
 	},
 }
 
-// testWords returns the test that decided about a token, with its numbers, and whether it passed. It
-// returns "" if there was no test or its numbers are unknown.
+// testWords describes a token's own test, with its numbers if the rule compares numbers, and returns whether
+// the token passed. It returns "" if there was no test or one of these numbers is unknown.
 func (c *column) testWords(t *state.Token, rule string) (text string, passed bool) {
 	words := spec.WordsOf(rule)
 	switch {

@@ -37,8 +37,8 @@ type piece struct {
 	text  string
 }
 
-// pieces returns a spelled token with its style. The sign for a leading space has the style of dividing
-// lines.
+// pieces gives a spelled token its style. The sign for a leading space becomes a piece of its own, in the
+// style of dividing lines, unless nothing follows it.
 func pieces(th *theme.Theme, style theme.Style, text string) []piece {
 	if rest, ok := strings.CutPrefix(text, th.Glyph.Space); ok && rest != "" {
 		return []piece{{th.Rule, th.Glyph.Space}, {style, rest}}

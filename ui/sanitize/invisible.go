@@ -41,8 +41,8 @@ var joining = []*unicode.RangeTable{
 	unicode.Tirhuta, unicode.Sharada, unicode.Meetei_Mayek, unicode.Limbu,
 }
 
-// takesSelector reports whether a variation selector after r chooses between its text form and its
-// emoji form.
+// takesSelector reports whether a variation selector after r may choose between a text form and an emoji form
+// of r. Like pictographic, it accepts whole blocks.
 func takesSelector(r rune) bool {
 	return pictographic(r) || r == '#' || r == '*' || (r >= '0' && r <= '9')
 }

@@ -23,8 +23,8 @@ type Past struct {
 	Draft  []Token // tokens not judged yet at the Moment have no verdict, p and u
 	Commit *Token  // nil before the target's token is known
 	Last   Ref     // the token that the last step was about; before the first verdict, the first token
-	// Begin, Judged and End are indices into Message.Tokens: the round's first token, its first token
-	// without a verdict at the Moment, and its first token that is not known yet.
+	// Begin, Judged and End are indices into Message.Tokens. The round begins at Begin. At the Moment, its
+	// tokens before Judged have a verdict, and its tokens before End are known.
 	Begin, Judged, End int
 
 	tested, steps int // how many verdicts and steps the whole round has

@@ -12,9 +12,9 @@ import (
 	"specula/ui/theme"
 )
 
-// block is one wrapped message. stable has the lines that can no longer change. tail has the lines that
-// may: those of the newest rounds, whose rejected tokens will be hidden in a later round, and of the draft
-// that waits for its verdict.
+// block is one wrapped message. stable has the lines that can no longer change. tail has the lines after
+// them: the open line, those of the newest rounds if their rejected tokens will be hidden later, the line of
+// a thought that is not drawn, and the draft that waits for its verdict.
 type block struct {
 	message *state.Message
 	look    look

@@ -117,8 +117,8 @@ func (h *History) undo(layer, n int) {
 	h.states.Undo(layer)
 }
 
-// Begin prepares the state of a layer for a pass of this many rows over a cache of this length. If an earlier pass
-// ended early, Begin undoes what it did to the state.
+// Begin is called before a pass of this many rows over a cache of this length. It undoes what a pass that was not
+// completed did to the layer's state. Before a long pass it also copies the state, unless the cache is empty.
 func (h *History) Begin(layer, rows, length int) {
 	h.settle(layer, length)
 	if rows <= h.single {

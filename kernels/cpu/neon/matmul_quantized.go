@@ -28,7 +28,8 @@ type panelProduct struct {
 	// In a pass: addresses of the tile and its records, tiles left, tiles left in the super-block, and
 	// the address of the super-block's scales.
 	w, px, n, inner, d r
-	// In a part: addresses of its quants, scales, integer factors and sums; parts left.
+	// In a part: the address of the tile plus the offset of the part in each group of quants; addresses of the
+	// part's scales, integer factors and sums; parts left.
 	pw, pd, ps, pa, parts r
 	scratchNumber         r
 
@@ -38,7 +39,7 @@ type panelProduct struct {
 	values v // the table of what quants stand for, if the format has one
 
 	// In a pass:
-	rows, width int    // rows of activations; vectors of a part, which are a few weight rows of a tile
+	rows, width int    // rows of activations; vectors of a part, each of four weight rows
 	quants      [][2]v // of each row of activations
 	// Integer sums of each row's vectors. If the halves of a tile have separate sums, highs are those
 	// of columns 16–31.

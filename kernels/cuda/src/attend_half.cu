@@ -148,9 +148,9 @@ template <int columns> INLINE void cap_scores(float *score, float cap, const Col
     UNROLL_BY(1) for (int c = 0; c < columns && s.tile_exists(c / 8); c++) score[c * score_stride + threadIdx.x] = capped(score[c * score_stride + threadIdx.x], cap);
 }
 
-// weigh_keys replaces the scores of a column by weights in half precision, one warp per column. A lane
-// adds every 32nd key in ascending order; then butterflies add the lanes. Keys that the column does not
-// see get exactly 0.
+// weigh_keys replaces the scores of a column by the weights exp(score − largest) in half precision, one warp
+// per column, and stores the largest score and the sum of the weights. A lane adds the weights of every 32nd
+// key in ascending order; then butterflies add the lanes. Keys that the column does not see get weight 0.
 template <int columns> INLINE void weigh_keys(float *score, float *values, float *stats, int splits, const Columns &s) {
     constexpr int each = keys_per_split / warp_size;
     for (int c = warp_id(); c < columns && s.tile_exists(c / 8); c += warps) {

@@ -280,7 +280,7 @@ func titleRune(c rune) string {
 	return string(unicode.ToTitle(c))
 }
 
-// titling makes title and capitalize: the first letter of each word in upper case, the others in lower
+// titling makes title and capitalize: the first character of each word in title case, the others in lower
 // case. separates reports whether a character ends a word.
 func titling(separates func(rune) bool) builtin {
 	return textMethod("", func(r *runner, t Text, _ arguments) Value {

@@ -40,8 +40,8 @@ func (k *Kernel) placeArrays() {
 	}
 }
 
-// offset returns where an array of this kernel begins. External arrays all begin after the static ones,
-// in the memory that the launch asks for.
+// offset returns where an array of this kernel begins in shared or local memory. External arrays all begin
+// after the static ones of shared memory, in the memory that the launch asks for.
 func (k *Kernel) offset(v *variable) int {
 	if v.external {
 		return k.sharedSize
