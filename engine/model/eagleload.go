@@ -32,7 +32,7 @@ func loadEagle(h *headTensors, target *Model, c headConfig) (*LayerHead, error) 
 	m := &e.layer
 	m.config.Vocab = e.output.Rows()
 	sizes := append(m.sizes(), size{&e.pair, m.config.PrefillRows, 2 * dim})
-	if e.third() {
+	if e.isEagle3() {
 		sizes = append(sizes, size{&e.fused, m.config.PrefillRows, e.fc.Cols()})
 	}
 	return e, allocateAll(m.backend, sizes)
@@ -43,7 +43,7 @@ func loadEagle(h *headTensors, target *Model, c headConfig) (*LayerHead, error) 
 func (e *LayerHead) choosePlan(h *headTensors, c headConfig, dim, fcCols int) error {
 	t := &e.target.config
 	want := 2 * dim
-	if !e.third() {
+	if !e.isEagle3() {
 		e.taps = []int{compute.Normed}
 		if dim != t.Dim {
 			return fmt.Errorf("%q was made for hidden states of %d numbers, and the target's have %d", h.file.Name(), dim, t.Dim)
@@ -87,7 +87,7 @@ func (e *LayerHead) loadLayer(h *headTensors, c headConfig, dim int) error {
 	t := &e.target.config
 	shape.FFN, shape.MaxTokens, shape.MaxRows, shape.PrefillRows, shape.CacheType = gate.Rows, t.MaxTokens, 1, t.PrefillRows+t.MaxRows, t.CacheType
 	in := dim
-	if e.third() {
+	if e.isEagle3() {
 		in = 2 * dim
 		e.inputNorm = h.vector(dim, required, at("input_layernorm.weight")...)
 		e.hiddenNorm = h.vector(dim, required, at("hidden_norm.weight")...)
@@ -136,7 +136,7 @@ func (e *LayerHead) loadEnds(h *headTensors, dim int) error {
 	if h.has("lm_head.weight") {
 		e.output = h.matrix(0, dim, required, "lm_head.weight")
 	}
-	if e.third() {
+	if e.isEagle3() {
 		e.outputNorm = h.vector(dim, required, "norm.weight")
 	}
 	if h.err != nil {

@@ -86,8 +86,8 @@ func usualSaved() map[string]string {
 	}
 }
 
-// besides are the beginnings of names of tensors that are for images, not for text. They are not read.
-var besides = []string{"visual.", "model.visual.", "vision_tower.", "model.vision_tower.", "vision_model.", "model.vision_model.",
+// ofImages are the beginnings of names of tensors that are for images, not for text. They are not read.
+var ofImages = []string{"visual.", "model.visual.", "vision_tower.", "model.vision_tower.", "vision_model.", "model.vision_model.",
 	"multi_modal_projector.", "model.multi_modal_projector."}
 
 // tensors lists the tensors of the GGUF file, each with the folder's tensors that it is made from.
@@ -96,7 +96,7 @@ func (c *savedConfig) tensors() ([]folder.Tensor, error) {
 	tied, given := c.fields.Bool("tie_word_embeddings")
 	tied = tied || given == "" && c.arch.saved.tied
 	for _, name := range c.folder.Tensors() {
-		if c.folder.Aside(name) || slices.ContainsFunc(besides, func(begin string) bool { return strings.HasPrefix(name, begin) }) {
+		if c.folder.Aside(name) || slices.ContainsFunc(ofImages, func(begin string) bool { return strings.HasPrefix(name, begin) }) {
 			continue
 		}
 		own, part := c.fileName(name)

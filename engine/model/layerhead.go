@@ -53,7 +53,7 @@ const (
 	mtp
 )
 
-func (e *LayerHead) third() bool { return e.plan == eagle3 }
+func (e *LayerHead) isEagle3() bool { return e.plan == eagle3 }
 
 // kind is the name of the head for display.
 func (e *LayerHead) kind() string {
@@ -106,7 +106,7 @@ func (e *LayerHead) run(p *pass, ids []int32) {
 func (e *LayerHead) score(p *pass, state compute.Buffer) (compute.Logits, error) {
 	m, a := &e.layer, &e.layer.activations
 	p.rows = 1
-	if e.third() {
+	if e.isEagle3() {
 		p.norm(a.normed, state, e.outputNorm, nil)
 		state = a.normed
 	}

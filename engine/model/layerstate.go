@@ -103,7 +103,7 @@ func (s *LayerState) Prefill(ctx context.Context, cache compute.Cache, ids []int
 	switch {
 	case !kept:
 		p.copy(a.residual, s.last, compute.Block{})
-	case s.third():
+	case s.isEagle3():
 		p.copy(s.fused, s.kept, compute.Block{From: from})
 		p.project(a.residual, s.fused, s.fc, s.fcBias)
 	default:
