@@ -3,7 +3,9 @@ package weights
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"math"
@@ -247,6 +249,25 @@ func TestProgressAndCancel(t *testing.T) {
 	}
 	if f, err := load(ctx, "big", src(), plenty, nil); f != nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled from the start: got %v", err)
+	}
+}
+
+// TestPiecesLieWhereTheyBelong: several goroutines read a chunk, so a piece could land in the wrong place, or its
+// error be lost.
+func TestPiecesLieWhereTheyBelong(t *testing.T) {
+	file := make([]byte, chunkBytes+pieceBytes+5)
+	for i := range len(file) / 4 {
+		binary.LittleEndian.PutUint32(file[4*i:], uint32(i))
+	}
+	const offset = 3
+	got := make([]byte, len(file)-offset)
+	if err := ReadFull(context.Background(), bytes.NewReader(file), got, offset, nil); err != nil || !bytes.Equal(got, file[offset:]) {
+		t.Errorf("error %v, the bytes are right: %v", err, bytes.Equal(got, file[offset:]))
+	}
+	cut := 2*pieceBytes + 7 // inside the third of four pieces
+	err := ReadFull(context.Background(), bytes.NewReader(file[:cut]), got, 0, nil)
+	if want := fmt.Sprintf("at byte %d: got 7 bytes, want %d", 2*pieceBytes, pieceBytes); !errors.Is(err, ErrChanged) || !strings.Contains(err.Error(), want) {
+		t.Errorf("a file cut in its third piece: %v, want %q", err, want)
 	}
 }
 
