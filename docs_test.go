@@ -12,6 +12,7 @@ import (
 
 	"specula/engine/config"
 	"specula/engine/model"
+	"specula/engine/spec"
 	"specula/kernels/cpu"
 	"specula/kernels/cuda"
 	"specula/kernels/format"
@@ -90,31 +91,45 @@ func typesMarkdown() string {
 	return b.String()
 }
 
-// Every proposer and every rule has a row in the first table of its document. The glossary lists the rules.
+// Every proposer and every rule has a row in the first table of its document, and is described below it. The
+// glossary lists the rules. All rules but token read whole rows, and the table of paths says so.
 func TestDocsDescribeEveryProposerAndRule(t *testing.T) {
-	for key, path := range map[string]string{"speculation.proposer": "docs/proposers.md", "speculation.acceptance": "docs/acceptance.md"} {
+	read := func(path string) string {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
+		return string(text)
+	}
+	describes := func(path, key string) {
+		text := read(path)
+		table, sections, _ := strings.Cut(text, "\n## ")
 		setting, _ := config.Lookup(key)
 		for _, name := range setting.Choices {
-			row := regexp.MustCompile("(?m)^\\| [^|]*`" + regexp.QuoteMeta(name) + "`[^|]* \\|")
-			if !row.Match(text) {
+			if !regexp.MustCompile("(?m)^\\| [^|]*`" + regexp.QuoteMeta(name) + "`[^|]* \\|").MatchString(table) {
 				t.Errorf("%s does not describe %s: add a row to its table", path, name)
+			}
+			if !regexp.MustCompile("(?m)^## .*\\b" + name + "\\b|`" + name + "` is ").MatchString("## " + sections) {
+				t.Errorf("%s has no section about %s: add one", path, name)
 			}
 		}
 	}
-	glossary, err := os.ReadFile("docs/glossary.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, row, _ := strings.Cut(string(glossary), "\n| rule (of acceptance) |")
-	row, _, _ = strings.Cut(row, "\n")
+	describes("docs/proposers.md", "speculation.proposer")
+	describes("docs/acceptance.md", "speculation.acceptance")
 	rules, _ := config.Lookup("speculation.acceptance")
-	for _, name := range rules.Choices {
-		if !strings.Contains(row, "`"+name+"`") {
-			t.Errorf("docs/glossary.md does not list %s: add it to «rule (of acceptance)»", name)
+	for _, c := range []struct {
+		path, row string
+		but       string // the rule that the row need not name
+	}{
+		{"docs/glossary.md", "| rule (of acceptance) |", ""},
+		{"docs/acceptance.md", "| `fallback` |", string(spec.Token)},
+	} {
+		_, row, _ := strings.Cut(read(c.path), "\n"+c.row)
+		row, _, _ = strings.Cut(row, "\n")
+		for _, name := range rules.Choices {
+			if name != c.but && !strings.Contains(row, "`"+name+"`") {
+				t.Errorf("%s does not list %s: add it to the row %s", c.path, name, c.row)
+			}
 		}
 	}
 }

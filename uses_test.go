@@ -166,17 +166,17 @@ func TestEveryProposerIsMade(t *testing.T) {
 	scope := u.checked["engine/spec"].Scope()
 	proposer, made := scope.Lookup("Proposer").Type().Underlying().(*types.Interface), map[string]bool{}
 	for _, name := range scope.Names() {
-		o := scope.Lookup(name)
-		f, ok := o.(*types.Func)
-		if typ, named := o.(*types.TypeName); named && !types.IsInterface(typ.Type()) && types.Implements(types.NewPointer(typ.Type()), proposer) && !made[name] {
-			made[name] = false // until a function that makes it is found
-		}
-		if !ok || f.Signature().Results().Len() == 0 || !u.within("engine", f) {
-			continue
-		}
-		if p, ok := f.Signature().Results().At(0).Type().(*types.Pointer); ok {
-			if of, ok := p.Elem().(*types.Named); ok && types.Implements(p, proposer) {
-				made[of.Obj().Name()] = true
+		switch o := scope.Lookup(name).(type) {
+		case *types.TypeName:
+			if !types.IsInterface(o.Type()) && types.Implements(types.NewPointer(o.Type()), proposer) {
+				made[name] = made[name] || u.within("engine", o)
+			}
+		case *types.Func:
+			if o.Signature().Results().Len() == 0 || !u.within("engine", o) {
+				continue
+			}
+			if p, ok := o.Signature().Results().At(0).Type().(*types.Pointer); ok && types.Implements(p, proposer) {
+				made[p.Elem().(*types.Named).Obj().Name()] = true
 			}
 		}
 	}

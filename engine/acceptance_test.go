@@ -140,16 +140,23 @@ func checkRules(t *testing.T, round event.Round) {
 	}
 }
 
-// Under the rule exact, a seed gives one text with every proposer and draft length.
+// Under the rule exact, a seed gives one text with every proposer and draft length. The register says so by
+// Drawn. Under the other rules the drafts make a difference.
 func TestExactMatchMakesATextIndependentOfItsDrafts(t *testing.T) {
-	write := func(settings ...string) []int32 {
-		s := session(t, pair(), append([]string{"acceptance", "exact", "temperature", "1", "seed", "5", "gamma-rule", "fixed", "max-tokens", "60"}, settings...)...)
-		return write(t, s, user(unsure()[0]), nil).ended.IDs
-	}
-	want := write("speculate", "false")
-	for _, settings := range [][]string{{"gamma", "1"}, {"gamma", "4"}, {"gamma", "8"}, {"gamma", "4", "proposer", "ngram"}, {"gamma-rule", "cost-aware"}} {
-		if got := write(settings...); !slices.Equal(got, want) {
-			t.Errorf("%v: %v, want %v as without speculation", settings, got, want)
+	for _, rule := range spec.Rules {
+		write := func(settings ...string) []int32 {
+			s := session(t, pair(), append([]string{"acceptance", string(rule.Rule), "temperature", "1", "seed", "5", "gamma-rule", "fixed", "max-tokens", "60"}, settings...)...)
+			return write(t, s, user(unsure()[0]), nil).ended.IDs
+		}
+		plain, same := write("speculate", "false"), true
+		for _, settings := range [][]string{{"gamma", "1"}, {"gamma", "4"}, {"gamma", "8"}, {"gamma", "4", "proposer", "ngram"}, {"gamma-rule", "cost-aware"}} {
+			if got := write(settings...); !slices.Equal(got, plain) {
+				same = false
+				t.Logf("%s, %v: %v, without speculation %v", rule.Rule, settings, got, plain)
+			}
+		}
+		if same != rule.Drawn {
+			t.Errorf("%s: one seed gives one text, whatever is drafted: %t; its row of Rules in engine/spec/rule.go has Drawn: %t", rule.Rule, same, rule.Drawn)
 		}
 	}
 }
