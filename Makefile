@@ -17,7 +17,7 @@ else
 BUILD = CGO_ENABLED=0 $(GO)
 endif
 
-.PHONY: help build run demo film picture test race emulate test-cuda test-arm64 sanitize gpu-check gpu-report gpu-model bench bench-peer real-models oracle replies templates fuzz cover lint fmt generate tidy check
+.PHONY: help build run demo film picture test race emulate test-cuda test-arm64 sanitize gpu-check gpu-report cubins gpu-model bench bench-peer real-models oracle replies templates fuzz cover lint fmt generate tidy check
 
 help: ## list these commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 14
@@ -63,6 +63,10 @@ gpu-check: ## pack into .gpu what a machine with a GPU needs: there, OUT=folder 
 
 gpu-report: ## make a report in kernels/cuda/reports of what on_device.sh left in the folder FROM
 	$(GO) run ./gpu/check/collect $(FROM)
+
+cubins: ## assemble the kernels to machine code for cards, in kernels/cuda/cubin, when they are final: 5 MB of history each time; needs pip
+	gpu/check/model/fetch
+	$(GO) run ./kernels/cuda/assemble .gpu-model/ptxas
 
 gpu-model: ## estimate, without a GPU, the speed of passes on cards from what NVIDIA's assembler makes of the kernels; needs pip
 	gpu/check/model/run

@@ -200,6 +200,7 @@ var foreign = []struct{ path, where string }{
 	{"gorgonia.org/cu", "gpu/driver"},
 	{"github.com/spf13", "ui/cli"},
 	{"github.com/adrg/xdg", "."},
+	{"github.com/klauspost/compress", "kernels/cuda/..."},
 	{"net", "engine/remote/..."},         // everything else stays on this machine
 	{"unsafe", "kernels/... gpu/driver"}, // ui/rest.go reads an unexported pointer by reflect instead
 	{"C", "gpu/driver"},

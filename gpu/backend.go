@@ -7,6 +7,7 @@ import (
 
 	"specula/engine/compute"
 	"specula/gpu/driver"
+	"specula/kernels/cuda"
 )
 
 // Backend computes on a GPU. It serves one goroutine at a time. Open makes one.
@@ -46,8 +47,9 @@ func newBackend(d device) (*Backend, error) {
 	if err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
+	info := d.Info()
 	b := &Backend{
-		device: d, info: d.Info(), modules: newLibrary(d, texts),
+		device: d, info: info, modules: newLibrary(d, texts, cuda.CodeFor(10*info.Major+info.Minor)),
 		spare: make(chan *tape, tapesInFlight), allocated: map[driver.Pointer]int64{},
 		tables:     map[*float32]driver.Pointer{},
 		recordings: recordings{byHash: map[uint64]*recording{}},
@@ -89,6 +91,7 @@ func (b *Backend) Info() compute.Info {
 	}
 	// If the device does not answer, MemoryBytes stays the total memory of the device.
 	_ = b.device.Do(func() error {
+		info.Detail += "; " + b.modules.describe()
 		free, _, err := b.device.Memory()
 		if err == nil {
 			info.MemoryBytes = free

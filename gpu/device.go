@@ -38,6 +38,7 @@ type device interface {
 	Elapsed(from, to driver.Event) (ms float64, err error)
 
 	Load(name, ptx string) (driver.Module, error)
+	LoadCode(name string, code []byte) (driver.Module, error)
 	Unload(m driver.Module) error
 	Kernel(m driver.Module, name string) (driver.Function, error)
 	SetDynamicShared(f driver.Function, bytes int) error

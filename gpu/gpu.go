@@ -11,7 +11,8 @@
 // and draws.go. So a whole round (draft steps, verification, residual draws) is queued before the
 // host waits. Most device memory is reserved when a model is loaded (memory.go, matrix.go,
 // cache.go), some when a round first needs it (draws.go, edits.go, logits.go). The kernels come from
-// the embedded PTX of kernels/cuda (kernels.go).
+// kernels/cuda (kernels.go): as machine code if the program has it for the card, otherwise as PTX, which the
+// driver compiles.
 //
 // Invariant, the law of engine/compute: the bits of a row do not depend on how many rows are
 // computed with it, so verification gives the bits of decoding. For every number of rows, matrix
@@ -38,7 +39,7 @@ import (
 // build has no CUDA, or the card or its driver cannot run the embedded kernels.
 var ErrNoDevice = errors.New("no CUDA device")
 
-// Open opens the device called name: "cuda" or "cuda:N", N from 0. It compiles all kernels but those of
+// Open opens the device called name: "cuda" or "cuda:N", N from 0. It loads all kernels but those of
 // weight formats, so that a card that cannot run them is found here and not in the middle of a reply.
 //
 // The error wraps ErrNoDevice and says what is missing if there is no device of that name, or if it cannot
@@ -63,7 +64,7 @@ func Open(ctx context.Context, name string) (compute.Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := b.compile(); err != nil {
+	if err := b.loadModules(); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening %.32q: %w", name, err), b.Close())
 	}
 	return b, nil

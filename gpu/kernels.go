@@ -11,7 +11,7 @@ import (
 	"specula/kernels/cuda"
 )
 
-// kernel is a compiled kernel. Its launch is reused: each run fills in new arguments.
+// kernel is a kernel that the device has. Its launch is reused: each run fills in new arguments.
 type kernel struct {
 	name        string
 	function    driver.Function
@@ -23,18 +23,28 @@ type kernel struct {
 // freeShared is the shared memory, in bytes, that a block has on every GPU.
 const freeShared = 48 << 10
 
-// library finds kernels by name. It compiles a PTX text when load is called, or when a kernel in the
-// text is first asked for.
+// library finds kernels by name. It loads a module when load is called, or when a kernel of the module is
+// first asked for.
 type library struct {
 	device  device
-	texts   map[string]string // by module name
+	texts   map[string]string // the PTX, by module name
+	code    machineCode
 	home    map[string]string // by kernel name: the module that has it
 	modules map[string]driver.Module
 	kernels map[string]*kernel
+
+	compiled    int   // how many of modules the driver compiled
+	whyCompiled error // why it had to compile the first of them
 }
 
-func newLibrary(d device, texts map[string]string) *library {
-	l := &library{device: d, texts: texts, home: map[string]string{}, modules: map[string]driver.Module{},
+// machineCode is *cuda.Code; tests put another in its place.
+type machineCode interface {
+	Module(name string) ([]byte, error)
+	String() string
+}
+
+func newLibrary(d device, texts map[string]string, code machineCode) *library {
+	l := &library{device: d, texts: texts, code: code, home: map[string]string{}, modules: map[string]driver.Module{},
 		kernels: map[string]*kernel{}}
 	for name, text := range texts {
 		for _, rest := range strings.Split(text, "\n.visible .entry ")[1:] {
@@ -54,7 +64,7 @@ func (l *library) kernel(name string, arguments, sharedBytes int) (*kernel, erro
 	return l.prepare(name, arguments, sharedBytes)
 }
 
-// prepare compiles a kernel, unless that is done already, and raises its limit of dynamic shared memory. Without
+// prepare loads a kernel, unless that is done already, and raises its limit of dynamic shared memory. Without
 // a limit, a launch may ask for what the kernel's own arrays leave of freeShared.
 func (l *library) prepare(name string, arguments, sharedBytes int) (*kernel, error) {
 	k := l.kernels[name]
@@ -79,12 +89,12 @@ func (l *library) prepare(name string, arguments, sharedBytes int) (*kernel, err
 	return k, nil
 }
 
-// find compiles the module of a kernel, unless that is done already, and finds the kernel in it. Call it
-// on the device's thread.
+// find loads the module of a kernel, unless that is done already, and finds the kernel in it. Call it on the
+// device's thread.
 func (l *library) find(name string, arguments int) (*kernel, error) {
 	home, ok := l.home[name]
 	if !ok {
-		return nil, fmt.Errorf("it is in none of the %d PTX texts of this build", len(l.texts))
+		return nil, fmt.Errorf("it is in none of the %d modules of this build", len(l.texts))
 	}
 	if err := l.load(home); err != nil {
 		return nil, err
@@ -97,37 +107,67 @@ func (l *library) find(name string, arguments int) (*kernel, error) {
 	return &kernel{name: name, function: function, launch: launch, arguments: arguments}, err
 }
 
-// load compiles a module, unless it is compiled. Call it on the device's thread.
+// load loads a module, unless it is loaded. It takes the machine code. If there is none for this card, or if the
+// driver refuses it, the driver compiles the PTX. Call load on the device's thread.
 func (l *library) load(module string) error {
 	if _, ok := l.modules[module]; ok {
 		return nil
 	}
-	loaded, err := l.device.Load(module, l.texts[module])
-	if err == nil {
-		l.modules[module] = loaded
+	code, why := l.code.Module(module)
+	if why == nil {
+		loaded, err := l.device.LoadCode(module, code)
+		if err == nil {
+			l.modules[module] = loaded
+			return nil
+		}
+		if !isRefusal(err) {
+			return err
+		}
+		why = err
 	}
-	return err
+	loaded, err := l.device.Load(module, l.texts[module])
+	if err != nil {
+		return fmt.Errorf("%w (the driver had to compile it: %v)", err, why)
+	}
+	l.modules[module] = loaded
+	if l.compiled++; l.compiled == 1 {
+		l.whyCompiled = why
+	}
+	return nil
 }
 
-// compile compiles every module but those of weight formats, which Matrix compiles.
-func (b *Backend) compile() error {
+// isRefusal reports whether the driver refused work, though memory sufficed and the device can still be used.
+func isRefusal(err error) bool {
+	var refused *driver.Error
+	return errors.As(err, &refused) && refused.Unwrap() == nil
+}
+
+// describe says, for the user, what the kernels of the loaded modules are. Call it on the device's thread.
+func (l *library) describe() string {
+	if l.compiled == 0 {
+		return fmt.Sprintf("kernels: %s, from the program", l.code)
+	}
+	return fmt.Sprintf("kernels: compiled by the driver, %d of %d modules, because %v", l.compiled, len(l.modules), l.whyCompiled)
+}
+
+// loadModules loads every module but those of weight formats, which Matrix loads.
+func (b *Backend) loadModules() error {
 	for _, module := range slices.Sorted(maps.Keys(b.modules.texts)) {
 		if slices.ContainsFunc(cuda.Packed(), func(f *cuda.Format) bool { return f.Module == module }) {
 			continue
 		}
-		if err := b.compileModule(module); err != nil {
+		if err := b.loadModule(module); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// compileModule compiles a module, unless that is done already. If the device or its driver refuses it,
+// loadModule loads a module, unless that is done already. If the device or its driver refuses it,
 // the error wraps ErrNoDevice, unless memory ran out or the device was lost.
-func (b *Backend) compileModule(module string) error {
+func (b *Backend) loadModule(module string) error {
 	err := b.note(b.device.Do(func() error { return b.modules.load(module) }))
-	var refused *driver.Error
-	if errors.As(err, &refused) && refused.Unwrap() == nil {
+	if isRefusal(err) {
 		return fmt.Errorf("%w that can be used: %s refuses the kernels: %w", ErrNoDevice, b.info.Name, err)
 	}
 	return err

@@ -75,7 +75,7 @@ func (b *Backend) Matrix(ctx context.Context, w compute.Weight) (compute.Matrix,
 	if err != nil {
 		return nil, err
 	}
-	if err := b.compileModule(f.Module); err != nil {
+	if err := b.loadModule(f.Module); err != nil {
 		return nil, fmt.Errorf("tensor %q: preparing the kernels of its type: %w", w.Name, err)
 	}
 	parts := max(w.Experts, 1)

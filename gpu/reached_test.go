@@ -72,7 +72,7 @@ func TestEveryKernelIsReached(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := newLibrary(nil, texts).home
+	all := newLibrary(nil, texts, nil).home
 	for _, kernel := range slices.Sorted(maps.Keys(all)) {
 		if _, ok := reached[kernel]; !ok {
 			t.Errorf("nothing launches %s of the module %s", kernel, all[kernel])

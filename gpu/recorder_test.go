@@ -30,7 +30,8 @@ type recorder struct {
 	prepared map[string]int                                                       // by kernel: the number of arguments
 	shared   map[string]int                                                       // by kernel: the dynamic shared memory that launches may ask for
 	capture  *[]string
-	down     byte // every byte of device memory reads as this
+	onLoad   func(form, module string) error // form is "PTX" or "machine code"; nil: nothing
+	down     byte                            // every byte of device memory reads as this
 	traffic  driver.Traffic
 	total    int64
 	sizes    map[driver.Pointer]int64 // bytes of device memory that was given and not freed
@@ -178,7 +179,16 @@ func (r *recorder) WaitHost(driver.Event) error {
 }
 func (r *recorder) Elapsed(driver.Event, driver.Event) (float64, error) { return 1, r.call("elapsed") }
 
-func (r *recorder) Load(string, string) (driver.Module, error) {
+func (r *recorder) Load(name, _ string) (driver.Module, error) { return r.module("PTX", name) }
+func (r *recorder) LoadCode(name string, _ []byte) (driver.Module, error) {
+	return r.module("machine code", name)
+}
+func (r *recorder) module(form, name string) (driver.Module, error) {
+	if r.onLoad != nil {
+		if err := r.onLoad(form, name); err != nil {
+			return 0, err
+		}
+	}
 	m, err := r.give("modules")
 	return driver.Module(m), err
 }

@@ -13,6 +13,9 @@ static CUresult load_module(uintptr_t *module, const char *ptx, char *log) {
     void *values[] = {log, (void *)(uintptr_t)log_bytes};
     return cuModuleLoadDataEx((CUmodule *)module, ptx, 2, options, values);
 }
+static CUresult load_code(uintptr_t *module, const void *image) {
+    return cuModuleLoadDataEx((CUmodule *)module, image, 0, 0, 0);
+}
 static CUresult find_function(uintptr_t *function, uintptr_t module, const char *name) {
     return cuModuleGetFunction((CUfunction *)function, (CUmodule)module, name);
 }
@@ -46,6 +49,16 @@ func (d *Device) Load(name, ptx string) (Module, error) {
 		doing += " (" + said + ")"
 	}
 	return Module(module), refused(doing, code)
+}
+
+// LoadCode loads machine code, a file of NVIDIA's format cubin; name is used only in the error.
+func (d *Device) LoadCode(name string, code []byte) (Module, error) {
+	if len(code) == 0 {
+		return 0, fmt.Errorf("the machine code of %s is empty", name)
+	}
+	var module C.uintptr_t
+	result := C.load_code(&module, unsafe.Pointer(&code[0]))
+	return Module(module), refused("loading the machine code of "+name, result)
 }
 
 // Unload frees a module. Its kernels must have ended.

@@ -1,15 +1,16 @@
-// Package cuda has the kernels for NVIDIA GPUs, as PTX text that the driver compiles while the
-// program runs: most when a device is opened, products when a model has weights of their format.
+// Package cuda has the kernels for NVIDIA GPUs: as machine code for the cards of today, and as PTX text, which a
+// driver compiles for any card.
 //
-// [Modules] and [PTX] give the text. [Format] (layout.go) says how a weight matrix is laid out for
-// the products, and with which launch they run. results.go reads what the kernels of verification
-// return.
+// [Modules] and [PTX] give the text, [CodeFor] the machine code. [Format] (layout.go) says how a weight
+// matrix is laid out for the products, and with which launch they run. results.go reads what the kernels
+// of verification return.
 //
 // The sources are src/*.cu, one file per family of operations. They are compiled twice. clang makes
-// ptx/*.ptx, which is committed and embedded, so that building the program needs no GPU compiler.
-// g++ compiles them for the CPU, where each thread of a block is a fiber (testbench/emulator, and
-// the emulated driver). PTX 7.4 for sm_80 works with every driver from R470 on and every GPU from
-// Ampere on.
+// ptx/*.ptx, which is committed and embedded, so that building the program needs no GPU compiler. g++
+// compiles them for the CPU, where each thread of a block is a fiber (testbench/emulator, and the
+// emulated driver). PTX 7.4 for sm_80 works with every driver from R470 on and every GPU from Ampere on.
+// With NVIDIA's assembler, the command assemble makes machine code of the PTX: cubin/*.tar.zst, which is
+// committed and embedded too.
 //
 // Invariant: each kernel equals kernels/ref bit for bit; ref says what it computes and in which
 // order. (Only real tensor cores may add the products of one instruction in another order.) Without a

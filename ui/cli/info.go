@@ -59,6 +59,9 @@ func (a *invocation) infoReady(ctx context.Context) error {
 		{"target", ready.Target.Name, ready.Target.Path}, draft,
 		{"device", ready.Device}, {"", ready.DeviceWhy},
 	}}
+	if ready.DeviceDetail != "" {
+		models.Rows = append(models.Rows, []string{"", ready.DeviceDetail})
+	}
 	if !ready.Warned("template") {
 		models.Rows = append(models.Rows, []string{"template", ready.Template})
 	}

@@ -20,6 +20,7 @@ void read_environment() {
     driver.total_bytes = (size_t)setting("EMULATOR_MEMORY_BYTES", 8L << 30);
     driver.fail_allocation = setting("EMULATOR_FAIL_ALLOCATION", 0);
     driver.refuse_module = setting("EMULATOR_REFUSE_MODULE", 0);
+    driver.refuse_code = setting("EMULATOR_REFUSE_CODE", 0);
     driver.refuse_launch = setting("EMULATOR_REFUSE_LAUNCH", 0);
     driver.fail_kernel = setting("EMULATOR_FAIL_KERNEL", 0);
     driver.lose_device = setting("EMULATOR_LOSE_DEVICE", 0);
@@ -163,7 +164,7 @@ API CUresult cuCtxSynchronize() {
 API CUresult cuGetErrorName(CUresult code, const char **name) {
     static const std::map<int, const char *> names = {
         {0, "CUDA_SUCCESS"}, {1, "CUDA_ERROR_INVALID_VALUE"}, {2, "CUDA_ERROR_OUT_OF_MEMORY"}, {3, "CUDA_ERROR_NOT_INITIALIZED"},
-        {100, "CUDA_ERROR_NO_DEVICE"}, {101, "CUDA_ERROR_INVALID_DEVICE"}, {201, "CUDA_ERROR_INVALID_CONTEXT"},
+        {100, "CUDA_ERROR_NO_DEVICE"}, {101, "CUDA_ERROR_INVALID_DEVICE"}, {200, "CUDA_ERROR_INVALID_IMAGE"}, {201, "CUDA_ERROR_INVALID_CONTEXT"},
         {209, "CUDA_ERROR_NO_BINARY_FOR_GPU"}, {214, "CUDA_ERROR_ECC_UNCORRECTABLE"}, {218, "CUDA_ERROR_INVALID_PTX"},
         {400, "CUDA_ERROR_INVALID_HANDLE"}, {401, "CUDA_ERROR_ILLEGAL_STATE"}, {500, "CUDA_ERROR_NOT_FOUND"},
         {600, "CUDA_ERROR_NOT_READY"}, {700, "CUDA_ERROR_ILLEGAL_ADDRESS"}, {701, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"},

@@ -4,7 +4,7 @@
 // leaves undefined becomes visible. Streams are queues that run as late as CUDA allows, so that a
 // missing wait shows. Each allocation starts as NaN and ends exactly at its size. A context belongs to
 // the thread on which it was made current. A kernel's error appears at a later call, as in CUDA, and
-// stays. The PTX decides which kernels a module has; the same sources run, compiled for fibers.
+// stays. The PTX or the machine code decides which kernels a module has; the same sources run, compiled for fibers.
 //
 // The environment, read when a context is made unless a line says otherwise:
 //   EMULATOR_SEED=n             chooses a random order of threads, blocks, streams and graph nodes; 0 or none: in order, as late as possible
@@ -12,7 +12,8 @@
 //   EMULATOR_DEVICES=n          how many devices there are (1); read by every call that counts them
 //   EMULATOR_CAPABILITY=n       the device's compute capability, 10 times major plus minor (80); read by every call that asks for it
 //   EMULATOR_CUDA=n             the CUDA that the driver supports, 1000 times major plus 10 times minor (12040); read by every call that asks for it
-//   EMULATOR_REFUSE_MODULE=n    the n-th module of a context is refused
+//   EMULATOR_REFUSE_MODULE=n    the n-th PTX text of a context is refused
+//   EMULATOR_REFUSE_CODE=1      all machine code is refused
 //   EMULATOR_FAIL_ALLOCATION=n  the n-th allocation of a context, of device or pinned memory, fails for lack of memory
 //   EMULATOR_NO_MEMORY_LEFT=1   all allocations fail for lack of memory; read by every allocation
 //   EMULATOR_REFUSE_LAUNCH=n    the n-th call of cuLaunchKernel is refused; a capture makes such calls, a graph does not
@@ -80,14 +81,20 @@ struct CUctx_st {
     CUresult failed = CUDA_SUCCESS;   // the first error of a kernel; every later call returns it again
 };
 
+constexpr unsigned most_threads_of_a_block = 1024;
+
 struct CUfunc_st {
     const emulator::Kernel *kernel;
     int dynamic_bytes = 0;  // of shared memory, that a launch may ask for
-    unsigned most_threads = 1024;
+    unsigned most_threads = most_threads_of_a_block;
 };
 
 struct CUmod_st {
-    struct Entry { std::vector<int> parameter_bytes; unsigned most_threads; int static_bytes; };
+    struct Entry {
+        std::vector<int> parameter_bytes;
+        unsigned most_threads = most_threads_of_a_block;
+        int static_bytes = 0;
+    };
     std::map<std::string, Entry> entries;
     std::map<std::string, std::unique_ptr<CUfunc_st>> functions;
 };
@@ -104,7 +111,7 @@ struct Driver {
     size_t used_bytes = 0, total_bytes = (size_t)8 << 30;
     uint64_t seed = 0, random = 0;
     long allocations = 0, launches = 0, kernels_run = 0, modules = 0;
-    long fail_allocation = 0, refuse_module = 0, refuse_launch = 0, fail_kernel = 0, lose_device = 0;
+    long fail_allocation = 0, refuse_module = 0, refuse_code = 0, refuse_launch = 0, fail_kernel = 0, lose_device = 0;
     bool lost = false;
 };
 
@@ -122,6 +129,7 @@ CUresult enter(const char *call);
 
 long setting(const char *name, long otherwise);
 int capability();          // of the device: 10 times major plus minor
+CUresult read_code(const char *image, CUmod_st &module); // reads which kernels a file of NVIDIA's format cubin has
 uint64_t draw();           // a random number for the driver's choices, with a seed
 bool capturing_anywhere(); // during a capture, calls that wait or allocate are forbidden
 CUresult forbid_in_capture(const char *call);

@@ -1,5 +1,5 @@
-// Modules and launches of the emulated driver. The PTX says which kernels there are and how large
-// their parameters are. The kernel of the same name that was compiled for fibers runs.
+// Modules and launches of the emulated driver. The PTX, or the machine code (code.cpp), says which kernels
+// there are and how large their parameters are. The kernel of the same name that was compiled for fibers runs.
 #include "driver.h"
 
 #include <cstdio>
@@ -10,7 +10,7 @@ namespace emulator {
 
 namespace {
 
-constexpr unsigned most_threads = 1024, most_blocks_yz = 65535;
+constexpr unsigned most_blocks_yz = 65535;
 constexpr int free_bytes = 48 << 10;  // shared memory of a block, static and dynamic, if the attribute was not set
 constexpr int most_dynamic_bytes = 163 << 10;
 
@@ -57,7 +57,7 @@ CUresult parse(const std::string &ptx, CUmod_st &module) {
         if (body == std::string::npos) return refuse(CUDA_ERROR_INVALID_PTX, "the PTX ends in the middle of a kernel");
         int most = number_after(ptx, ".maxntid ", close, body);
         module.entries[ptx.substr(at + entry.size(), open - at - entry.size())] = {
-            parameter_bytes(ptx.substr(open, close - open)), most > 0 ? (unsigned)most : most_threads,
+            parameter_bytes(ptx.substr(open, close - open)), most > 0 ? (unsigned)most : most_threads_of_a_block,
             static_bytes(ptx.substr(body, ptx.find(entry, body) - body))};
     }
     return CUDA_SUCCESS;
@@ -65,15 +65,15 @@ CUresult parse(const std::string &ptx, CUmod_st &module) {
 
 CUresult find(CUmod_st &module, const std::string &name, CUfunction *function) {
     auto entry = module.entries.find(name);
-    if (entry == module.entries.end()) return refuse(CUDA_ERROR_NOT_FOUND, "the PTX has no kernel %s", name.c_str());
+    if (entry == module.entries.end()) return refuse(CUDA_ERROR_NOT_FOUND, "the module has no kernel %s", name.c_str());
     auto &slot = module.functions[name];
     if (!slot) {
         const Kernel *kernel = kernels;
         while (kernel && name != kernel->name) kernel = kernel->next;
-        if (!kernel) return refuse(CUDA_ERROR_NOT_FOUND, "the kernel %s is in the PTX and not in the emulator: build it anew (EXPORT?)", name.c_str());
+        if (!kernel) return refuse(CUDA_ERROR_NOT_FOUND, "the kernel %s is in the module and not in the emulator: build it anew (EXPORT?)", name.c_str());
         std::vector<int> compiled(kernel->bytes, kernel->bytes + kernel->parameters);
         if (compiled != entry->second.parameter_bytes)
-            return refuse(CUDA_ERROR_INVALID_PTX, "%s has other parameters in the PTX than in the emulator: one of them is stale", name.c_str());
+            return refuse(CUDA_ERROR_INVALID_PTX, "%s has other parameters in the module than in the emulator: one of them is stale", name.c_str());
         slot = std::make_unique<CUfunc_st>();
         slot->kernel = kernel;
         slot->most_threads = entry->second.most_threads;
@@ -128,10 +128,13 @@ using namespace emulator;
 
 API CUresult cuModuleLoadData(CUmodule *module, const void *image) {
     ENTER;
-    if (++driver.modules == driver.refuse_module)
+    const bool is_code = !std::memcmp(image, "\177ELF", 4);
+    if (is_code && driver.refuse_code)
+        return refuse(CUDA_ERROR_INVALID_IMAGE, "cuModuleLoadData: the machine code is refused, as EMULATOR_REFUSE_CODE says");
+    if (!is_code && ++driver.modules == driver.refuse_module)
         return refuse(CUDA_ERROR_INVALID_PTX, "cuModuleLoadData: the module is refused, as EMULATOR_REFUSE_MODULE says");
     auto parsed = std::make_unique<CUmod_st>();
-    if (CUresult wrong = parse((const char *)image, *parsed)) return wrong;
+    if (CUresult wrong = is_code ? read_code((const char *)image, *parsed) : parse((const char *)image, *parsed)) return wrong;
     *module = parsed.release();
     return CUDA_SUCCESS;
 }
@@ -168,7 +171,7 @@ API CUresult cuLaunchKernel(CUfunction function, unsigned gx, unsigned gy, unsig
     ENTER;
     if (!function || extra) return refuse(CUDA_ERROR_INVALID_VALUE, "cuLaunchKernel: no function, or extra arguments");
     const Kernel *kernel = function->kernel;
-    if (!gx || !gy || !gz || gy > most_blocks_yz || gz > most_blocks_yz || !bx || !by || !bz || (uint64_t)bx * by * bz > most_threads)
+    if (!gx || !gy || !gz || gy > most_blocks_yz || gz > most_blocks_yz || !bx || !by || !bz || (uint64_t)bx * by * bz > most_threads_of_a_block)
         return refuse(CUDA_ERROR_INVALID_VALUE, "%s: a grid of %u × %u × %u blocks of %u × %u × %u threads", kernel->name, gx, gy, gz, bx, by, bz);
     if (bx * by * bz > function->most_threads)
         return refuse(CUDA_ERROR_INVALID_VALUE, "%s: %u threads a block, and __launch_bounds__ says %u", kernel->name, bx * by * bz, function->most_threads);
