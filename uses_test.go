@@ -190,12 +190,36 @@ func TestEveryProposerIsMade(t *testing.T) {
 	}
 }
 
-// A section of the side column that is not in its list is not drawn.
+// A field of an event that nothing fills shows nothing. Races fill their events in ui/cli.
+func TestEveryFieldOfEventsIsFilled(t *testing.T) {
+	u := findUses(t)
+	scope, fields := u.checked["engine/event"].Scope(), 0
+	fills := func(file string) bool {
+		return strings.HasPrefix(file, "engine/") && path.Dir(file) != "engine/trace" || path.Dir(file) == "ui/cli"
+	}
+	for _, name := range scope.Names() {
+		s, ok := scope.Lookup(name).Type().Underlying().(*types.Struct)
+		if !ok {
+			continue
+		}
+		for field := range s.Fields() {
+			if fields++; !slices.ContainsFunc(u.of[field], fills) {
+				t.Errorf("nothing in engine or ui/cli fills the field %s of event.%s", field.Name(), name)
+			}
+		}
+	}
+	if fields < 100 {
+		t.Errorf("only %d fields of events were found", fields)
+	}
+}
+
+// A section of the side column that is in one of its lists only is not drawn at every width.
 func TestEverySectionIsDrawn(t *testing.T) {
 	u := findUses(t)
 	column := types.NewPointer(u.checked["ui/pane"].Scope().Lookup("column").Type())
 	draw := types.NewSignatureType(nil, nil, nil, types.NewTuple(types.NewVar(0, nil, "", types.Typ[types.Int])),
 		types.NewTuple(types.NewVar(0, nil, "", types.NewSlice(types.Typ[types.String]))), false)
+	lists := map[string]map[string]bool{"sections": u.selected("ui/pane", "sections"), "wideSections": u.selected("ui/pane", "wideSections")}
 	found := 0
 	for method := range types.NewMethodSet(column).Methods() {
 		m := method.Obj().(*types.Func)
@@ -203,11 +227,57 @@ func TestEverySectionIsDrawn(t *testing.T) {
 			continue
 		}
 		found++
-		if !u.within("ui/pane", m) {
-			t.Errorf("the section %s is not drawn: add it to Side in ui/pane/side.go", m.Name())
+		for list, names := range lists {
+			if !names[m.Name()] {
+				t.Errorf("the section %s is not drawn by %s in ui/pane/side.go: add it there", m.Name(), list)
+			}
 		}
 	}
 	if found < 7 {
 		t.Errorf("only %d sections were found", found)
 	}
+}
+
+// A pane of the layout that is not put into its rectangle leaves a hole, and so does one that is not drawn.
+func TestEveryPaneIsDrawn(t *testing.T) {
+	u := findUses(t)
+	fields := func(pkg, name string) *types.Struct {
+		return u.checked[pkg].Scope().Lookup(name).Type().Underlying().(*types.Struct)
+	}
+	rectangle := u.checked["ui/layout"].Scope().Lookup("Rect").Type()
+	for field := range fields("ui/layout", "Rects").Fields() {
+		if types.Identical(field.Type(), rectangle) && !slices.Contains(u.of[field], "ui/pane/compose.go") {
+			t.Errorf("the pane %s has a rectangle, but nothing is put there: add it to Compose in ui/pane/compose.go", field.Name())
+		}
+	}
+	for field := range fields("ui/pane", "Parts").Fields() {
+		if !slices.Contains(u.of[field], "ui/view.go") {
+			t.Errorf("the pane %s is not drawn: add it to parts in ui/view.go", field.Name())
+		}
+	}
+}
+
+// selected returns the names that a function of a package selects, as in x.name, also those that functions
+// of the package with such a name select in turn.
+func (u *uses) selected(pkg, function string) map[string]bool {
+	selected, open := map[string]bool{}, []string{function}
+	for len(open) > 0 {
+		name := open[0]
+		open = open[1:]
+		for _, f := range u.files[pkg] {
+			for _, d := range f.Decls {
+				if d, ok := d.(*ast.FuncDecl); !ok || d.Name.Name != name {
+					continue
+				}
+				ast.Inspect(d, func(n ast.Node) bool {
+					if s, ok := n.(*ast.SelectorExpr); ok && !selected[s.Sel.Name] {
+						selected[s.Sel.Name] = true
+						open = append(open, s.Sel.Name)
+					}
+					return true
+				})
+			}
+		}
+	}
+	return selected
 }

@@ -122,6 +122,46 @@ func TestEverythingInTheStateIsSafe(t *testing.T) {
 	}
 }
 
+// A field of a round that is never set shows nothing.
+func TestEveryFieldOfARoundIsSet(t *testing.T) {
+	var changed event.SettingChanged
+	var round event.Round
+	fillAll(reflect.ValueOf(&changed).Elem())
+	fillAll(reflect.ValueOf(&round).Elem())
+	s := play(changed, round)
+	for field, v := range reflect.ValueOf(s.Last.Round).Fields() {
+		if v.IsZero() {
+			t.Errorf("nothing sets Round.%s: take it from the event in newRound in ui/state/round.go", field.Name)
+		}
+	}
+}
+
+// fillAll gives each text and number in v a value that is not zero; bytes stay zero.
+func fillAll(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString("x")
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Float64:
+		v.SetFloat(1)
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fillAll(v.Elem())
+	case reflect.Struct:
+		for _, field := range v.Fields() {
+			fillAll(field)
+		}
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		fillAll(v.Index(0))
+	default:
+		if v.CanInt() {
+			v.SetInt(1)
+		}
+	}
+}
+
 // continues reports whether text is the second part of an emoji that spans tokens. Alone it would be
 // drawn differently.
 func continues(text string) bool {
