@@ -13,6 +13,7 @@ import (
 
 	"specula/engine/compute"
 	"specula/engine/weights/gguf"
+	"specula/kernels/format"
 )
 
 // malformed is a file that is unacceptable because of one broken rule, and what the error must say
@@ -110,7 +111,7 @@ var patches = []struct {
 
 	{name: "tensor type withdrawn, Q4_2", mark: "tensors[0] type", value: uint32(4), field: "type", got: "type number 4", allowed: "defines today"},
 	{name: "tensor type withdrawn, Q4_0_4_4", mark: "tensors[0] type", value: uint32(31), field: "type", got: "type number 31", allowed: "defines today"},
-	{name: "tensor type 99", mark: "tensors[0] type", value: uint32(99), field: `tensors[0] "token_embd.weight" type`, got: "type number 99", allowed: "(0 to 42 with gaps)"},
+	{name: "tensor type 99", mark: "tensors[0] type", value: uint32(99), field: `tensors[0] "token_embd.weight" type`, got: "type number 99", allowed: fmt.Sprintf("(0 to %d with gaps)", format.Highest())},
 	{name: "tensor type 2³²-1", mark: "tensors[0] type", value: uint32(math.MaxUint32), field: "type", got: "type number 4294967295", allowed: "defines today"},
 	{name: "tensor type with a larger block", mark: "tensors[0] type", value: uint32(compute.Q4_K), at: "tensors[0] dims[0]", field: "dims[0]", got: "32", allowed: "multiples of 256, the block of Q4_K"},
 	{name: "tensor type that makes it overlap the next", mark: "tensors[0] type", value: uint32(compute.F32), at: "tensors[1] offset", field: "tensors[1]", got: "160", allowed: "512 or more"},
