@@ -24,8 +24,8 @@ func newBytePair(spec Spec, v *vocabulary) (*bytePair, error) {
 	}
 	b := &bytePair{vocab: v, cut: pre.compile(), whole: pre.wholeWords, rules: make(map[pair]merge, len(spec.Merges))}
 	for i, line := range spec.Merges {
-		// The left token may itself begin with a space, in a vocabulary that is not byte-level
-		// throughout.
+		// Look for the space between the tokens from the second byte on: in some vocabularies the left
+		// token itself begins with a space.
 		cut := 0
 		if line != "" {
 			cut = strings.IndexByte(line[1:], ' ') + 1
@@ -37,8 +37,8 @@ func newBytePair(spec Spec, v *vocabulary) (*bytePair, error) {
 		right, okRight := v.plain[line[cut+1:]]
 		id, ok := v.plain[line[:cut]+line[cut+1:]]
 		if !okLeft || !okRight || !ok {
-			// Skip the rule: it can never produce ordinary text. Its result or one of its two tokens
-			// is a control token, or is not in the vocabulary.
+			// Skip the rule: ordinary text never uses it. Its result or one of its two tokens is not in
+			// the vocabulary or is not a normal token, but a control token, for example.
 			continue
 		}
 		if _, seen := b.rules[pair{left, right}]; !seen {
@@ -71,7 +71,7 @@ func (b *bytePair) encode(to *encoding, text string, _ bool) {
 	})
 }
 
-// encodeRaw encodes a word whose first symbols are its characters. A word that has only line feeds
+// encodeRaw encodes a word; the merges begin with its characters. A word that has only line feeds
 // and is a token becomes this token, without merges.
 func (b *bytePair) encodeRaw(to *encoding, word string, m *merger) {
 	if id, ok := b.vocab.plain[word]; ok && strings.Trim(word, "\n") == "" {
@@ -81,9 +81,9 @@ func (b *bytePair) encodeRaw(to *encoding, word string, m *merger) {
 	m.encodeCharacters(to, b.vocab, word, b)
 }
 
-// encodeWord appends the ids of a word. A byte without a token is appended to to.lost instead, as in
-// llama.cpp and Hugging Face. Tokens of several bytes cannot contain such a byte, because they are
-// merged from bytes that have a token.
+// encodeWord appends the ids of a word. A byte without a token gives no id, as in llama.cpp and
+// Hugging Face; it is appended to to.lost. Tokens of several bytes cannot contain such a byte,
+// because they are merged from bytes that have a token.
 func (b *bytePair) encodeWord(to *encoding, word string, m *merger) {
 	m.begin(len(word))
 	for i := range int32(len(word)) {

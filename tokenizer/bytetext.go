@@ -9,11 +9,11 @@ import "unicode/utf8"
 // byteRune returns the character that stands for a byte.
 func byteRune(b byte) rune {
 	switch {
-	case b <= 0x20: // 33 bytes to U+0100…
+	case b <= 0x20: // 33 bytes, which become U+0100 to U+0120
 		return 0x100 + rune(b)
 	case b < 0x7F:
 		return rune(b)
-	case b <= 0xA0: // 34 bytes to U+0121…
+	case b <= 0xA0: // 34 bytes, which become U+0121 to U+0142
 		return 0x121 + rune(b-0x7F)
 	case b == 0xAD: // the soft hyphen, the last byte that is not printable
 		return 0x143
@@ -36,8 +36,8 @@ func runeByte(r rune) (byte, bool) {
 	return 0, false
 }
 
-// fromByteText returns the bytes that a token's text stands for. A character outside of this
-// alphabet, as in tokens added by hand, stands for itself.
+// fromByteText returns the bytes that a token's text stands for. A character that byteRune never
+// returns, as in tokens added by hand, stands for itself.
 func fromByteText(text string) []byte {
 	raw := make([]byte, 0, len(text))
 	for _, r := range text {
@@ -50,7 +50,7 @@ func fromByteText(text string) []byte {
 	return raw
 }
 
-// appendByteText appends raw bytes in the vocabulary's spelling.
+// appendByteText appends raw bytes as the vocabulary writes them: one character of byteRune each.
 func appendByteText(dst []byte, raw string) []byte {
 	for i := range len(raw) {
 		dst = utf8.AppendRune(dst, byteRune(raw[i]))

@@ -15,10 +15,10 @@ const maxHeldBytes = 96
 // Decoder turns ids into text as they arrive. It is not safe for use by several goroutines. A token
 // may end inside a UTF-8 sequence, or between the parts of one visible character: a flag, an emoji
 // joined from several, a Devanagari or Thai syllable. The decoder holds such an end back until a later
-// token completes it. A combining mark may follow any letter, but text nearly always has letter and
-// mark in one character. Waiting after each letter would hold back the last letter of every word. So
-// the decoder waits only after scripts and signs that are often continued. After any other letter, a
-// combining mark comes later, as the text of its own token.
+// token completes it. A combining mark may follow any letter, but nearly all texts write a letter with
+// its mark as one code point. If the decoder waited after each letter, it would hold back the last
+// letter of every word. So it waits only after the signs and scripts that continues names. After any
+// other letter, a combining mark is returned later, with the token that it belongs to.
 //
 // The texts of all calls together equal the text of [Tokenizer.Decode]. Each byte that is not UTF-8
 // becomes one U+FFFD. A control token gives no text of its own, but releases the text that was held back.

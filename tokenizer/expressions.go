@@ -46,7 +46,7 @@ func (p preTokenizer) cutsBy(wanted []string) bool {
 	return true
 }
 
-// escapes matches the escapes that stand for one character in an expression.
+// escapes matches escapes that stand for one character: a code point in hexadecimal, \r, \n or \t.
 var escapes = regexp.MustCompile(`\\x\{[0-9a-fA-F]{1,6}\}|\\x[0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\[rnt]`)
 
 // canonical writes an expression in one spelling, so that expressions that mean the same are equal.
@@ -69,9 +69,9 @@ func canonical(expression string) string {
 	return respelled.Replace(text)
 }
 
-// respelled replaces parts of expressions by others that mean the same. A possessive repetition never gets
-// shorter to let the rest match. In these expressions it means the same as a greedy one, because no match
-// needs it shorter. (?i: may stand before or after the apostrophe, which is neither small nor capital.
+// respelled replaces parts of expressions by others that mean the same. A possessive repetition (?+ and ++)
+// never gets shorter to let the rest match. In these expressions it means the same as a greedy one, because
+// no match needs it shorter. (?i: may stand before or after the apostrophe, which is neither small nor capital.
 var respelled = strings.NewReplacer(
 	`'(?i:[sdmt]|ll|ve|re)`, contractions,
 	`(?i:'(?:[sdmt]|ll|ve|re))`, contractions,

@@ -63,9 +63,8 @@ func (p pattern) find(text string, from int) (start, end int) {
 	return -1, -1
 }
 
-// match returns where the match that begins at an offset ends, -1 if there is none. It uses back as its
-// stack of choices, above the present content, and returns the slice with its old length, so that the
-// caller can use its memory again.
+// match returns where the match that begins at offset at ends, -1 if there is none. It puts its choices
+// on top of back, takes them off again, and returns back, so that the caller can use its memory again.
 func (p pattern) match(text string, at int, back []choice) (int, []choice) {
 	bottom := len(back)
 	for code := 0; ; {

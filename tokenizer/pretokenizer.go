@@ -21,13 +21,13 @@ type preTokenizer struct {
 const (
 	contractions = `(?i:'s|'t|'re|'ve|'m|'ll|'d)`
 	gpt2         = `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|` + lastSpaces
-	lastSpaces   = `\s+(?!\S)|\s+` // leave the last space to the word after it
+	lastSpaces   = `\s+(?!\S)|\s+` // leaves the last of several spaces to the word after them
 	newlines     = `\s*[\r\n]+|` + lastSpaces
 	llama3       = contractions + `|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|` + newlines
 	qwen2        = contractions + `|` + withoutContractions
 	// withoutContractions is qwen2 without the rule for 's, 't and the like.
 	withoutContractions = `[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|` + newlines
-	// camelCase ends a word between a small letter and a capital letter.
+	// camelCase matches a word up to the first capital letter that follows a small one.
 	camelCase = `[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+`
 	capitals  = `[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*`
 	slashes   = ` ?[^\s\p{L}\p{N}]+[\r\n/]*|` + newlines

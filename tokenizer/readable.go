@@ -12,7 +12,7 @@ import (
 const maxReadableRunes = 32
 
 // Readable returns a short form of a token for display: its text, with \n for a line feed, \t for a
-// tab, and \xNN for each byte of another control character or of an incomplete UTF-8 sequence. A text
+// tab, and \xNN for each byte of another control character and for each that is not UTF-8. A text
 // of more than maxReadableRunes characters is cut and ends with "…". A control or unused token gives
 // its spelling, an id outside the vocabulary "token" and the number. The text is not yet safe for a
 // terminal: it may have direction marks and the like.

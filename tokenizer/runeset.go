@@ -31,7 +31,7 @@ func (s *runeSet) search(r rune) bool {
 	return in != s.negated && (s.except == nil || !s.except.search(r))
 }
 
-// indexed stores the answers of has for ASCII, the commonest characters.
+// indexed computes the answers of has for ASCII, the commonest characters, so that has looks them up.
 func (s *runeSet) indexed() *runeSet {
 	for r := range s.ascii {
 		s.ascii[r] = s.search(rune(r))

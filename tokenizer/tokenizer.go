@@ -24,7 +24,7 @@
 //
 // Text is UTF-8; an invalid byte is read as U+FFFD. Text is not normalised, so decoding gives
 // exactly what was encoded, except for what the vocabulary cannot spell: see [Tokenizer.Lost].
-// (SentencePiece writes a space as ▁ and cannot tell the two apart.)
+// ("llama" and "gemma4" write a space as ▁ and cannot tell the two apart.)
 package tokenizer
 
 import (
@@ -97,9 +97,9 @@ func (t *Tokenizer) Lost(text string) []byte {
 	return t.encode(text, nil, true).lost
 }
 
-// Unspelled returns the bytes of UTF-8 text for which the vocabulary has no token, ascending. A
-// byte-level vocabulary that was trained without a full alphabet lacks a few, usually control
-// characters that nobody writes.
+// Unspelled returns the bytes of UTF-8 that encoding leaves out because they have no token, ascending.
+// Only a byte-level vocabulary can have such bytes: those that did not occur in its training text, usually
+// control characters that nobody writes.
 func (t *Tokenizer) Unspelled() []byte { return t.vocab.unspelled() }
 
 // EncodeNext is Encode for a text that follows another text: it puts no space before the text.

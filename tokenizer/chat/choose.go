@@ -72,7 +72,7 @@ func guessed(o Options, because string) *Template {
 }
 
 // fromFile returns the file's own template if it can write at least one of the samples. Otherwise the
-// error says why the template refused the first sample, or why it could not be read.
+// error says that there is no template, why it could not be read, or why it refused the first sample.
 func fromFile(o Options, why string) (*Template, error) {
 	if strings.TrimSpace(o.Source) == "" {
 		return nil, errors.New("the file has none")
@@ -95,7 +95,7 @@ func fromFile(o Options, why string) (*Template, error) {
 }
 
 // guess returns the family that the control tokens suggest, and the reason in words. Without such a token,
-// an EOS token </s> suggests Llama-2. If nothing suggests a family, guess returns ChatML, the first one.
+// an EOS token </s> suggests Llama-2. If nothing suggests a family, guess returns ChatML.
 func guess(o Options) (family, string) {
 	for _, f := range families {
 		for _, sign := range f.signs {

@@ -17,7 +17,8 @@ type family struct {
 	write func(bos, eos string) writer
 }
 
-// The order matters: for a vocabulary with signs of several families, the first family is guessed.
+// The order matters to guess. For a vocabulary with signs of several families it returns the first of
+// them; without any sign it returns the last family here or the first.
 var families = []family{
 	{key: "chatml", title: "ChatML", signs: []string{"<|im_start|>"}, write: writeChatML},
 	{key: "llama3", title: "Llama-3", signs: []string{"<|start_header_id|>"}, write: writeLlama3},

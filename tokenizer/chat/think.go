@@ -58,9 +58,9 @@ func findMarks(source string) Marks {
 }
 
 // Split separates the model's thinking from its answer. The opening mark may be missing, because many
-// templates write it themselves at the end of the prompt. Without a closing mark after the opening
-// one, all of the reply is thought and answer is "". If the reply has neither mark, ok is false and
-// answer is the reply.
+// templates write it themselves at the end of the prompt. If the reply begins with the opening mark and
+// has no closing one, all of it is thought and answer is "". If it has no closing mark and does not
+// begin with the opening one, ok is false and answer is the reply.
 func (m Marks) Split(reply string) (thought, answer string, ok bool) {
 	if m == (Marks{}) {
 		return "", reply, false
@@ -133,7 +133,7 @@ func (f *fileTemplate) switches(how string) map[string]jinja.Value {
 	return off
 }
 
-// obeys reports whether switching makes a difference to what the template writes.
+// obeys reports whether the template writes another text for how than for the opposite of how.
 func (f *fileTemplate) obeys(how string) bool {
 	other := "off"
 	switch budget, err := strconv.Atoi(how); {

@@ -2,13 +2,14 @@
 
   python pretokenizers.py LLAMA_CPP RANDOM >pretokenizers.json
 
-LLAMA_CPP is its source with a build in build/bin. RANDOM is a number of random texts to add to the
-fixed ones; 0 makes the file that the tests read. Needs the Python packages numpy and tokenizers.
+LLAMA_CPP is a folder with the source of llama.cpp and with its build in build/bin. RANDOM is a number
+of random texts to add to the fixed ones; 0 makes the file that the tests read. Needs the Python
+packages numpy and tokenizers.
 
-llama.cpp cuts by expressions that only come near to those of the training where these tell capitals
-from small letters beyond ASCII, or combine classes. For those families the ids are those of the
-package tokenizers, with the expression of the training; the standard error says how many of the
-texts llama.cpp tokenizes otherwise."""
+Some expressions of the training tell capitals from small letters beyond ASCII, or combine classes of
+characters; those of llama.cpp only come near to them. For these families the file has what the
+package tokenizers makes of the expressions of the training. The standard error says how many of the
+texts llama.cpp cuts otherwise."""
 import ctypes, json, os, random, re, sys, tempfile
 
 source, extra = sys.argv[1], int(sys.argv[2])
@@ -73,7 +74,7 @@ raw_names = ["gemma4", "sarvam-moe"]
 
 
 def lengths(name, ids):
-    """How long each token is, or b for a byte token: with the text, that says which token it is."""
+    """The length of each token, 1 or 2, or b for a byte token: with the text, that says which token it is."""
     singles, last = (len(characters), len(raw_tokens) - 258) if name in raw_names else (len(single), len(tokens))
     return "".join("1" if i < singles else "2" if i < last else "b" for i in ids)
 

@@ -82,7 +82,7 @@ type arguments struct {
 	positional []Value
 	named      map[string]Value
 	names      []string // the keys of named, in the order of the source
-	parameters []string // a builtin's names for its arguments, in order; empty for any other function
+	parameters []string // a builtin's names for its arguments, in order; empty if it takes any, and for other functions
 }
 
 // builtin is a method or a filter of this package.
@@ -133,7 +133,7 @@ func (a arguments) at(i int, fallback Value) Value {
 	return fallback
 }
 
-// text returns argument i, which must be a string.
+// text returns argument i. It fails if that is missing or not a string.
 func (a arguments) text(i int) Text {
 	v := a.at(i, undefined{})
 	t, ok := v.(Text)
@@ -143,7 +143,7 @@ func (a arguments) text(i int) Text {
 	return t
 }
 
-// integer returns argument i, which must be an integer.
+// integer returns argument i, or the fallback. It fails if that is not an integer or a truth value.
 func (a arguments) integer(i, fallback int) int {
 	v := a.at(i, fallback)
 	n, ok := integer(v)

@@ -270,7 +270,7 @@ func (r *runner) slice(v Value, start, end *int, step int) Value {
 
 // sliceBounds returns the first index of a slice and its number of elements.
 func sliceBounds(length int, start, end *int, step int) (first, count int) {
-	low, high := 0, length // range of a bound
+	low, high := 0, length // clamp returns an index from low to high
 	first, stop := 0, length
 	if step < 0 {
 		low, high = -1, length-1

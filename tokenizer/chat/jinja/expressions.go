@@ -122,8 +122,8 @@ func (p *parser) comparison(first expression) expression {
 }
 
 // unary reads signs, a value, and the attributes, indexes and calls of the value. If filters is
-// true, it also reads the filters and tests after them, and calls of what these return. All of them
-// apply to the value with its signs.
+// true, it also reads the filters and tests that follow, and calls of their results. A filter or a
+// test applies to the value with its signs.
 func (p *parser) unary(filters bool) expression {
 	var value expression
 	if t := p.now(); p.skip("-", "+") {
@@ -301,7 +301,8 @@ func (p *parser) filterNamed(value expression) *filterCallNode {
 	return n
 }
 
-// test reads the test after the word is. An argument may follow without parentheses.
+// test reads what follows the word "is": the name of a test and its arguments. A single argument may
+// stand without parentheses.
 func (p *parser) test(value expression, at pos) expression {
 	negated := p.skip("not")
 	n := &testNode{pos: at, value: value, name: p.name("the name of a test")}

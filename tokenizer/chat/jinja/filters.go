@@ -62,7 +62,7 @@ func safeFilter(_ *runner, t Text, _ arguments) Value {
 	return t
 }
 
-// escaped replaces the characters that HTML would read as markup.
+// escaped replaces the characters that HTML would read as markup. A text that is safe stays as it is.
 func (r *runner) escaped(t Text) Text {
 	if t.safe || !r.allocText(5*len(t.s)+16*len(t.runs)) {
 		return t
@@ -84,8 +84,8 @@ func replaceFilter(r *runner, v Value, a arguments) Value {
 	return replaceMethod(r, r.str(v), a)
 }
 
-// indentFilter indents every line except the first one and empty ones. The argument first includes the
-// first line, blank the empty ones.
+// indentFilter indents every line except the first one and empty ones. If its argument first is true,
+// it indents the first line, too; if blank is true, empty lines after the first.
 func indentFilter(r *runner, v Value, a arguments) Value {
 	t, ok := v.(Text)
 	if !ok {

@@ -46,8 +46,7 @@ func formatMethod(r *runner, t Text, a arguments) Value {
 	return r.join(Text{}, parts)
 }
 
-// formatPercent is the operator % of Python on a string: t % right. right is one value or a tuple of
-// them.
+// formatPercent is Python's operator % on a string: t % right. right is one value, or a tuple of several.
 func (r *runner) formatPercent(t Text, right Value) Value {
 	values := []Value{right}
 	if list, ok := right.(*List); ok && list.form == formTuple {
@@ -90,7 +89,7 @@ func (r *runner) formatPercent(t Text, right Value) Value {
 	return r.join(Text{}, parts)
 }
 
-// strftimeNow formats the time as C's strftime does.
+// strftimeNow formats the present time as C's strftime does. A code that it does not know is an error.
 func (r *runner) strftimeNow(a arguments) Value {
 	format, ok := a.at(0, nil).(Text)
 	if !ok || len(format.s) > 256 {

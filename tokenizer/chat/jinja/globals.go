@@ -1,6 +1,6 @@
 package jinja
 
-// globals are the functions that templates may call.
+// globals returns the functions that a template may call by name and does not define itself.
 func (r *runner) globals() map[string]Value {
 	return map[string]Value{
 		"range":           function(r.rangeOf),

@@ -11,8 +11,8 @@
 // through every filter and method.
 //
 // The second reason serves an invariant: data never becomes a control token. Only text has an origin. Two
-// things count as the template's although they depend on data: a printed number, and the template's own
-// text in a branch that it takes because of data.
+// things count as the template's although they depend on data: a printed value that is not text, such as
+// a number, and the template's own text in a branch that it takes because of data.
 //
 // What runs is what Hugging Face's transformers runs: Jinja in an immutable sandbox with
 // trim_blocks, lstrip_blocks, loop controls, raise_exception, strftime_now, tojson and the

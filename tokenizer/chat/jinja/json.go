@@ -8,7 +8,8 @@ import (
 	"unicode/utf16"
 )
 
-// tojsonFilter writes v as json.dumps does. Text inside quotes keeps its origin.
+// tojsonFilter writes v as Python's json.dumps does, but as in transformers it writes letters beyond
+// ASCII as they are unless ensure_ascii is true. Text inside quotes keeps its origin.
 func tojsonFilter(r *runner, v Value, a arguments) Value {
 	p := jsonPrinter{printer: printer{runner: r}, indent: -1, item: ", ", key: ": "}
 	p.ascii, p.sortKeys = truth(a.at(0, false)), truth(a.at(3, false))

@@ -20,7 +20,7 @@ const (
 	tokenBegin            // {{ or {%
 	tokenEnd              // }} or %}
 	tokenName             // a name or a keyword
-	tokenString           // its text is decoded
+	tokenString           // a string constant; its text is without quotes and escapes
 	tokenInteger
 	tokenFloat
 	tokenOperator
@@ -169,7 +169,7 @@ func (l *lexer) tag(begin int, end string) {
 	}
 }
 
-// inTag are the tokens inside a tag: a name, a number, a string or an operator.
+// inTag matches one token inside a tag: a name, a number, a string or an operator.
 var inTag = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?s:([\pL_][\pL\p{Nd}_]*)|([0-9][0-9_]*(\.[0-9][0-9_]*)?([eE][-+]?[0-9]+)?)` +
 		`|('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")|(//|\*\*|[=!<>]=|[-+/*%~<>=.:|,()\[\]{}]))`)

@@ -68,7 +68,8 @@ func (r *runner) scan(bytes int) bool {
 	return r.err == nil
 }
 
-// enter counts a level of nesting. If it succeeds, leave must follow.
+// enter counts a level of nesting. If it returns true, the caller calls leave, which takes the level off
+// again.
 func (r *runner) enter() bool {
 	if r.depth >= maxDepth {
 		r.fail("the template nests more than %d levels deep, perhaps by a macro that calls itself", maxDepth)

@@ -9,7 +9,7 @@ import (
 type definition struct {
 	parameters              []parameter
 	body                    []statement
-	varargs, kwargs, caller bool // the body uses this name
+	varargs, kwargs, caller bool // the body of a macro uses this name; false for a call block
 }
 
 type parameter struct {
@@ -21,7 +21,8 @@ func (n *macroNode) run(r *runner) {
 	r.scope.variables[n.name] = r.define(n.name, n.definition, r.scope)
 }
 
-// define returns the macro. The macro sees the variables of home, the scope that it is defined in.
+// define returns a function that runs macro f. The macro sees the variables of home, the scope that it
+// is defined in.
 func (r *runner) define(name string, f definition, home *scope) function {
 	return func(a arguments) Value {
 		inner := r.inside(home)
@@ -64,7 +65,7 @@ func (r *runner) define(name string, f definition, home *scope) function {
 	}
 }
 
-// run calls a macro, which gets the body of the statement through caller().
+// run calls a macro and writes its result. The macro can write the body of the call block by caller().
 func (n *callBlockNode) run(r *runner) {
 	callee, a := n.call.prepare(r)
 	if callee == nil {

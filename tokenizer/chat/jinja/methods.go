@@ -261,7 +261,7 @@ func lowerRune(c rune) string {
 	return string(unicode.ToLower(c))
 }
 
-// mapped replaces the runes of a text.
+// mapped replaces each rune r of a text by f(r).
 func (r *runner) mapped(t Text, f func(rune) string) Value {
 	if !r.allocText(2*len(t.s) + 16*len(t.runs)) {
 		return nil
@@ -303,7 +303,7 @@ func all(holds func(rune) bool) builtin {
 	})
 }
 
-// casing makes isupper and islower: whether there are letters of the wanted case, and of no other.
+// casing makes isupper and islower: whether a text has letters of the wanted case, and none of another.
 func casing(wanted, other func(rune) bool) builtin {
 	return textMethod("", func(r *runner, t Text, _ arguments) Value {
 		return r.scan(len(t.s)) && strings.ContainsFunc(t.s, wanted) && !strings.ContainsFunc(t.s, func(c rune) bool {

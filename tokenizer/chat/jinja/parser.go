@@ -13,7 +13,7 @@ type parser struct {
 	tokens  []token
 	at      int
 	nesting int // number of statements around the token at
-	loops   int // number of loops around the token at that a break may end
+	loops   int // number of loops around the token at which a break there may leave
 	err     error
 }
 
@@ -259,7 +259,8 @@ func (p *parser) parameters() []parameter {
 	return list
 }
 
-// target reads the target of a loop or of a set. With attributes, it may be an attribute of a namespace.
+// target reads what a loop or a set assigns to. If attributes is true, this may be an attribute of a
+// namespace.
 func (p *parser) target(attributes bool) target {
 	var list []target
 	for tuple := false; ; tuple = true {

@@ -28,7 +28,7 @@ func (r *runner) pull(v Value) func() (Value, bool) {
 
 // lazily returns a generator that makes its elements from the elements of v: become returns what to make of an
 // element, or false to leave the element out. As in Jinja, an element is made only when it is asked for, so its
-// errors come only then. None and other false values have no elements.
+// errors come only then. If v is None or another false value, the generator has no elements.
 func (r *runner) lazily(v Value, become func(item Value) (Value, bool)) Value {
 	if !truth(v) {
 		v = &List{}

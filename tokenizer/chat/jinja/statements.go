@@ -17,7 +17,8 @@ type runner struct {
 	err     error
 	located bool // err already has its line and column
 
-	// Fields, because some of these functions look up others, and a global map must not refer to itself.
+	// The global maps of these names. Their functions use the fields: Go does not compile a global map
+	// whose own functions refer to it.
 	filters, textMethods map[string]builtin
 }
 
@@ -35,7 +36,7 @@ func newRun(source string, variables map[string]Value, now func() time.Time) *ru
 	return r
 }
 
-// fail notes the first error. It returns None, for the convenience of the caller.
+// fail notes the first error. It returns None, so that a caller can write return r.fail(…).
 func (r *runner) fail(format string, args ...any) Value {
 	if r.err == nil {
 		r.err = fmt.Errorf(format, args...)

@@ -36,7 +36,7 @@ func Literal(s string) Text { return Text{s: s} }
 
 func (t Text) String() string { return t.s }
 
-// Pieces yields the text in order, in pieces of one origin each.
+// Pieces yields the text in order, in pieces of one origin each, and whether a piece is data.
 func (t Text) Pieces() iter.Seq2[string, bool] {
 	return func(yield func(text string, data bool) bool) {
 		start := 0
@@ -169,5 +169,5 @@ func (b *builder) text() Text {
 	return t
 }
 
-// IsSpace reports whether Python's str.strip would remove r.
+// IsSpace reports whether Python's str.strip removes r.
 func IsSpace(r rune) bool { return unicode.IsSpace(r) || 0x1c <= r && r <= 0x1f }

@@ -8,10 +8,11 @@ import (
 )
 
 // Value is what a variable can hold: nil for None, bool, int, float64, [Text], *[List] or *[Dict].
-// Other values only a template can make: a namespace, a loop, a function, a generator, or undefined.
+// The other values come up only while a template runs: a namespace, a loop, a function, a generator,
+// or undefined.
 type Value any
 
-// List is a sequence of Python. A template cannot change it.
+// List is a Python list, tuple or range, or a view of a dict. A template cannot change it.
 type List struct {
 	items []Value
 	form  form
@@ -22,8 +23,8 @@ type form int
 const (
 	formList form = iota
 	formTuple
-	formRange // a range: it has no text
-	formView  // a view of a dict: it has no text and no indexes
+	formRange // a range: it cannot be printed
+	formView  // a view of a dict: it cannot be printed, indexed or sliced
 )
 
 // NewList returns a list of the items.
