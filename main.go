@@ -80,8 +80,8 @@ func (r racer) Race(ctx context.Context, lanes [2]race.Lane, after bool) (race.R
 	return r.NewRace(ctx, [2][]config.Value{lanes[0].Settings, lanes[1].Settings}, after)
 }
 
-// folder returns path, a folder of the user. If HOME is not set, package xdg takes / for the home. For a
-// path in such a home, the function returns "".
+// folder returns path, a folder of the user that package xdg names. If HOME is not set, xdg takes / for the
+// home and names folders such as /.config. For these, folder returns "".
 func folder(path string) string {
 	if _, err := os.UserHomeDir(); err != nil && strings.HasPrefix(path, "/.") {
 		return ""
@@ -91,8 +91,8 @@ func folder(path string) string {
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
-// version returns the version of the module, with the commit if the program was built in a repository,
-// then the version of Go and the platform.
+// version returns the version that the Go command has recorded for the module ("(unknown)" if it has recorded
+// none), then the version of Go and the platform. In a repository the recorded version names the tag or the commit.
 func version() string {
 	v := "(unknown)"
 	if info, ok := debug.ReadBuildInfo(); ok {

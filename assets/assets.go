@@ -4,8 +4,8 @@
 // The pair is two GGUF files, pair/target.gguf and pair/draft.gguf, and the notice pair/NOTICE,
 // which must travel with them. To replace the pair, put two files of the same names there, change
 // the notice, and build. No code of the program knows their size, shape or vocabulary. But tests compare
-// the pair with assets/reference, so make that again (assets/training/reference.py). Both files must have
-// the same tokenizer, and the target's file should carry its chat template.
+// the pair with the files in assets/reference, so make these files again (assets/training/reference.py). Both
+// models must have the same tokenizer, and the target's file should carry its chat template.
 //
 // Trained heads for the target lie in pair/heads, if there are any. They fit this one target. With
 // a new target, remove them or train new ones.
@@ -68,7 +68,7 @@ func Heads() (list []HeadFile) {
 		if err != nil {
 			continue
 		}
-		// Without this file, the sizes come from the tensors and the target.
+		// A config.json may be missing: then the sizes come from the tensors and the target.
 		config, _ := heads.ReadFile("pair/heads/" + name + "/config.json")
 		list = append(list, HeadFile{name, weights, config})
 	}

@@ -11,9 +11,9 @@ import (
 	"specula/tokenizer"
 )
 
-// loadAssistant loads the drafter that loadDraft has found: a head in a file of its own, which reads the keys
-// and values of the target. A drafter that does not fit the target is no error: the proposer mtp then says why
-// it cannot be chosen.
+// loadAssistant loads the drafter that loadDraft has found, if any: a head in a file of its own, which reads the
+// keys and values of the target. A drafter that does not fit the target is no error: the proposer mtp then says
+// why it cannot be chosen.
 func (e *Engine) loadAssistant(ctx context.Context) error {
 	file := e.drafter
 	if file == nil {
@@ -59,8 +59,8 @@ func (e *Engine) readAssistant(ctx context.Context, file *weights.File) (*model.
 const mostBeside = 64
 
 // DrafterBeside returns a drafter mtp-NAME.gguf in the folder of a target, if it was made for models of the
-// target's width. If there are several, it returns the one whose NAME agrees longest with the beginning of the
-// target's name. The zero Source means that there is none.
+// target's width. If there are several, it returns the one whose NAME has the longest beginning in common with
+// the target's name. The zero Source means that there is none.
 func DrafterBeside(ctx context.Context, target string) Source {
 	paths, err := filepath.Glob(filepath.Join(escaped.Replace(filepath.Dir(target)), "mtp-*.gguf"))
 	if err != nil || len(paths) == 0 {
@@ -85,7 +85,7 @@ func DrafterBeside(ctx context.Context, target string) Source {
 	return Source{Path: best}
 }
 
-// escaped turns a folder's name into a pattern that matches only this folder.
+// escaped turns the path of a folder into a pattern for filepath.Glob that matches only this folder.
 var escaped = strings.NewReplacer("*", `[*]`, "?", `[?]`, "[", `[[]`)
 
 // alike returns how many bytes the names of a drafter and a target have in common at the beginning, in lower

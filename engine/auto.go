@@ -36,7 +36,7 @@ type setback struct {
 	tokens int // 0: a shorter context does not help, because the proposer could not be made or its device failed
 }
 
-// auto returns the proposer that auto chooses now, and why. setbacks may be nil.
+// auto returns the proposer that the setting auto stands for now, and why. setbacks may be nil.
 func (e *Engine) auto(setbacks map[string]setback) event.Auto {
 	var because []string
 	order := autoOrder()
@@ -89,8 +89,8 @@ func (s *Session) forgive(tokens int, c config.Config) {
 }
 
 // giveUp notes why the current proposer cannot draft, switches to the next choice of auto, and tells
-// the user. If the user chose the proposer by name, or if it is a lookup, giveUp changes nothing and
-// returns false. It returns an error if nobody reads the events any more.
+// the user. tokens is as in setback. If the user chose the proposer by name, or if the proposer is a lookup,
+// giveUp changes nothing and returns false. It returns an error if nobody reads the events any more.
 func (r *reply) giveUp(why string, tokens int) (bool, error) {
 	s, before := r.session, r.config.Speculation.Proposer
 	if d := drafterNamed(before); !r.auto || d.Lookup() {

@@ -10,9 +10,8 @@ import (
 )
 
 // commit adds a round's tokens to the reply, and their texts to ev. It returns why the reply ends with
-// these tokens, or "" if it goes on. Tokens after a stop token or a stop string are not part of the reply.
-// commit marks such draft tokens as discarded, and sets ev.Commit to nil if the reply ends with a draft
-// token.
+// these tokens, or "" if it goes on. If a draft token ends the reply, by a stop token or a stop string,
+// commit marks the draft tokens after it as discarded and sets ev.Commit to nil.
 func (r *reply) commit(outcome *spec.Outcome, ev *event.Round) (reason string) {
 	ended := func(t *event.Token) bool {
 		r.context = append(r.context, t.ID)
@@ -45,7 +44,8 @@ func (r *reply) commit(outcome *spec.Outcome, ev *event.Round) (reason string) {
 	return reason
 }
 
-// discard leaves the first draft tokens accepted, kept in number, and marks the others as discarded.
+// discard marks all draft tokens but the first as discarded, and drops the target's own token. kept is how many
+// of the first draft tokens stay accepted.
 func discard(ev *event.Round, kept int) {
 	for i := kept; i < len(ev.Draft); i++ {
 		ev.Draft[i].Verdict = event.Discarded
@@ -84,8 +84,8 @@ func (r *reply) learn(c *choice, did *round.Result, ev *event.Round) {
 	case did.Failed != nil:
 		o.Tested = 1
 	case o.Accepted > 0 && ev.Commit == nil:
-		// The reply ended with a draft token, so the token that the target would have added is not wanted.
-		// Such a draft of k tokens saves k−1 passes of the target, not k. So its last token counts as refused.
+		// The reply ended with a draft token, so the target added no token of its own. A round that accepts k
+		// draft tokens then saves k−1 passes of the target, not k. So the last of them counts as refused.
 		o.Accepted--
 		if o.Accepted < len(o.Chances) {
 			o.Chances[o.Accepted] = 0
@@ -105,8 +105,8 @@ func (r *reply) learn(c *choice, did *round.Result, ev *event.Round) {
 	r.totals.add(ev, did.Failed != nil)
 }
 
-// Every lengthsEvery rounds, the event of a round tells how many tokens a round of each draft length should
-// commit, and at what cost.
+// Every lengthsEvery rounds, the event of a round tells how many tokens a round of each draft length is expected
+// to commit, and at what cost.
 const lengthsEvery = 4
 
 func tellLengths(in []gamma.Length) []event.Length {
@@ -138,7 +138,7 @@ func (r *reply) lookBack(ev *event.Round) {
 }
 
 // chances returns the acceptance probabilities min(1, p/q) of the tested draft tokens. It returns nil
-// under a rule of acceptance other than token, and if the p or q of one of them is not known.
+// under a rule of acceptance other than token, and if p or q of one of these tokens is not known.
 func (r *reply) chances(ev *event.Round) []float64 {
 	if rule := r.config.Speculation.Acceptance; rule != "" && rule != string(spec.Token) {
 		return nil

@@ -23,7 +23,7 @@ type control struct {
 	mu      sync.Mutex
 	inForce config.Config // used only by the goroutine that writes the reply
 	asked   config.Config // inForce with every pending change applied
-	asks    int           // how often asked was changed
+	asks    int           // how often the field asked was changed
 	pending []change
 }
 
@@ -79,8 +79,8 @@ func valid(
 	return next, values, nil
 }
 
-// queue adds changes. next are the settings with these changes. If other changes were queued since
-// asks was read, queue does nothing and returns false.
+// queue adds changes to the pending ones. next are the settings with these changes. If other changes were
+// queued after soFar returned asks, queue does nothing and returns false.
 func (c *control) queue(values []config.Value, next config.Config, asks int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

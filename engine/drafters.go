@@ -133,7 +133,8 @@ func (e *Engine) describeProposers() []event.Proposer {
 	return list
 }
 
-// WithWords adds the texts of proposers (Words) to the Ready event of an old trace, which lacks them.
+// WithWords completes the Ready event of an old trace: it adds the proposers that the event does not list, and
+// the texts of proposers (Words).
 func WithWords(r event.Ready) event.Ready {
 	r.Proposers = slices.Clone(r.Proposers)
 	for _, d := range drafters() {
@@ -196,9 +197,9 @@ func (s *Session) drop(name string) {
 	maps.DeleteFunc(s.lessons, func(k kind, _ *lessons) bool { return has(k.proposer) })
 }
 
-// prepareProposers renews the proposers under the settings of a new reply. A repeatable reply must
-// not be drafted from the text of earlier replies. So for such a reply prepareProposers hides the corpus,
-// and resets the proposers that keep such text.
+// prepareProposers drops the proposers that were built from other settings than those of a new reply (renew).
+// A repeatable reply must not be drafted from the text of earlier replies. So for a repeatable reply
+// prepareProposers also hides the corpus, and resets the proposers that keep text of earlier replies.
 func (s *Session) prepareProposers(c config.Config) error {
 	err := s.renew(c.Speculation)
 	alone := repeatable(c)

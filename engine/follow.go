@@ -64,7 +64,8 @@ func (r *reply) follow(ctx context.Context, p spec.Proposer) error {
 	known, err := r.open(p, r.context)
 	if err == nil && r.heads != nil {
 		// Heads need the hidden states of the whole context. The target reads again, with a tap, all
-		// tokens whose states p does not know. Its cache may have to go back further than that (Reach).
+		// tokens whose states p does not know. Some caches must be cut back further than to the first of
+		// these tokens (Reach).
 		err = r.prefill(ctx, compute.Reach(r.session.cache(), min(known, r.session.target.Len())))
 	}
 	return err

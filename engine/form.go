@@ -45,7 +45,7 @@ func (s *Session) takeForm(ctx context.Context, c config.Constraint) error {
 	return nil
 }
 
-// bound tells the constraint how many tokens the reply may get, and gives it the context that can cancel its work.
+// bound tells the constraint how many tokens the reply may get, and gives it ctx, which can cancel its work.
 func (r *reply) bound(ctx context.Context) {
 	if f := r.session.form.shaper; f != nil {
 		f.Bound(ctx, min(r.config.Sampling.MaxTokens, r.written()+r.roomInContext()))
@@ -58,7 +58,7 @@ func (r *reply) roomInContext() int {
 }
 
 // checkRoom returns an error if the constraint seems to need more tokens than the reply may have. It first
-// checks a lower bound that costs nothing (AtLeast). Only if that fits, it counts the tokens of the closing
+// checks a lower bound that is quick to compute (AtLeast). If that fits, it counts the tokens of the closing
 // (Shortest). The closing is shortest in bytes, and another reply may have fewer tokens; so the error then
 // says "may need".
 func (r *reply) checkRoom() error {

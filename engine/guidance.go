@@ -16,7 +16,8 @@ func guided(c config.Config) bool { return c.Guidance.Scale != 1 }
 
 var errGuidanceRemote = errors.New("guidance reads the reply twice in one pass, which needs the target on this machine: set guidance.scale to 1")
 
-// guidedGamma is the longest draft under guidance. A guided pass needs two rows for each token.
+// guidedGamma is the longest draft under guidance. A pass has at most MaxGamma+1 rows, and a guided pass needs
+// two rows for each token.
 const guidedGamma = (config.MaxGamma+1)/2 - 1
 
 // companionLen is the length of the companion's context: negative prompt and reply; 0 without guidance.

@@ -59,8 +59,8 @@ func (e *Engine) loadHeads(ctx context.Context, emit func(event.Event)) error {
 	return nil
 }
 
-// loadOwnHead prepares the MTP head that bindHead (engine/model/mtp.go) found in the target's own file, if any.
-// A head that cannot be used is no error.
+// loadOwnHead makes the MTP head that lies in the target's own file, if any, usable: it allocates the head's
+// buffers (model.Head). A head that cannot be used is no error.
 func (e *Engine) loadOwnHead() error {
 	head, why, err := e.target.Head()
 	if err != nil {

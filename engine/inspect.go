@@ -42,8 +42,8 @@ func (r *reply) inspect(in *round.Input, did *round.Result, ev *event.Round) err
 		t.P, t.Q = exactly(t.P, seen.P[i]), exactly(t.Q, seen.Q[i])
 	}
 	if ev.Commit != nil {
-		// The committed token was drawn in the row after the accepted draft tokens: the row of the first
-		// rejected draft token, or the row after the draft.
+		// The target's own token was chosen in the row after the accepted draft tokens: the row of the
+		// rejected draft token, or the row after the whole draft.
 		ev.Commit.Target = r.session.engine.named(seen.Target[ev.Accepted])
 		ev.Commit.Draft = r.session.engine.named(seen.Draft[ev.Accepted])
 	}

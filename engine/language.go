@@ -34,7 +34,7 @@ func readLanguage(file *weights.File, prefer string) (l language, err error) {
 }
 
 // tell notes in the event r which template makes a chat into text, and which bytes have no token. It adds a
-// warning for everything that was assumed because the file does not say it.
+// warning if the template is a guess, and one if the file does not name its pre-tokenizer.
 func (l language) tell(r *event.Ready) {
 	r.Template, r.Unspelled = l.template.Name(), listBytes(l.tokens.Unspelled())
 	if l.template.Guessed() {

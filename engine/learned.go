@@ -43,8 +43,8 @@ func (r *reply) turnTo(c config.Config) {
 }
 
 // rehearsed returns the costs that were measured before the first reply for rounds of a kind. The path
-// fallback gets the costs of path greedy or stochastic, because shaping adds little to a pass. Guided
-// rounds, and kinds that were not measured, get nil.
+// fallback gets the costs of path greedy or stochastic, because shaping adds little to a pass. With a server,
+// one list of costs serves all kinds. Guided rounds, and kinds that were not measured, get nil.
 func (s *Session) rehearsed(k kind) []gamma.Observation {
 	if k.guided {
 		return nil

@@ -105,7 +105,7 @@ func (l *lexicon) way(setting string) (way, why string) {
 	return way, "by text: " + why
 }
 
-// Spell appends draft tokens for target tokens. A token that the draft lacks is spelled by its text.
+// Spell appends draft tokens for target tokens. A token that the draft model lacks is spelled by its text.
 func (l *lexicon) Spell(dst, target []int32) []int32 {
 	var text []byte
 	for _, id := range target {
@@ -139,7 +139,7 @@ func (l *lexicon) SpellText(dst []int32, text []byte) []int32 {
 	return append(dst, l.draft.EncodeNext(string(text))...)
 }
 
-// Rescore copies scores of the draft model to the ids of the target. Tokens that the draft lacks get −Inf.
+// Rescore copies scores of the draft model to the ids of the target. Tokens that the draft model lacks get −Inf.
 func (l *lexicon) Rescore(dst, draft []float32) {
 	masked := float32(math.Inf(-1))
 	for id := range dst {

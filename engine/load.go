@@ -58,7 +58,7 @@ type Options struct {
 	// DraftBackend is where the draft model computes; nil: on Backend.
 	DraftBackend compute.Backend
 	// Fallback opens a device on which replies continue when a device fails. nil: such replies end with an
-	// error. The caller closes the device.
+	// error. The caller of Load closes the device that Fallback has opened.
 	Fallback func() compute.Backend
 	Now      func() time.Time // the clock of every measurement
 	// CalibrationTime limits the measuring of rounds before a session's first reply; 0: calibrationTime, or
@@ -67,9 +67,9 @@ type Options struct {
 	NewSeed         func() int64 // a fresh seed ≥ 0 for each reply that asks for seed -1
 }
 
-// Engine is a loaded pair of models. It does not change after loading. Two of its sessions must not
-// use it at the same time. If its device fails, a second engine on another device takes its place
-// (next).
+// Engine is a loaded pair of models. Two of its sessions must not use it at the same time. If its device
+// fails, a second engine on another device takes its place (the field next). Nothing but next changes after
+// loading.
 type Engine struct {
 	options   Options
 	target    *model.Model // nil: it is on a server
@@ -249,7 +249,8 @@ func cacheType(name string) compute.DType {
 	return compute.F16
 }
 
-// open reads a model's file. It first checks by the header that the file holds a supported model.
+// open reads a model's file. It first checks by the header that the file holds a supported model, or for the
+// draft a drafter.
 func open(ctx context.Context, what string, s Source, emit func(event.Event)) (*weights.File, error) {
 	name := s.Path
 	if name == "" {

@@ -86,7 +86,7 @@ func (r *reply) readPart(ctx context.Context, at int, rest []int32, progress fun
 }
 
 // timed runs read, which lets a model read text. It emits the progress and adds the milliseconds to sum. If
-// read tells no progress, it has read nothing, and sum stays: some servers read the prompt in the first round.
+// read tells no progress, nothing was read and sum stays: some servers read the prompt in the first round.
 func (r *reply) timed(model string, sum *float64, read func(progress func(done, total int)) error) error {
 	watch := round.NewStopwatch(r.session.engine.options.Now)
 	var ms float64

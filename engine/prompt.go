@@ -17,7 +17,8 @@ import (
 // less if fewer tokens were asked for.
 const replyShare = 4
 
-// newTemplate chooses the chat template of a model with this vocabulary.
+// newTemplate chooses the chat template of a model with this vocabulary. source is the template in the model's
+// file, and prefer is the setting model.template.
 func newTemplate(source string, vocab tokenizer.Spec, t *tokenizer.Tokenizer, prefer string) (*chat.Template, error) {
 	text := func(id int32) string {
 		if id < 0 || int(id) >= len(vocab.Tokens) {

@@ -20,8 +20,8 @@ import (
 //
 // The lanes take turns, one round each: the lane that has used less of the engine's time goes next. So at any
 // moment both have had the same time, up to one round, and the lane with more text is the faster one. The time
-// in which the target reads the prompt does not count. One lane slows the other down only through the
-// processor's caches. If after is true, the second lane starts when the first has ended.
+// in which the target reads the prompt does not count. Two lanes never compute at the same time. If after is
+// true, the second lane starts when the first has ended.
 type Race struct {
 	lanes    [2]*Session
 	settings [2]config.Config

@@ -101,9 +101,9 @@ func (r *reply) run(ctx context.Context) {
 
 // settle adds the context to the corpus. It cuts the target's cache back to the committed tokens without the
 // last one, or further if the cache cannot be cut back to this length. After an error or a panic it only empties
-// all caches, because a failed pass may have left wrong values in them. A reply that was refused before anything
-// was computed changes neither corpus nor caches. The cache of a draft model may hold refused tokens; the next
-// reply cuts it back when it begins (spec.DraftModel.Begin).
+// all caches, because a failed pass may have left wrong values in them. After a reply that was refused before
+// anything was computed, settle changes neither corpus nor caches. The cache of a draft model may hold refused
+// tokens; the next reply cuts this cache back when it begins (spec.DraftModel.Begin).
 func (r *reply) settle(healthy bool) {
 	s := r.session
 	r.closeWatch()

@@ -101,8 +101,8 @@ func (s *Session) Generate(ctx context.Context, req Request) iter.Seq[event.Even
 
 // Change sets a setting by any of its names, and the settings that follow from it (config.Imply). The
 // change takes effect at the next round, or at the next reply if the setting cannot change in mid-reply.
-// Change refuses a value out of range, a token or layer that does not exist, and a setting that only takes
-// effect when the program starts. Then it changes nothing and returns an error.
+// Change refuses a setting that only takes effect when the program starts, and a value that is not allowed,
+// such as a layer that does not exist. Then it changes nothing and returns an error.
 func (s *Session) Change(name, value string) error {
 	values, _, err := config.Imply([]config.Value{{Name: name, Text: value}})
 	if err != nil {

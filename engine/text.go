@@ -15,8 +15,8 @@ type decoder interface {
 }
 
 // text assembles a reply from its tokens and looks for stop strings. It holds back text that may be the
-// beginning of a stop string until later tokens show whether it is one. So no part of a stop string is
-// ever shown.
+// beginning of a stop string until later tokens show whether it is one. So no part of a stop string that
+// ends the reply is shown.
 type text struct {
 	decoder decoder
 	stops   []string

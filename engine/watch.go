@@ -165,10 +165,12 @@ func (r *reply) tellSeen(ev event.Round) error {
 	return r.out.emit(ev)
 }
 
-// mostEnding is how many more events of the stream are read after the last token, to find its end.
+// mostEnding is how many more events of the stream are read at most after the last token, to find the end of
+// the stream.
 const mostEnding = 4
 
-// readEnd reads the list of drafts that a server sends after a reply that it ended itself.
+// readEnd adds what the server has told of its drafts to the totals, and closes the stream. If reason is endStop,
+// readEnd first reads on to the list of drafts that the server sends at the end of its text.
 func (r *reply) readEnd(reason string, seen *remote.Seen) error {
 	w := &r.server
 	for i := 0; i < mostEnding && !seen.Ended && reason == endStop; i++ {

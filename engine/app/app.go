@@ -39,7 +39,7 @@ type Report interface {
 	Matched() bool
 }
 
-// Conversation is a session that owns the device it runs on.
+// Conversation is a session, and what is closed with it: the devices and the server that it owns.
 type Conversation struct {
 	*engine.Session
 	engine  *engine.Engine
@@ -108,8 +108,8 @@ func (a *App) silently(ctx context.Context, c config.Config) (*Conversation, err
 	return a.Open(ctx, c, func(event.Event) {})
 }
 
-// models returns the files or built-in models of target and draft. If a server has the target, target is
-// the file with the vocabulary.
+// models returns the files or built-in models of target and draft; draft is zero if there is to be none. If a
+// server has the target, target is the file with the vocabulary.
 func models(all config.Config) (target, draft engine.Source) {
 	c := all.Model
 	if all.Remote.URL != "" {
@@ -128,7 +128,7 @@ func models(all config.Config) (target, draft engine.Source) {
 	return target, draft
 }
 
-// another opens a second conversation with the models and devices of c. Close it before c.
+// another opens a second conversation with the models and devices of c. Close the second one before c.
 func (c *Conversation) another(ctx context.Context) (bench.Opened, error) {
 	s, err := c.engine.NewSession(ctx)
 	if err != nil {

@@ -28,9 +28,8 @@ func IsModel(path string) bool {
 	return strings.HasSuffix(path, ".gguf")
 }
 
-// Describe returns tables that say what a model file contains, and whether and on which processor it can
-// be loaded. The longest tables come first and the verdict is the last row, so that the verdict stays on the
-// screen.
+// Describe returns tables that say what a model file contains, which processor this machine has, and whether
+// the file can be loaded. This verdict is the last row of the last table, so that it stays on the screen.
 func Describe(ctx context.Context, path string) ([]event.Table, error) {
 	f, err := model.OpenHeader(ctx, path)
 	if err != nil {

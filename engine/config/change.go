@@ -21,7 +21,7 @@ func Default() Config {
 	return c
 }
 
-// Clone returns a copy that shares no memory with c.
+// Clone returns a copy that shares no slice with c.
 func (c Config) Clone() Config {
 	for _, list := range []*[]string{
 		&c.Sampling.Stop, &c.Penalties.DryBreakers, &c.Tokens.Bias, &c.Tokens.Banned, &c.Tokens.Allowed, &c.Tokens.BadWords,
@@ -40,7 +40,8 @@ type Value struct{ Name, Text string }
 func (c *Config) Set(name, value string) error { return c.SetAll(Value{name, value}) }
 
 // SetAll changes several settings at once, in any order: it checks conditions between settings after all
-// are set. It changes one other setting: if gamma_max is given without γ, it lowers γ to gamma_max.
+// are set. It may change one other setting: if gamma_max is given without γ, and γ is larger, it lowers γ to
+// gamma_max.
 // Values that a user gave together should come from Imply. After an error c is unchanged.
 func (c *Config) SetAll(values ...Value) error {
 	next := c.Clone()

@@ -48,9 +48,9 @@ type Sampling struct {
 	Stop            []string
 }
 
-// Penalties change the scores of tokens that were written before, to make them rarer. Values below the one that
-// means off make them more frequent. With penalties a row depends on earlier tokens. Its round is then judged on
-// the host, on the path fallback, unless the device can apply the penalties itself.
+// Penalties change the scores of tokens that were written before, to make these tokens rarer. Repeat below 1, and
+// Frequency or Presence below 0, make them more frequent. With penalties a row depends on earlier tokens. Its
+// round is then judged on the host, on the path fallback, unless the device can apply the penalties itself.
 type Penalties struct {
 	Repeat    float64 // 1: off
 	Frequency float64 // 0: off
@@ -99,7 +99,7 @@ type Speculation struct {
 	Drafts         string   // what each round drafts, to reproduce a reply (ParseDrafts); empty: the rule chooses
 	WindowSize     int      // number of rounds that the windowed rule looks back
 	WindowLow      float64  // acceptance below which the windowed rule halves γ
-	WindowHigh     float64  // acceptance above which the windowed rule restores γ
+	WindowHigh     float64  // acceptance above which the windowed rule sets γ back to the length before all halving
 	NgramMax       int      // length of the longest match that ngram looks for, in tokens
 	NgramMin       int      // length of the shortest match, in tokens
 	SuffixTrust    float64  // suffix ends a draft when the chance that all of it is right would fall below this

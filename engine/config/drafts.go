@@ -13,12 +13,13 @@ type Draft struct {
 	Rounds  int     // number of consecutive rounds
 	Length  int     // tokens drafted in each of them; 0 for plain rounds
 	Sharpen float64 // the draft's temperature divided by the target's; 1 if nothing was sampled
-	IDs     []int32 // the tokens of a draft that was looked up; nil for a sampled one
+	IDs     []int32 // the tokens of a draft that was made without chance, such as a looked-up one; nil for a sampled one
 }
 
 // ParseDrafts reads drafts, separated by commas. "4" is a draft of 4 tokens, and "4@0.5" is one of 4
-// tokens at half the target's temperature. "=12.7" is a draft that was looked up: the tokens 12 and 7.
-// Each may end in "x3", for three such rounds. An empty text gives no drafts.
+// tokens at half the target's temperature. "=12.7" is a draft that was made without chance: the tokens 12 and 7.
+// "4x3" means three rounds that drafted 4 tokens each; the other forms may end in "x3", too. An empty text gives
+// no drafts.
 func ParseDrafts(text string) ([]Draft, error) {
 	if text == "" {
 		return nil, nil

@@ -8,8 +8,8 @@ import (
 	"specula/engine/constrain"
 )
 
-// A schema, a regular expression or a grammar is compiled when it is set, so that mistakes are reported
-// before a model is loaded.
+// A schema, a regular expression or a grammar is compiled when it is set, so that mistakes are reported at
+// once, and at the start of the program before a model is loaded.
 
 // Compile compiles the constraint that is set; it returns nil if none is. If a schema or grammar names a
 // file, Compile reads the file.

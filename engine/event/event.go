@@ -213,7 +213,7 @@ type Round struct {
 }
 
 // ServerRound is what a server tells about a round of its own speculation: how many tokens it drafted
-// and kept. The kept ones are the first of the round. If there are others, the first of them was refused
+// and kept. The kept tokens are the first of the draft. If the draft has more tokens, the next one was refused
 // and the rest were never tested. Everything else is unknown.
 type ServerRound struct {
 	Round   int `json:"round"`   // index of the round in the reply, as in Round.Index

@@ -16,7 +16,7 @@ type Loading struct {
 // Model describes a loaded model.
 type Model struct {
 	Name          string `json:"name"`
-	Path          string `json:"path"`             // of its file; "embedded" for the built-in pair; an address for a model on a server
+	Path          string `json:"path"`             // path of the file; "embedded" for the built-in pair; an address for a model on a server
 	Server        string `json:"server,omitempty"` // host and port of the server with the model; empty: it is on this machine
 	Architecture  string `json:"architecture"`
 	WeightType    string `json:"weightType"` // "Q8_0", "F16", …

@@ -7,7 +7,7 @@ type RaceOutcome struct {
 	Compared bool   `json:"compared"` // both texts are complete, and were compared
 	Why      string `json:"why"`      // why the texts must be the same, or need not be
 	Same     bool   `json:"same"`
-	Free     bool   `json:"free,omitempty"` // the texts may differ, and it is no error
+	Free     bool   `json:"free,omitempty"` // the texts may differ: a difference is no error
 	Position int    `json:"position"`       // index of the first token that differs; -1 if none does
 }
 

@@ -117,7 +117,7 @@ func (g *Guided) Score(ctx context.Context, last int32, draft *spec.Draft, terms
 // guidedScores are guided logits that the host computes. The pass has the rows of the reply twice: the first
 // half belongs to the reply after the prompt, the second half to its companion.
 type guidedScores struct {
-	compute.Logits // (2·rows, vocab) of both sequences
+	compute.Logits // of both sequences: twice as many rows as Rows returns
 	scale          float32
 	negative       []float32
 }

@@ -58,11 +58,11 @@ type Driver struct {
 	Watch    Stopwatch
 }
 
-// Draft asks p for a draft, or takes in.Given, and stores it in r.Draft. It cuts the draft at the first
-// token that is known to be forbidden. This token stays only if it was drawn at random
-// (spec.DropForbidden says why). The same holds for a stop token at the end. tell, which may be nil, gets
-// the progress of what p reads first. For a draft that stays on a device, Draft also runs the target's
-// pass and stores it in r.Pass.
+// Draft asks p for a draft, or takes in.Given, and stores the draft in r.Draft. It cuts the draft before the
+// first token that is known to be forbidden, or after this token if it was drawn at random (spec.DropForbidden
+// says why). It removes a stop token from the end, unless this token was drawn at random (dropEnd says why).
+// tell, which may be nil, gets the progress of what p reads first. For a draft that stays on a device, Draft also
+// runs the target's pass and stores it in r.Pass.
 //
 // If the proposer fails in this round only (spec.ErrNoDraft), Draft sets r.Failed and returns nil.
 // After another error, the reply cannot go on with p.

@@ -53,7 +53,7 @@ type Pass struct {
 	// Why says why the draft was judged in this way, if that depends on more than the settings. Advice is
 	// a hint for the user. Later passes repeat it, so it should be shown once in a session.
 	Why, Advice string
-	// PriceMS is what such a pass costs on average, if that differs from the measured time; else 0.
+	// PriceMS is what a pass like this one costs on average, if that differs from the measured time; else 0.
 	// (The first token of a server's stream waits for the request; later ones may come two at a time.)
 	PriceMS float64
 }
