@@ -15,6 +15,8 @@
 // One invariant for every backend (bit-equality): the bits of a result row depend on the inputs of
 // that row alone, never on how many other rows the same call computed. So a verification pass over
 // γ+1 rows gives the same logits, keys and values as γ+1 single decode steps.
+//
+// Comments write a shape as (rows, columns); · in place of rows means any number of rows that is enough.
 package compute
 
 import "context"
@@ -89,8 +91,9 @@ type CacheShape struct {
 	// window. The model sets it to the rows of its longest pass.
 	Spare int
 	// Single is the largest number of rows of a pass that verifies a draft. After a pass of up to Single
-	// rows, Truncate must be able to remove any number of its tokens. After a longer pass, a layer with a
-	// state must allow only two things: to remove up to Single of its tokens, and to remove all of them.
+	// rows, Truncate must be able to remove any number of the tokens of this pass. After a longer pass, a layer
+	// with a state must allow only two things: to remove up to Single tokens of the pass, and to remove all of
+	// them.
 	Single      int
 	Checkpoints int // largest number of checkpoints in a Partial cache
 	// Sinks: attention over the cache has sinks (see Attention), which a backend may refuse.
@@ -246,7 +249,7 @@ type Backend interface {
 
 	// Embed writes row ids[i] of table to row i of dst.
 	Embed(dst Buffer, table Matrix, ids []int32) error
-	// RMSNorm writes x·w/√(mean(x²)+eps), for each group of w.Len() numbers. So it serves whole
+	// RMSNorm writes x·w/√(mean(x²)+eps) to dst, for each group of w.Len() numbers. So it serves whole
 	// rows and also, with a w of HeadDim numbers, each head of q and k. dst may be x.
 	RMSNorm(dst, x Buffer, m int, w Vector, eps float32) error
 	// MatMul writes dst (m, w.Rows) = x (m, w.Cols) · wᵀ.

@@ -24,7 +24,7 @@ type Mixer interface {
 	// row's slots of x; the weight is the expert's share. Mix adds the best expert first, then the
 	// next best, and so on. It may overwrite x.
 	Mix(dst, x Buffer, r Routing) error
-	// Weigh multiplies each row of x by σ of its number in gate, a buffer of one column.
+	// Weigh multiplies each row of x by σ of its number in gate, a buffer of one column. σ(z) is 1/(1+exp(−z)).
 	Weigh(x Buffer, m int, gate Buffer) error
 }
 
@@ -41,7 +41,7 @@ type ExpertScaler interface {
 type Router struct {
 	Experts int
 	Used    int     // experts of a row
-	Sigmoid bool    // an expert's share is σ(score); otherwise softmax of all scores
+	Sigmoid bool    // an expert's share is 1/(1+exp(−score)); otherwise its part of the softmax of all scores
 	Normed  bool    // the shares of the chosen experts are divided by their sum
 	Scale   float32 // each share is multiplied by this
 }

@@ -14,9 +14,9 @@ type Feeder interface {
 	// token computes garbage; Tokens.Get and Judge report it.
 	Choose(x Buffer, t Tokens, at int) error
 	// Draw queues this: the token of t with the index at, which is 1 or more, is drawn from row 0 of x.
-	// The draw uses the settings last given to Tokens.Sample, and the uniform of stream 0 at position
-	// at − 1. The device keeps the distribution for Judge.AcceptDrawn. If the scores are not finite, no
-	// token is drawn.
+	// The draw uses the settings last given to Tokens.Sample, and the uniform of stream 0
+	// (sample.DraftDraw) at position at − 1. The device keeps the distribution for Judge.AcceptDrawn. If the
+	// scores are not finite, no token is drawn.
 	Draw(x Buffer, t Tokens, at int) error
 }
 

@@ -11,7 +11,7 @@ import (
 const AnyJSON = "any"
 
 // Schema returns a constraint that is satisfied by JSON that is valid under a JSON Schema
-// (2020-12), or by any JSON for AnyJSON.
+// (2020-12). For AnyJSON it returns one that is satisfied by JSON of any form.
 //
 // What matches is always valid, but not all valid JSON matches:
 //

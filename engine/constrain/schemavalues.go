@@ -178,7 +178,8 @@ func (s *schema) counts(v value, at, least, most string) (low, high int32, err e
 	return low, high, nil
 }
 
-// wholeNumber reads an integer in any spelling, for example 10.0 or 1e3.
+// wholeNumber reads an integer of up to wholeDigits digits. It may be spelled like 1000, 1000.0 or 1e3, in up to
+// 32 characters.
 func wholeNumber(v value) (*big.Int, error) {
 	if v.kind != "number" || len(v.text) > 32 {
 		return nil, fmt.Errorf("%.64s is not a number that can be used", v.json())

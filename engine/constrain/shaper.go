@@ -46,8 +46,8 @@ func (s *Shaper) begin() {
 // Name returns the name of the constraint.
 func (s *Shaper) Name() string { return s.constraint.name }
 
-// Bound sets how many tokens the whole reply may have, 0 for no limit, and the context for the work
-// on tokens. Both may change between two tokens. If the closing does not fit within the limit any more,
+// Bound sets how many tokens the whole reply may have, 0 for no limit, and ctx, whose end also ends the work
+// on a token. Both may change between two tokens. If the closing does not fit within the limit any more,
 // the rest of the reply may have as many tokens as the closing, and no more.
 func (s *Shaper) Bound(ctx context.Context, tokens int) { s.ctx, s.limit = ctx, tokens }
 

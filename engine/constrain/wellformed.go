@@ -62,7 +62,7 @@ func (h *shortestFirst) Pop() any {
 	return m
 }
 
-// users returns, for each node e, the nodes that it is a part of: users[from[e]:from[e+1]].
+// users returns, for each node e, the nodes that e is a part of: users[from[e]:from[e+1]].
 func (g *grammar) users() (from []int32, users []expr) {
 	from = make([]int32, len(g.nodes)+1)
 	for _, n := range g.nodes {

@@ -40,7 +40,7 @@ func Draw(d Dist, u float64) int32 {
 }
 
 // Residual returns the distribution to draw from after p rejected a token drawn from q:
-// normalise(max(0, p−q)), which it writes to dst (vocab numbers; may be p.P). If max(0, p−q) has no
+// normalise(max(0, p−q)). It writes this distribution to dst, which may be p.P. If max(0, p−q) has no
 // mass, which only rounding can cause, Residual returns p itself. For a one-hot q the residual is p
 // without q's token. (Leviathan et al. 2023, appendix A.1; Chen et al. 2023, theorem 1)
 func Residual(dst []float64, p, q Dist) Dist {

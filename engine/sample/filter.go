@@ -12,12 +12,12 @@ import (
 // may use it at a time.
 type Sampler struct {
 	// Arithmetic computes on whole rows, which is most of the work. nil means plain Go, which is the
-	// definition, and usually slower. The two differ in the last digits, so do not change it within a
-	// reply, unless a device has failed.
+	// definition, and usually slower. The two differ in the last digits, so do not change Arithmetic within
+	// a reply, unless a device has failed.
 	Arithmetic compute.Arithmetic
 
-	ids   []int32   // (vocab) scratch of ranking
-	probs []float64 // (vocab) scratch of Top and Confidence
+	ids   []int32   // scratch of ranking: up to one id for each token of the vocabulary
+	probs []float64 // scratch of Top and Confidence: one number for each token
 }
 
 // FromLogits writes to dst the distribution that a token is drawn from, and returns it: the softmax of
@@ -128,7 +128,7 @@ func (s *Sampler) keepBest(weights []float64, logits []float32, p Params) {
 	}
 }
 
-// nucleus returns how many of the n best ids are needed to reach mass, at least 1.
+// nucleus returns how many of the n best ids are needed to reach mass: at least 1, and n if all together do not.
 func nucleus(rank *ranking, weights []float64, n int, mass float64) int {
 	sum := weights[rank.nth(0)]
 	for i := 1; i < n; i++ {

@@ -31,7 +31,7 @@ func (p *Params) filters() bool { return p.TopK > 0 || p.TopP < 1 || p.MinP > 0 
 // Dist holds a probability for every id of the vocabulary. A one-hot Dist of token t has P nil and
 // Hot t. Probabilities sum to 1 within rounding; an id that a filter removed has exactly 0.
 type Dist struct {
-	P   []float64 // (vocab); nil for one-hot
+	P   []float64 // by id; nil for one-hot
 	Hot int32     // valid when P is nil
 }
 
@@ -66,8 +66,8 @@ type Uniforms interface {
 	Uniform(stream Stream, round, position int) float64
 }
 
-// Counted are Uniforms that are a function of two numbers, seed and reply, which were given to
-// NewPhilox. With these a device can compute the same uniforms.
+// Counted are Uniforms that NewPhilox has made from two numbers, seed and reply. With these two numbers a device
+// can compute the same uniforms.
 type Counted interface {
 	Uniforms
 	Counter() (seed uint64, reply uint32)

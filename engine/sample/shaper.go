@@ -12,7 +12,7 @@ import (
 )
 
 // Shaper edits the logits of a row, given the tokens before it: a penalty, a bias, a ban, a grammar. With
-// a Shaper a row depends on earlier tokens of the same round. So rows are shaped on the host, position by
+// a Shaper a row may depend on earlier tokens of the same round. So rows are shaped on the host, position by
 // position, unless all Shapers are Editors and a device edits the rows.
 //
 // A Shaper keeps the context as a stack. Before a row is shaped, every token before the row has been
@@ -21,7 +21,7 @@ import (
 type Shaper interface {
 	// Name says in one or two words what the Shaper is, for the screen: "penalties", "JSON schema".
 	Name() string
-	// Shape edits the logits (vocab) of the token that follows all pushed tokens. A score of −Inf
+	// Shape edits the logits of the token that follows all pushed tokens: one score by id. A score of −Inf
 	// forbids a token. The row of a draft model may be shorter than the vocabulary.
 	Shape(logits []float32) error
 	// Push appends a token to the context, even one that Shape forbids. After a forbidden token,
@@ -59,9 +59,9 @@ type Temporary interface {
 type Editor interface {
 	// Edits returns how many tokens Edit would change, at most; −1 if a device cannot do what Shape does.
 	Edits() int
-	// Edit adds to e what Shape would do to the rows of the round that follows the pushed tokens. The
-	// argument token returns the edit of one token, a new one if the round has none for it yet; Edit changes
-	// that.
+	// Edit adds to e what Shape would do to the rows of the round that follows the pushed tokens. To change a
+	// single token's score, Edit calls the function token and changes the result: the round's edit for this
+	// id, which is made if the round has none yet.
 	Edit(e *compute.Edits, token func(id int32) *compute.Edit)
 }
 

@@ -37,7 +37,7 @@ func (s *Sampler) Best(d Dist, logits []float32, n int) []Candidate {
 
 // Confidence returns the probability of id in the softmax of logits at temperature 1. It tells how
 // sure a model is of a token that it chose greedily, where the probability of the draw itself is 1.
-// id must be the best token.
+// id must be the best token: the weights are relative to its score.
 func (s *Sampler) Confidence(logits []float32, id int32) float64 {
 	if cap(s.probs) < len(logits) {
 		s.probs = make([]float64, len(logits))

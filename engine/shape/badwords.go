@@ -9,7 +9,7 @@ import "strings"
 //
 // A text is also forbidden inside a longer word.
 type BadWords struct {
-	texts []string // (vocab) the text of each token
+	texts []string // the text of each token, by id
 	words []badWord
 	reply []byte // the text of the tokens that were pushed
 	sizes []int  // the length in bytes of the text of each pushed token

@@ -97,7 +97,7 @@ func (s set) forbid(logits []float32) {
 	}
 }
 
-// ban bans the ids in the first rows of a round, as many as the argument rows says.
+// ban bans the ids in the first rows of a round; rows is how many rows.
 func (s set) ban(rows int, token func(id int32) *compute.Edit) {
 	for _, id := range s.ids {
 		t := token(id)

@@ -4,8 +4,8 @@ import "math"
 
 // Dry lowers the scores of tokens that would continue a repetition. If the last n tokens of the
 // context occurred before, the token that followed them there loses multiplier·base^(n−allowed),
-// for n ≥ allowed. If they occurred several times, the longest repetition counts. A repetition
-// reaches back to the last sequence breaker at most. A token that is a breaker never loses
+// for n ≥ allowed. If a token would continue several repetitions, the longest counts. A repetition
+// reaches back to the last sequence breaker at most. A token that is a breaker by itself never loses
 // anything. (p-e-w, "DRY: a modern repetition penalty", 2024, as defined by llama.cpp.)
 type Dry struct {
 	multiplier, base float64
@@ -13,11 +13,11 @@ type Dry struct {
 	last             int // number of tokens to look back; −1 for all
 	breakers         Breakers
 	context          []int32       // prompt and pushed tokens
-	common           []int         // scratch of repetitions, (window)
+	common           []int         // scratch of repetitions: a number for each token of the window
 	longest          map[int32]int // scratch of Shape
 }
 
-// NewDry returns a Dry. The parameter last is how many tokens it looks back over, −1 for all.
+// NewDry returns a Dry. The parameter last is how many tokens the Dry looks back over, −1 for all.
 func NewDry(multiplier, base float64, allowed, last int, breakers Breakers) *Dry {
 	return &Dry{multiplier: multiplier, base: base, allowed: allowed, last: last, breakers: breakers, longest: map[int32]int{}}
 }
@@ -96,9 +96,9 @@ func (d *Dry) Reset(prompt []int32) error {
 	return nil
 }
 
-// Breakers are the token sequences at which repetitions end. The key is the first token of a sequence; the
-// value lists the sequences that may follow this token. If the token is a breaker by itself, one of them is
-// empty.
+// Breakers are the token sequences at which repetitions end. The key is the first token of a sequence. The
+// value has, for each sequence that begins with this token, the tokens after it; none for a token that is a
+// breaker by itself.
 type Breakers map[int32][][]int32
 
 // sinceLast returns how many tokens of the window come after its last breaker, or the length of the window

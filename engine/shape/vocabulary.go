@@ -22,7 +22,7 @@ type Tokens interface {
 // Vocabulary finds tokens by their text.
 type Vocabulary struct {
 	tokens Tokens
-	texts  []string // (vocab) the text of each token; empty for control and unused tokens
+	texts  []string // the text of each token, by id; empty for control and unused tokens
 }
 
 // NewVocabulary reads the texts of all tokens.
@@ -34,7 +34,7 @@ func NewVocabulary(tokens Tokens) *Vocabulary {
 	return v
 }
 
-// Texts returns the text of each token, (vocab); empty for control and unused tokens.
+// Texts returns the text of each token, by id; empty for control and unused tokens.
 func (v *Vocabulary) Texts() []string { return v.texts }
 
 // Named returns the tokens that a name in a setting stands for; none if the name is not valid.
@@ -52,7 +52,7 @@ func (v *Vocabulary) name(id int) string {
 }
 
 // find returns the tokens of a name. A number is the id of one token. Any other text stands for all
-// tokens with exactly this text, of which there may be two. A text in double quotes is unquoted as in
+// tokens with exactly this text, of which there may be several. A text in double quotes is unquoted as in
 // Go, so that "42" is the text 42.
 func (v *Vocabulary) find(name string) ([]int32, error) {
 	if id, err := strconv.ParseUint(name, 10, 31); err == nil {

@@ -84,7 +84,8 @@ func (d *DraftModel) runChain(ctx context.Context, model Chainer, ask Ask, unrea
 	return model.Chain(ctx, d.cache, unread, n, d.tokens, by)
 }
 
-// seeChain fills in a draft of n tokens from the device. q is nil at temperature 0.
+// seeChain fills in a draft of n tokens from the device. ids are the tokens, and q has the probability of each;
+// q is nil at temperature 0.
 func (d *DraftModel) seeChain(ask Ask, n int, draft *Draft, ids []int32, q []float64) error {
 	at := len(d.cached)
 	d.cached = append(append(d.cached, d.context[at:]...), ids[:n-1]...)

@@ -36,10 +36,10 @@ type DraftModel struct {
 	cached     []int32 // the tokens in the cache: a prefix of context, during Propose followed by draft tokens
 	sound      int     // tokens in the cache before this round; only these are known to have finite values
 	sampler    sample.Sampler
-	q          [][]float64    // (γ, vocab) memory of Draft.Q
-	scores     [][]float32    // (γ, draft vocab) memory of Draft.Logits
-	translated [][]float32    // (γ, vocab) scores by the target's ids, if the draft model has another vocabulary
-	best       []int32        // (1) memory for the best token of a row
+	q          [][]float64    // memory of Draft.Q: for each draft token a probability for each of the target's ids
+	scores     [][]float32    // memory of Draft.Logits: for each draft token a score for each of the draft model's ids
+	translated [][]float32    // as scores, but by the target's ids; used if the draft model has another vocabulary
+	best       []int32        // memory for the best token of a row
 	tokens     compute.Tokens // memory of drafts that stay on the device; nil until first used
 	room       int            // number of tokens that fit in tokens
 }

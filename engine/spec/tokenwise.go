@@ -21,7 +21,7 @@ type tokenwise struct {
 
 	kept int
 	p    sample.Dist // the target's distribution at the last position that was weighed
-	rest []float64   // (vocab) memory for the residual
+	rest []float64   // memory for the residual
 }
 
 func newTokenwise() tokenwise {

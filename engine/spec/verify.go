@@ -16,8 +16,8 @@ type Rows interface {
 	Row(i int, dst []float32) error
 }
 
-// Edited are the Rows of a pass that the device has judged after it did what the shapers do. Argmax or
-// Decision say what it chose; Row gives the scores without the shapers.
+// Edited are the Rows of a pass that the device has judged after it did what the shapers do. Argmax, or Decision
+// of Decided, says what the device chose; Row gives the scores without the shapers.
 type Edited interface {
 	Rows
 	Edited() bool // whether the device did so in this pass
@@ -107,10 +107,10 @@ func (o *Outcome) Committed() []int32 {
 // goroutine may use it at a time.
 type Verifier struct {
 	sampler sample.Sampler
-	scores  []float32 // (vocab) one row of the target
-	p       []float64 // (vocab) its distribution
-	other   []float64 // (vocab) memory of Overlaps
-	best    []int32   // (rows) memory of argmaxes
+	scores  []float32 // memory for one row of the target's scores
+	p       []float64 // memory for the distribution made from scores
+	other   []float64 // memory of Overlaps: a second distribution
+	best    []int32   // memory of argmaxes: a token for each row
 
 	argmaxes argmaxes
 	plain    plain

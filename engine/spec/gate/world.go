@@ -42,7 +42,7 @@ type World struct {
 	Vocab  int
 	Depth  int // positions that have scores
 	Params sample.Params
-	target [][]float32 // (Depth·Vocab, Vocab) raw scores, by position and token before
+	target [][]float32 // raw scores: a row of Vocab scores for each position and each token before it
 	draft  [][]float32 // raw scores of the draft, arranged like target
 	exact  [][]float64 // for each position and token before it: the target's distribution under Params, from package oracle
 }
