@@ -52,8 +52,8 @@ func (m *Model) pressed(k tea.KeyPressMsg) tea.Cmd {
 	return m.composeAction(a, k)
 }
 
-// pressedInDialog gives a key to the dialog, unless the key has an action here: it closes the dialog,
-// suspends the program, takes a picture or, in a race, is one of pressedInRace.
+// pressedInDialog gives a key to the open dialog. Some keys do not reach the dialog: those that close
+// it, suspend the program or take a picture and, on the screen of a race, those of pressedInRace.
 func (m *Model) pressedInDialog(k tea.KeyPressMsg) tea.Cmd {
 	filter, ok := m.dialog.(interface{ Filtering() bool })
 	filtering := ok && filter.Filtering()
@@ -79,10 +79,10 @@ func (m *Model) pressedInDialog(k tea.KeyPressMsg) tea.Cmd {
 	return m.dialog.Update(k)
 }
 
-// interrupt handles ctrl+c. It does the first of these that is possible: stop a reply that is not a
+// interrupt does what ctrl+c asks for, the first of these that is possible: stop a reply that is not a
 // recording, or the change to another target; take back a prompt that waits to be sent; clear the
-// prompt. If none is possible, it asks for a second ctrl+c, which quits. armed says that the key before
-// this one was such a first ctrl+c.
+// prompt. If none is possible, a first ctrl+c only announces that a second one quits. armed says that
+// this is the second.
 func (m *Model) interrupt(armed bool) tea.Cmd {
 	switch {
 	case m.busy() && m.options.Load != nil, m.moving.cancel != nil:
@@ -101,9 +101,9 @@ func (m *Model) interrupt(armed bool) tea.Cmd {
 	return m.say("ctrl+c again quits")
 }
 
-// back handles esc. It does the first of these that is possible: close the inspector, return from
+// back does what esc asks for, the first of these that is possible: close the inspector, return from
 // the past to the present, move from the reply back to the prompt, stop editing the last message,
-// take back a prompt that waits to be sent, close the list of commands, quit before a race has
+// take back a prompt that waits to be sent, close the list of completions, quit before a race has
 // begun, stop the reply or the change to another target.
 func (m *Model) back() tea.Cmd {
 	switch {
@@ -187,7 +187,7 @@ func (m *Model) screenAction(a keys.Action) (cmd tea.Cmd, done bool) {
 	return cmd, true
 }
 
-// nextAudience switches between showing everything and showing only what an audience needs.
+// nextAudience switches between showing everything and showing only what an audience needs (/present).
 func (m *Model) nextAudience() tea.Cmd {
 	m.audience = !m.audience
 	m.arrange()
@@ -206,7 +206,8 @@ func (m *Model) nextRejected() tea.Cmd {
 	}[m.rejected])
 }
 
-// composeAction does the action of a key in the prompt. A key without an action is typed.
+// composeAction does the action of a key in the prompt. A key is typed if it has no action, or if its
+// action is not possible now, such as help (?) while there is text in the prompt.
 func (m *Model) composeAction(a keys.Action, k tea.KeyPressMsg) tea.Cmd {
 	switch a {
 	case keys.Send:
@@ -250,8 +251,8 @@ func (m *Model) composeAction(a keys.Action, k tea.KeyPressMsg) tea.Cmd {
 	return cmd
 }
 
-// moveInHistory shows the previous or the next prompt of the history, if there is one. done is false if the
-// prompt has another line for the cursor to move to.
+// moveInHistory shows the previous or the next prompt of the history, if there is one. If the cursor can
+// move to another line of the prompt instead, moveInHistory does nothing and done is false.
 func (m *Model) moveInHistory(a keys.Action) (done bool) {
 	move := m.composer.Forward
 	if a == keys.HistoryBack {
@@ -307,8 +308,8 @@ func (m *Model) takePrompt() tea.Cmd {
 	return nil
 }
 
-// complete handles tab. It completes a command with the marked choice or, in a new chat, fills in an
-// example question. Otherwise it moves the focus to the reply.
+// complete does what tab asks for. It fills in a completion of a command or, in a new chat, an example
+// question. Otherwise it moves the focus to the reply.
 func (m *Model) complete() tea.Cmd {
 	switch prompt := m.composer.Value(); {
 	case strings.HasPrefix(prompt, "/"):

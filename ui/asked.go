@@ -12,12 +12,12 @@ import (
 // askedChange is the change of a setting that the message in the status line is about.
 type askedChange struct {
 	when   config.Applies // when it takes effect, as the message says; "" if the message says nothing of it
-	rounds int            // state.Sequence when the change was asked for
+	rounds int            // number of rounds seen (state.Sequence) when the change was asked for
 }
 
-// sayAsked tells the user that a setting was changed. The message is text and then after. During a reply,
-// the moment at which the change takes effect stands between the two. Between replies it is left out,
-// because the line of settings shows the change.
+// sayAsked tells the user that a setting was changed. The message begins with the string text and ends
+// with the string after. During a reply it says between them when the change takes effect. Between replies
+// it does not, because the line of settings shows the change at once.
 func (m *Model) sayAsked(text string, when config.Applies, after string) tea.Cmd {
 	if !m.busy() {
 		return m.say(sanitize.Line(text + after))
@@ -29,8 +29,9 @@ func (m *Model) sayAsked(text string, when config.Applies, after string) tea.Cmd
 
 func whenWords(when config.Applies) string { return ", " + string(when) }
 
-// inForce tells that the changes that waited for a moment, such as the next round, have taken effect. If the
-// message is about one of them, the words about the moment are taken out of it.
+// inForce is called when the changes that waited for the moment when, such as the next round, have taken
+// effect. If the message in the status line is about one of them, inForce removes the words about that
+// moment from the message.
 func (m *Model) inForce(when config.Applies) {
 	if m.asked.when == when {
 		m.flash = strings.Replace(m.flash, whenWords(when), "", 1)

@@ -77,8 +77,8 @@ func (m *Model) whyNoEngine() string {
 	return "the models are still being read"
 }
 
-// movedGamma returns γ changed by the number by, limited to 0 … gamma_max. If a rule chooses γ, movedGamma
-// starts from the γ of the last round, which may differ from the γ in the settings.
+// movedGamma returns γ plus by, limited to 0 … gamma_max. If the rule is not fixed, γ is that of the last
+// round, because the rule may have chosen another one than the settings have.
 func (m *Model) movedGamma(c config.Config, by int) string {
 	gamma := c.Speculation.Gamma
 	if c.Speculation.Rule != "fixed" && m.state.Last != nil {
@@ -104,7 +104,8 @@ func (m *Model) fixGamma(gamma string) tea.Cmd {
 	return m.sayAsked(fmt.Sprintf("%s %d, rule fixed", name, c.Speculation.Gamma), config.NextRound, "")
 }
 
-// otherSeed returns -1 (no seed) if a seed is set, and otherwise the seed of the last reply.
+// otherSeed returns -1 (no seed) if a seed is set, and otherwise the seed of the last reply, which is also
+// -1 before the first reply.
 func (m *Model) otherSeed(seed int64) string {
 	if seed < 0 {
 		return strconv.FormatInt(m.lastSeed, 10)
@@ -112,7 +113,7 @@ func (m *Model) otherSeed(seed int64) string {
 	return "-1"
 }
 
-// change changes a setting, and tells the user when it takes effect.
+// change changes a setting. It tells the user the new value, or why the setting was not changed.
 func (m *Model) change(name, value string) tea.Cmd {
 	s, ok := config.Lookup(name)
 	if !ok {
@@ -146,7 +147,8 @@ func (m *Model) changed(s config.Setting, value string, err error) tea.Cmd {
 	return m.sayAsked(s.Slash+" "+m.valueOf(s)+drafts, s.Applies, why)
 }
 
-// refusalOf says why a setting was not changed. It calls settings by their slash commands.
+// refusalOf says why a setting was not changed. If the reason is only that the value is not allowed, the
+// sentence calls settings by their slash commands.
 func refusalOf(err error) string {
 	var refused *config.ValueError
 	if !errors.As(err, &refused) || refused.Why != nil {
@@ -179,8 +181,8 @@ func (m *Model) proposers() []string {
 	return names
 }
 
-// nextProposer returns the proposer that follows current in the list. For auto it returns the one that
-// follows the proposer that drafts now, so that the key changes something.
+// nextProposer returns the proposer that follows current in the list. If current is auto, it returns the
+// one that follows the proposer that drafts now, so that the key changes something.
 func (m *Model) nextProposer(current string) string {
 	if current == "auto" {
 		if next := after(m.state.Drafter(), m.proposers()...); next != "auto" {
@@ -213,8 +215,8 @@ func (m *Model) valueOf(s config.Setting) string {
 	return v
 }
 
-// showSettings shows the settings of the next reply. During a reply it does nothing: then events
-// report the settings.
+// showSettings shows the settings of the next reply. Without an engine it does nothing, and neither during
+// a reply, when events report the settings.
 func (m *Model) showSettings() {
 	if m.engine == nil || m.busy() {
 		return
@@ -228,7 +230,7 @@ func (m *Model) showSettings() {
 	m.state.Settings.AutoProposer = auto
 }
 
-// setUI changes a setting of the screen, and tells the user the new value.
+// setUI changes a setting of the screen. It tells the user the new value, or why it is refused.
 func (m *Model) setUI(name, value string) tea.Cmd {
 	if err := m.config.Set(name, value); err != nil {
 		return m.say(refusalOf(err))
@@ -247,8 +249,8 @@ func (m *Model) setUI(name, value string) tea.Cmd {
 	return m.say(sanitize.Line(fmt.Sprintf("%s %s", s.Slash, m.valueOf(s))))
 }
 
-// applyTheme sets the theme: mono without colour, else the configured one; auto fits the terminal's
-// background.
+// applyTheme sets the theme. It is mono if the user wants no colour, else the configured one. Auto means
+// dark or light, like the terminal's background.
 func (m *Model) applyTheme() {
 	name := m.config.UI.Theme
 	switch {
@@ -271,8 +273,8 @@ func (m *Model) nextPace() tea.Cmd {
 // roundsLadder holds the speeds that the pace keys choose from, in rounds per second.
 var roundsLadder = []float64{0.25, 0.5, 1, 2, 3, 5, 8, 12, 20, 30, 60}
 
-// changePace makes the slow pace faster if by is 1, and slower if it is −1. After the fastest slow pace
-// comes the full pace. From another pace it goes to the slow one.
+// changePace makes the slow pace faster if by is 1, and slower if by is −1. After the fastest slow pace
+// comes the full pace. If another pace is set, changePace sets the slow one.
 func (m *Model) changePace(by int) tea.Cmd {
 	mode, rounds := m.pacer.Mode()
 	if mode != pace.Slow {

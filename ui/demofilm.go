@@ -14,12 +14,13 @@ import (
 	"specula/ui/sanitize"
 )
 
-// A film of a demo script. A browser reads a film whole, so its size has limits.
+// The limits and times of a film of a demo script. Its size is limited because a browser reads all of it
+// before it shows anything.
 const (
 	filmFrames     = 20_000           // most frames
 	filmBytes      = 64 << 20         // most bytes of all frames together, as sent to a terminal
 	filmTime       = 15 * time.Minute // longest film
-	filmFrameTime  = time.Second / 30 // least time between two frames
+	filmFrameTime  = time.Second / 30 // a frame that comes sooner after the last one replaces it (take)
 	filmKey        = 3 * time.Second  // how long a film stands still where the script waits for a key
 	filmTooLongFix = "shorten the script, or make the window smaller"
 )
@@ -52,8 +53,9 @@ type studio struct {
 	scene  int // number of the last scene that has a mark in the film; -1: none has
 	err    error
 
-	// The reply or race that is being shown. next returns its next event; it is nil if nothing is shown.
-	// over makes the event that comes after the last one: that the reply or race has ended.
+	// The reply or race that is being shown. next returns its next event, and is nil if nothing is shown.
+	// stop ends the iteration over its events. over makes the event that follows the last of them: that the
+	// reply or race has ended.
 	ctx  context.Context
 	next func() (event.Event, bool)
 	stop func()
@@ -115,7 +117,8 @@ func (s *studio) show() {
 	}
 }
 
-// waitForStep lets time pass until the script makes a step, or no longer waits for one.
+// waitForStep lets time pass until the script makes a step or leaves the pace step. It returns at once
+// after an event that no pace holds back.
 func (s *studio) waitForStep(e event.Event) {
 	for pace.Hold(e, 1) > 0 && !s.ended && s.ctx.Err() == nil && len(s.timers) > 0 {
 		if mode, _ := s.m.pacer.Mode(); mode != pace.Step || s.m.pacer.Take() {
@@ -145,9 +148,9 @@ func measured(e event.Event) time.Duration {
 	return time.Duration(ms * float64(time.Millisecond))
 }
 
-// take adds a frame to the film. If the last frame is less than filmFrameTime old, the new one replaces it,
-// unless the new one begins a scene. take returns false after the script's end, and when the film has gone
-// beyond a limit.
+// take adds a frame to the film. If the last frame is less than filmFrameTime old, the new frame replaces
+// it, unless the new frame begins a scene. take returns false after the script's end, and once the film
+// exceeds a limit.
 func (s *studio) take(f film.Frame) bool {
 	if s.m.tour == nil || s.err != nil {
 		return false

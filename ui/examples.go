@@ -2,9 +2,9 @@ package ui
 
 import "slices"
 
-// examples are questions for a new chat, which tab fills in. The built-in pair has questions of its
-// own, which it answers well. In replies to its first question, with the settings that the screen opens
-// with, 79 to 85 % of the tested draft tokens are accepted (docs/screen.md, «The opening»).
+// examples are questions that tab fills in in a new chat. The built-in pair has questions of its own,
+// which it answers well. In replies to the first of them, with the settings that the screen opens with,
+// 79 to 85 % of the tested draft tokens are accepted (docs/screen.md, «The opening»).
 func (m *Model) examples() []string {
 	embedded := m.isEmbedded()
 	if m.state.Ready == nil { // while the models are read, the settings tell which models they will be
@@ -19,8 +19,8 @@ func (m *Model) examples() []string {
 	return []string{"Tell me a story about a lighthouse.", "Explain how rainbows form.", "Write a function that sorts a list."}
 }
 
-// nextExample puts an example into the composer, if prompt is empty or an example itself: the one that
-// follows prompt.
+// nextExample puts an example into the composer: the first one if prompt is empty, the next one if prompt
+// is an example. For any other prompt it does nothing, and done is false.
 func (m *Model) nextExample(prompt string) (done bool) {
 	all := m.examples()
 	if len(all) == 0 || prompt != "" && !slices.Contains(all, prompt) {

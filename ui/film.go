@@ -22,8 +22,8 @@ const (
 	filmEnds   = 3 * time.Second        // how long the last frame stays
 )
 
-// Film returns a recording as a film of the screen, w × h cells, at the pace of the settings. A Model
-// draws the frames, with a clock that jumps. Pace step is shown as slow.
+// Film returns a recording as a film of the screen, w × h cells, at the pace of the settings c. A Model
+// draws the frames, with a clock that jumps. The pace step is shown as slow.
 func Film(records []trace.Record, c config.Config, w, h int) film.Film {
 	frames := func(yield func(film.Frame) bool) {
 		engine := &filmed{c}
@@ -45,7 +45,8 @@ func Film(records []trace.Record, c config.Config, w, h int) film.Film {
 	return film.Film{W: w, H: h, Light: light, Frames: frames}
 }
 
-// projector drives a Model with a clock that jumps.
+// projector drives a Model with a clock that jumps: it stands still except in wait, which moves it on
+// without waiting.
 type projector struct {
 	m      *Model
 	engine *filmed
@@ -53,7 +54,7 @@ type projector struct {
 	ended  bool
 	clock  time.Duration
 	last   float64 // time of the last record, in ms
-	shown  string  // the last frame
+	shown  string  // what the last frame shows
 	marked int     // number of rounds of this reply that have a mark in the film
 	timers []timer
 }
@@ -133,7 +134,8 @@ func (p *projector) roundMark(index int) string {
 	return "round " + count(index+1)
 }
 
-// frame yields a screen that has changed or gets a mark. It returns false if no more frames are wanted.
+// frame yields the screen as a frame if it has changed or gets a mark. It returns false if no more frames
+// are wanted.
 func (p *projector) frame(mark string) bool {
 	p.m.stale = true
 	screen := p.m.View().Content
@@ -180,7 +182,7 @@ func (p *projector) update(msg tea.Msg) {
 	p.run(cmd)
 }
 
-// run runs a command at once.
+// run runs a command, and gives the Model the messages that the command returns.
 func (p *projector) run(cmd tea.Cmd) { each(cmd, p.update) }
 
 // each runs a command, or the commands of a batch in order, and calls tell with each message before it

@@ -6,8 +6,8 @@ import (
 )
 
 // guard starts goroutines and recovers their panics. Without it, a panic would end the process and
-// leave the terminal in raw mode, on the alternate screen, with the mouse captured. guard keeps the
-// first panic and calls alarm.
+// leave the terminal in raw mode, on the alternate screen, with the mouse captured. At the first panic,
+// guard keeps the panic and calls alarm.
 type guard struct {
 	running sync.WaitGroup
 	alarm   func() // called once, on the goroutine that panicked first; may be nil

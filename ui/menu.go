@@ -11,7 +11,7 @@ import (
 // menu is the state of the list of completions for the command in the prompt.
 type menu struct {
 	prompt string // the prompt that the list is for; another prompt gets a new list
-	at     int    // index of the marked completion in ways; -1 for none
+	at     int    // index of the marked completion among those of the prompt; -1 for none
 	moved  bool   // an arrow key has marked the completion
 	closed bool   // esc has closed the list, or the prompt came from the history
 }

@@ -50,7 +50,7 @@ type Model struct {
 	theme      *theme.Theme
 	dark       bool        // the terminal's background is dark
 	mono       bool        // the user wants no colour
-	cells      ansi.Method // how the terminal counts cells, as Bubble Tea's renderer assumes
+	cells      ansi.Method // how the terminal counts the cells of an emoji; Bubble Tea's renderer assumes the same
 
 	focus     keys.Focus   // Compose or Read
 	cursor    state.Ref    // the selected token while focus is Read
@@ -58,7 +58,7 @@ type Model struct {
 	inspector bool         // the inspector is open
 	reading   bool         // the chat is plain text, without colours for verdicts
 	tradeoff  bool         // the trade-off of draft lengths gets room before other pictures
-	empty     bool         // the window is arranged for a chat without a message
+	empty     bool         // arrange has divided the window for a chat without a message
 	audience  bool         // show only what an audience needs
 	rejected  transcript.Rejected
 	dialog    dialogBox // covers the screen; nil if none is open
@@ -154,7 +154,7 @@ func (m *Model) nextFrame() tea.Cmd {
 	}
 }
 
-// Update handles one message.
+// Update takes one message, changes the model, and returns a command for what remains to be done.
 func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	m.stale = true
 	switch msg := msg.(type) {

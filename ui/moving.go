@@ -22,7 +22,8 @@ type moving struct {
 	from   Engine             // the engine before; it stays if the other one cannot be opened
 }
 
-// moved is the event that ends moving: the other engine, or why there is none.
+// moved is the event that ends the change to another target: it has the other engine, or the error because
+// of which there is none.
 type moved struct {
 	loaded
 	config config.Config
@@ -30,8 +31,9 @@ type moved struct {
 
 func (moved) Kind() string { return "moved" }
 
-// moveTarget carries out /remote: it opens an engine whose target is on a server, or on this machine again,
-// and keeps the chat. While the other engine is opened the screen has none, as at the start, so a prompt waits.
+// moveTarget carries out /remote: it opens an engine whose target is on a server, or on this machine
+// again, and keeps the chat. Until that engine is open the screen has none, as at the start, so a prompt
+// waits.
 func (m *Model) moveTarget(arg string) tea.Cmd {
 	switch {
 	case m.engine == nil:
@@ -62,8 +64,8 @@ func (m *Model) moveTarget(arg string) tea.Cmd {
 	})
 }
 
-// elsewhere returns the settings c for the target that the argument of /remote names. An address that
-// may hold a password is an error. The error does not repeat the address.
+// elsewhere returns the settings c, changed for the target that the argument of /remote names. An address
+// that may hold a password is an error. The error does not repeat the address.
 func elsewhere(c config.Config, arg string) (config.Config, error) {
 	url, name, _ := strings.Cut(arg, " ")
 	if url == here {
@@ -77,14 +79,14 @@ func elsewhere(c config.Config, arg string) (config.Config, error) {
 		c.Speculation, c.Sampling.Temperature = d.Speculation, d.Sampling.Temperature
 	}
 	c.Remote.Model = strings.TrimSpace(name)
-	if c.Remote.Vocabulary == "" { // the server may have the model that is here
+	if c.Remote.Vocabulary == "" { // the server may have the same model, and so the vocabulary of the file here
 		c.Remote.Vocabulary = c.Model.Target
 	}
 	err := c.Set("remote.url", url) // on a line of its own: in «return c, c.Set(…)» Go may copy c before Set changes it
 	return c, err
 }
 
-// open opens the other engine and then, if that has not failed, closes the engine before it.
+// open opens the engine with the settings c. If that does not fail, open then closes the engine before.
 func (m *Model) open(ctx context.Context, c config.Config, before Engine) moved {
 	var other loaded
 	other.engine, other.err = m.options.Reopen(ctx, c, func(e event.Event) {
@@ -106,8 +108,7 @@ func (m *Model) open(ctx context.Context, c config.Config, before Engine) moved 
 	return moved{other, c}
 }
 
-// targetMoved goes on with the other engine or, if it could not be opened, with the engine before
-// it.
+// targetMoved goes on with the other engine or, if that could not be opened, with the engine before.
 func (m *Model) targetMoved(e moved) tea.Cmd {
 	m.moving.cancel()
 	before := m.moving.from
@@ -143,7 +144,7 @@ func (m *Model) targetMoved(e moved) tea.Cmd {
 	return cmd
 }
 
-// whereTarget says where the target is, and how to move it.
+// whereTarget says where the target is, and which command takes the one elsewhere.
 func (m *Model) whereTarget() string {
 	r, url := m.state.Ready, m.engine.Settings().Remote.URL
 	switch {

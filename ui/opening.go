@@ -9,13 +9,13 @@ import (
 	"specula/ui/sanitize"
 )
 
-// isEmbedded reports whether the target is the built-in one. The draft may be another.
+// isEmbedded reports whether the target is the built-in one. The draft model may still be another.
 func (m *Model) isEmbedded() bool {
 	return m.state.Ready != nil && m.state.Ready.Target.Path == "embedded"
 }
 
-// otherOpening switches between two sets of settings for the embedded pair: one in which drafts are
-// refused now and then, and the fastest one.
+// otherOpening switches between two sets of settings for the built-in pair: «watch», with which drafts are
+// refused now and then, and «fast», the fastest.
 func (m *Model) otherOpening() tea.Cmd {
 	switch {
 	case m.engine == nil:

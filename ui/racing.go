@@ -42,7 +42,7 @@ type RaceStart struct {
 	Over   func(o event.RaceOutcome, failure string)
 }
 
-// racing is the current race, or the last one.
+// racing is the current race; when none runs, the last one.
 type racing struct {
 	stop context.CancelFunc // nil when no race runs
 	view *race.View
@@ -50,7 +50,7 @@ type racing struct {
 	messages []engine.Message
 	lanes    [2]race.Lane
 	after    bool
-	then     func() tea.Cmd    // what to do after the race; may be nil
+	then     func() tea.Cmd    // to call after the race; may be nil
 	heard    [2][]trace.Record // the events of each lane; empty until the race is over
 }
 
@@ -72,8 +72,8 @@ type (
 func (raced) Kind() string    { return "raced" }
 func (raceOver) Kind() string { return "race-over" }
 
-// Parts tells the pacer how long to show the event: a round of a lane stays as long as a plain token,
-// however many tokens it drafted.
+// Parts tells the pacer how long to show the event: a round of a lane stays on the screen as long as a
+// plain token does in a chat, however many tokens it drafted. Other events are not held.
 func (r raced) Parts() int {
 	if _, is := r.event.(event.Round); is {
 		return 1
@@ -81,7 +81,8 @@ func (r raced) Parts() int {
 	return 0
 }
 
-// raceLast races the last prompt. text names the lanes, as in "gamma=2 vs gamma=6".
+// raceLast races the last prompt. text names the lanes, as in "gamma=2 vs gamma=6"; "" means without and
+// with speculation.
 func (m *Model) raceLast(text string) tea.Cmd {
 	lanes, err := race.ParseLanes(text)
 	if err != nil {
@@ -94,7 +95,8 @@ func (m *Model) raceLast(text string) tea.Cmd {
 	return m.race(messages, race.Comparable(lanes), false)
 }
 
-// toRace returns the messages to race with: up to the last prompt or, in an empty chat, an example.
+// toRace returns the conversation up to and including the last prompt. In an empty chat it returns an
+// example question.
 func (m *Model) toRace() []engine.Message {
 	messages := m.conversation()
 	for len(messages) > 0 && messages[len(messages)-1].Role != "user" {
@@ -193,7 +195,8 @@ func (m *Model) inRace() bool {
 	return is
 }
 
-// leaveRace stops a race whose screen was closed, and tells the user how it ended.
+// leaveRace is called when the screen of a race was closed. It stops the race if it still runs. If the
+// program shows nothing but the race, the program ends; otherwise the status line says how the race ended.
 func (m *Model) leaveRace() tea.Cmd {
 	if m.racing.stop != nil {
 		m.racing.stop()
@@ -207,7 +210,7 @@ func (m *Model) leaveRace() tea.Cmd {
 	return nil
 }
 
-// saveRace writes a recording of each lane, which replay shows, into the folder of the options.
+// saveRace writes a recording of each lane, for specula replay, into the folder of the options.
 func (m *Model) saveRace() tea.Cmd {
 	r := m.racing
 	var ready []trace.Record
@@ -243,8 +246,8 @@ func writeTrace(path string, records []trace.Record) error {
 	return errors.Join(err, f.Close())
 }
 
-// pressedInRace handles the pace keys and, after a race, the keys of its screen. done is false for other
-// keys.
+// pressedInRace does the action of a key on the screen of a race: it changes the pace, makes a step under
+// pace step, and, once the race is over, saves it (e) or runs it again (r). done is false for other keys.
 func (m *Model) pressedInRace(a keys.Action, key string) (cmd tea.Cmd, done bool) {
 	switch a {
 	case keys.Pace, keys.PaceFaster, keys.PaceSlower:

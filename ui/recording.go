@@ -13,7 +13,8 @@ import (
 // keptBytes bounds the memory for events of the session that are kept in case /record is used later.
 const keptBytes = 32 << 20
 
-// recordTo begins a recording, which includes the session so far, or ends it. arg is a file or "off".
+// recordTo begins a recording or, if one is going on, ends it. The recording includes the events that
+// m.events has kept of the session so far. arg is a file, "off", or "" for a file named after the chat.
 func (m *Model) recordTo(arg string) tea.Cmd {
 	switch {
 	case m.options.Load == nil:

@@ -37,7 +37,8 @@ func (m *Model) playFrom(at int) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// startOfReplay returns the index of the event from which a recording is played.
+// startOfReplay returns the index of the event from which a recording is played. It is the number of
+// events if the recording has no round of this number.
 func (m *Model) startOfReplay() int {
 	o := &m.options
 	if o.ReplayRound > 0 {
@@ -54,9 +55,10 @@ func (m *Model) startOfReplay() int {
 	return eventAt(o.Replay, float64(o.ReplayAt)/float64(time.Millisecond))
 }
 
-// recording yields recorded events from index played on, and counts them in played. At full speed it
-// waits between events as long as was recorded, up to longestGap. At another pace only the pacer delays
-// them. If earlier events are on the screen already, they first stay there as long as one phase of a round.
+// recording yields the recorded events from the index in played on, and adds 1 to played before each. At
+// full speed it waits between events as long as was recorded, up to longestGap. At another pace only the
+// pacer delays events. If earlier events are on the screen already, recording first waits once, as long as
+// the pacer holds a draft.
 func recording(ctx context.Context, p *pace.Pacer, records []trace.Record, played *atomic.Int64) iter.Seq[event.Event] {
 	return func(yield func(event.Event) bool) {
 		last := 0.0

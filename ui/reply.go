@@ -11,22 +11,23 @@ import (
 	"specula/engine/event"
 )
 
-// reply is the current reply, or the last one.
+// reply is the current reply; when none is written, the last one.
 type reply struct {
 	stop    context.CancelFunc // nil if no reply is being written
 	started bool               // the engine has accepted the prompt
 	prompt  string             // is put back into the composer if the engine refuses it
 	edited  bool               // the prompt replaced the last exchange
-	then    func() tea.Cmd     // what to do after the reply; may be nil
+	then    func() tea.Cmd     // to call after the reply; may be nil
 }
 
 func (m *Model) busy() bool { return m.reply.stop != nil }
 
-// send starts a reply. If it cannot, it returns false and a command that says why.
+// send starts a reply to the prompt, and returns true. If it cannot, it returns false, and says why in the
+// status line.
 func (m *Model) send(prompt string) (tea.Cmd, bool) { return m.sendAgain(prompt, "") }
 
-// sendAgain is send for a reply that drafts what another reply drafted. drafts is "" for a reply
-// with its own drafts.
+// sendAgain is send for a reply that repeats the drafts of another reply. If drafts is "", the proposer
+// drafts as usual.
 func (m *Model) sendAgain(prompt, drafts string) (tea.Cmd, bool) {
 	switch {
 	case m.options.Load == nil:
@@ -86,7 +87,8 @@ func (m *Model) sameAgain() string {
 	return drafts
 }
 
-// waits reports whether the prompt will be sent as soon as the models or the form are ready.
+// waits reports whether the prompt was entered before the models, another target or a form was ready, and
+// will be sent then.
 func (m *Model) waits() bool { return m.waiting != "" && m.waiting == m.composer.Value() }
 
 // withdraw cancels the sending of a waiting prompt. The prompt stays in the composer.
@@ -116,7 +118,7 @@ func (m *Model) recorded(events iter.Seq[event.Event]) iter.Seq[event.Event] {
 	}
 }
 
-// stop ends the current reply; its text so far stays.
+// stop ends the current reply, whose text so far stays, and the change to another target.
 func (m *Model) stop() tea.Cmd {
 	if m.moving.cancel != nil {
 		m.moving.cancel()
@@ -128,7 +130,8 @@ func (m *Model) stop() tea.Cmd {
 	return nil
 }
 
-// replyOver cleans up after a reply.
+// replyOver is called when no more events of a reply come. It puts a refused prompt back into the composer,
+// saves the chat, and does what waited for the end of the reply.
 func (m *Model) replyOver() tea.Cmd {
 	r := m.reply
 	m.reply.stop, m.reply.then = nil, nil
@@ -154,7 +157,8 @@ func (m *Model) replyOver() tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// afterReply calls do. If a reply is being written, it stops the reply first and calls do after it.
+// afterReply calls do. If a reply is being written, it stops the reply, and do is called once that has
+// ended.
 func (m *Model) afterReply(do func() tea.Cmd) tea.Cmd {
 	if !m.busy() {
 		return do()

@@ -15,10 +15,10 @@ import (
 // processor. The renderer otherwise wakes thirty times a second to look for a new view, and has no
 // option against it.
 //
-// The ticker must not stop before the newest view is on the terminal. So after each message rest sends
-// restMark, and Bubble Tea queues this mark as if it were for the terminal. At a tick the renderer writes
-// what is queued, then the view. Once output.Write finds the mark, the view that follows is the newest, unless
-// another message came after the mark. The next message starts the ticker again.
+// The ticker must not stop before the newest view is on the terminal. So after each message rest sends a
+// mark (restMark), which Bubble Tea queues as if it were text for the terminal. At a tick the renderer
+// writes the queued text, then the view. Once output.Write finds the mark, the view that follows is the
+// newest, unless another message came after the mark. The next message starts the ticker again.
 type rest struct {
 	tea.Model
 	program *tea.Program
@@ -29,7 +29,8 @@ type rest struct {
 	stopped bool // the ticker is stopped
 }
 
-// restMark is a text that output.Write takes out. (A terminal would ignore it, too.)
+// restMark is a mark in the text for the terminal. output.Write removes it. (A terminal would ignore it,
+// too.)
 type restMark struct{}
 
 func (restMark) String() string { return "\x1b_specula rests\x1b\\" }
@@ -43,7 +44,8 @@ func isRestMark(msg tea.Msg) bool {
 	return ok
 }
 
-// filter sees each message before Bubble Tea handles it.
+// filter is called with each message before Bubble Tea acts on it. If the message is a mark, Bubble Tea
+// queues the mark next, and no other message has come after it.
 func (r *rest) filter(_ tea.Model, msg tea.Msg) tea.Msg {
 	if isRestMark(msg) {
 		r.mu.Lock()
@@ -53,7 +55,8 @@ func (r *rest) filter(_ tea.Model, msg tea.Msg) tea.Msg {
 	return msg
 }
 
-// Update starts the ticker for the view that follows msg, and sends a mark after it.
+// Update starts the ticker for the view that follows msg, sends a mark that comes after msg, and gives msg
+// to the Model. If msg is itself a mark, Update does nothing.
 func (r *rest) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	if isRestMark(msg) {
 		return r, nil
@@ -77,8 +80,8 @@ func (r *rest) wake() {
 	}
 }
 
-// written takes the marks out of a text for the terminal. If there was a mark, and the view that
-// follows is the newest, it stops the ticker.
+// written removes the marks from a text for the terminal, and returns the rest. If there was a mark, and
+// the view that follows it is the newest, written stops the ticker.
 func (r *rest) written(p []byte) []byte {
 	mark := []byte(restMark{}.String())
 	if !bytes.Contains(p, mark) {
@@ -93,9 +96,9 @@ func (r *rest) written(p []byte) []byte {
 	return bytes.ReplaceAll(p, mark, nil)
 }
 
-// rendererTicker returns the ticker of p's renderer, an unexported field. It returns nil before the
-// renderer starts, and if another version of Bubble Tea has no such field; then the ticker just
-// goes on.
+// rendererTicker returns the ticker of p's renderer, an unexported field of p. It returns nil before the
+// renderer starts. It also returns nil if another version of Bubble Tea has no such field; then the ticker
+// is never stopped.
 func rendererTicker(p *tea.Program) *time.Ticker {
 	field := reflect.ValueOf(p).Elem().FieldByName("ticker")
 	if !field.IsValid() || field.Type() != reflect.TypeFor[*time.Ticker]() {

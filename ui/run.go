@@ -27,8 +27,8 @@ const graceTime = 2 * time.Second
 const stopTime = 100 * time.Millisecond
 
 // Run shows the screen until the user quits, a signal comes or something fails. It restores the terminal
-// and saves the chat before it returns. It returns the error of Options.Load unchanged, a signal as
-// *SignalError, and a panic in a goroutine of the program as *PanicError; its stack is on stderr. Run
+// and saves the chat before it returns. A signal is returned as *SignalError, a panic in a goroutine of the
+// program as *PanicError, with its stack on stderr. The error of Options.Load is in the returned error. Run
 // returns without saving only if the screen is stuck in an update or the disk does not answer.
 func Run(ctx context.Context, o Options) error {
 	o.complete()
@@ -137,7 +137,7 @@ func (m *Model) drain() {
 	}
 }
 
-// saveNow saves the chat before it returns.
+// saveNow saves the chat, and returns when it is saved.
 func (m *Model) saveNow() error {
 	if m.options.Chats == nil || m.options.Load == nil || len(m.state.Messages) == 0 || !m.saver.pending() {
 		return nil
@@ -165,7 +165,8 @@ func exitError(err error, received os.Signal) error {
 	return err
 }
 
-// lookup returns a variable of an environment; "" if it is not set. The last entry counts.
+// lookup returns the value of a variable in an environment; "" if it is not set. If the variable is set
+// twice, the last value counts.
 func lookup(environ []string, name string) string {
 	value := ""
 	for _, entry := range environ {

@@ -14,7 +14,7 @@ type saver struct {
 
 	mu    sync.Mutex
 	done  int                   // the value of changes at the last save
-	moved map[string]chats.Chat // by old ID: chats with a new name, because another window changed their file
+	moved map[string]chats.Chat // new ID and title, by old ID, of chats whose file another window had changed
 }
 
 // pending reports whether there is something to save.
@@ -31,10 +31,10 @@ func (s *saver) settled() {
 	s.done = s.changes
 }
 
-// write saves a chat as it was after the given number of changes, and returns it as saved. If this state or
-// a later one is saved already, write returns c and does nothing. moved reports that this save gave the chat
-// a new ID and title, because another program had changed its file. If an earlier save did that, write goes
-// on with that ID, and moved is false.
+// write saves c, a chat as it was after the given number of changes, and returns it as saved. If this state
+// or a later one is saved already, write does nothing and returns c. moved reports that this save gave the
+// chat a new ID and title, because another program had changed its file. If an earlier save has given it a
+// new ID, write uses that ID, and moved is false.
 func (s *saver) write(changes int, c chats.Chat) (saved chats.Chat, moved bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -55,8 +55,9 @@ func (s *saver) write(changes int, c chats.Chat) (saved chats.Chat, moved bool, 
 	return saved, saved.ID != c.ID, nil
 }
 
-// open reads the chat with this ID and forgets the new ID that the saver may have given it before: the chat
-// is saved under this ID again. Save the chat on screen before this call, since it may be this chat.
+// open reads the chat with this ID. If the saver has given the chat a new ID before, open forgets that:
+// from now on the chat is saved under this ID again. Save the chat on screen before this call: it may be
+// the same chat, and what is not saved would be missing.
 func (s *saver) open(id string) (chats.Chat, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -67,7 +67,7 @@ func (m *Model) save(loud bool) tea.Cmd {
 	}
 }
 
-// whyUnsaved says why this chat is not saved, and no saved ones can be listed.
+// whyUnsaved says why chats are neither saved nor listed.
 func (m *Model) whyUnsaved() string {
 	switch {
 	case m.options.Load == nil:
@@ -121,7 +121,7 @@ func (m *Model) startNewChat() tea.Cmd {
 	})
 }
 
-// chatList and opened are messages with what was read from disk.
+// chatList is the message with the list of saved chats, opened the one with a chat that was read.
 type (
 	chatList struct {
 		list   []chats.Chat
@@ -209,7 +209,7 @@ func (m *Model) tooLong() string {
 	return "the chat is too long: its first " + count(m.state.Forgotten) + " messages are neither saved nor sent any more"
 }
 
-// copyReply copies the reply that the cursor is in, or else the last one.
+// copyReply copies the reply in which the cursor is; the last reply if the cursor is in none.
 func (m *Model) copyReply() tea.Cmd {
 	if t := m.state.Message(m.cursor.Message); t != nil && t.Role == "assistant" {
 		return m.copyText(t.Raw, t.Text)
@@ -230,8 +230,8 @@ func (m *Model) copyChat() tea.Cmd {
 	return m.copyText(sb.String(), "")
 }
 
-// copyText puts raw, made safe, on the terminal's clipboard by OSC 52, which also works over SSH.
-// If raw is empty, as while a reply is written, it puts partial there, which must be safe.
+// copyText puts the text raw, made safe, on the terminal's clipboard by the escape sequence OSC 52, which
+// also works over SSH. If raw is empty, as while a reply is written, it copies partial, which must be safe.
 func (m *Model) copyText(raw, partial string) tea.Cmd {
 	text := sanitize.Copy(raw)
 	if text == "" {

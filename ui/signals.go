@@ -18,7 +18,7 @@ import (
 )
 
 // signals ends the program after SIGINT, SIGTERM, SIGHUP or SIGQUIT, with the terminal restored and
-// the chat saved. It also handles the signals of job control.
+// the chat saved. It also watches for the signals of job control (jobs).
 type signals struct {
 	options Options
 	program *tea.Program

@@ -8,9 +8,9 @@ import (
 	"specula/ui/state"
 )
 
-// Stepping goes through a reply token by token. In the present, each step lets the engine draft or
-// verify; after a verification, the verdicts are shown one after the other. Steps back, and forward
-// again up to the present, only show moments of the past.
+// Stepping goes through a reply token by token. In the present, a step lets the engine draft or verify.
+// After a verification, each step shows one verdict more. Steps back, and forward again up to the present,
+// only show moments of the past.
 
 // stepping reports whether the reply waits for a key after each draft and each verification, or a race
 // after each round.
@@ -73,9 +73,9 @@ func (m *Model) unfold() {
 	}
 }
 
-// laneMoment returns the moment that the lane shows. It is the past if the screen shows that. If the
-// cursor is on a token and no reply is stepped through, it is the end of that token's round. Else it is
-// the zero moment, the present.
+// laneMoment returns the moment that the lane shows: the moment in the past that the screen shows, if
+// there is one. Otherwise, if the cursor is on a token and no reply is stepped through, it is the end of
+// that token's round. In all other cases it is the zero moment, the present.
 func (m *Model) laneMoment() state.Moment {
 	if m.past != (state.Moment{}) || m.focus != keys.Read || m.stepping() {
 		return m.past

@@ -17,17 +17,17 @@ import (
 )
 
 const (
-	// awareTime is how long the program waits for Bubble Tea's renderer before it stops, and for SIGCONT
-	// after it was continued. It is also the time between two checks of who has the terminal.
+	// awareTime is how long the program waits for Bubble Tea's renderer before the program stops itself, and
+	// for SIGCONT after it was continued. It is also the time between two checks of who has the terminal.
 	awareTime = 20 * time.Millisecond
 	// backgroundTime is how long the program, continued in the background, waits for the terminal or for
 	// a signal that ends the program. Then it stops again.
 	backgroundTime = time.Second
 )
 
-// jobs handles the signals of job control. SIGTSTP from outside is not caught: it stops the process
-// at once, the keeper restores the terminal, and after SIGCONT the screen is drawn again. (A Go
-// program that has once caught SIGTSTP can no longer stop itself with it.)
+// jobs is what the program knows of job control: SIGCONT, and who has the terminal. SIGTSTP from outside
+// is not caught: it stops the process at once, the keeper restores the terminal, and after SIGCONT the
+// screen is drawn again. (A Go program that has once caught SIGTSTP can no longer stop itself with it.)
 type jobs struct {
 	continues chan os.Signal     // SIGCONT
 	resumed   chan struct{}      // SIGCONT while suspended
@@ -50,9 +50,9 @@ func (j *jobs) setAway(away bool) {
 	j.suspended = away
 }
 
-// watchJobs starts a goroutine that handles SIGCONT. After a stop by suspend it passes the signal on.
-// After a stop from outside it takes the terminal again and draws the screen, because other programs have
-// used the terminal meanwhile.
+// watchJobs starts a goroutine that waits for SIGCONT. After a stop by suspend, the goroutine tells
+// suspended.Run of the signal. After a stop from outside, it takes the terminal again and draws the screen,
+// because other programs have used the terminal meanwhile.
 func (s *signals) watchJobs() {
 	j := &s.jobs
 	j.continues, j.resumed, j.forget = make(chan os.Signal, 1), make(chan struct{}, 1), make(chan chan struct{})

@@ -4,7 +4,7 @@ package ui
 
 import tea "charm.land/bubbletea/v2"
 
-// jobs does nothing: these systems have no job control, or Bubble Tea handles it.
+// jobs does nothing: this system has no job control, or Bubble Tea suspends the program (tea.Suspend).
 type jobs struct{}
 
 func (j *jobs) away() bool { return false }

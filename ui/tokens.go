@@ -62,7 +62,8 @@ func (m *Model) readAction(a keys.Action) tea.Cmd {
 	return nil
 }
 
-// firstToken returns the position just before the first token of the chat; the cursor if there is none.
+// firstToken returns the position just before the first token of the chat; if the chat has no token, that
+// of the cursor.
 func (m *Model) firstToken() state.Ref {
 	for _, msg := range m.state.Messages {
 		if len(msg.Tokens) > 0 {

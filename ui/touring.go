@@ -25,7 +25,7 @@ type touring struct {
 	kept   kept
 }
 
-// kept is what the user had before a script began.
+// kept is what the user had before a script began. It is restored after the script.
 type kept struct {
 	state      *state.State
 	transcript *transcript.View
@@ -100,8 +100,8 @@ func (m *Model) startTour(s *demo.Script, loop bool) tea.Cmd {
 	return tea.Batch(saved, m.advance())
 }
 
-// endTour restores what the user had before the tour: the chat, the settings and which graphs were shown.
-// words is the message that is shown then.
+// endTour stops the tour and restores what the user had before: the chat, the prompt, the settings and
+// which graphs were shown. Then it shows the message words.
 func (m *Model) endTour(words string) tea.Cmd {
 	return m.afterAll(func() tea.Cmd {
 		if m.tour == nil {
@@ -120,7 +120,7 @@ func (m *Model) endTour(words string) tea.Cmd {
 	})
 }
 
-// afterAll stops the reply or the race that runs, and calls do when that has ended; at once if none runs.
+// afterAll calls do. If a reply or a race runs, it stops that, and do is called once that has ended.
 func (m *Model) afterAll(do func() tea.Cmd) tea.Cmd {
 	if m.racing.stop != nil {
 		m.racing.stop()
@@ -237,7 +237,8 @@ func (m *Model) scriptPace(a demo.Action) tea.Cmd {
 	return m.setUI("ui.pace", a.Text)
 }
 
-// pressedInTour handles keys while a script plays. Keys that change the engine's settings work as always.
+// pressedInTour does the action of a key while a script plays. Keys that change the engine's settings work
+// as always.
 func (m *Model) pressedInTour(k tea.KeyPressMsg) tea.Cmd {
 	p, now := m.tour.player, m.options.Now()
 	switch k.String() {
@@ -272,7 +273,7 @@ const (
 	captionMax = 4
 )
 
-// captionLines draws the caption and, below it, the scene, on w cells.
+// captionLines draws the caption and, in a row below, the name and number of the scene, w cells wide.
 func (m *Model) captionLines(w int) []string {
 	p, th := m.tour.player, m.theme
 	var lines []string

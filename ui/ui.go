@@ -57,13 +57,13 @@ type Options struct {
 	// Load opens the engine and emits events about its progress. It runs in the background. It is
 	// nil in a replay.
 	Load func(ctx context.Context, emit func(event.Event)) (Engine, error)
-	// Reopen opens an engine with other settings, beside the first one. It is called in the background, and
-	// may be nil.
+	// Reopen opens a second engine, with the settings c, while the first one is still open. It is called in
+	// the background. If it is nil, the target cannot be changed.
 	Reopen func(ctx context.Context, c config.Config, emit func(event.Event)) (Engine, error)
 	// Replay is a recording to play instead of an engine.
 	Replay []trace.Record
-	// ReplayAt and ReplayRound say where the replay begins: after a time, or after a round of its first
-	// reply, counted from 1. Everything before is shown at once.
+	// ReplayAt and ReplayRound say where the replay begins: after a time, or after the first round with this
+	// number, counted from 1 in each reply. Everything before is shown at once.
 	ReplayAt    time.Duration
 	ReplayRound int
 	// Record, if not nil, is called with every event of loading and of replies, on the goroutine that gets

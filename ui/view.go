@@ -122,7 +122,7 @@ func (m *Model) drawComposer() []string {
 	return lines
 }
 
-// placeholder returns the text in an empty prompt, for w columns.
+// placeholder returns the text that an empty prompt shows, cut to fit w columns.
 func (m *Model) placeholder(w int) string {
 	text := "Ask something, or type / for commands"
 	switch {
@@ -259,7 +259,7 @@ func (m *Model) hints() string {
 	}
 }
 
-// welcome returns the lines of an empty chat.
+// welcome returns the lines that an empty chat shows.
 func (m *Model) welcome() []string {
 	lines := []string{
 		"specula",
