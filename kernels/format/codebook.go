@@ -36,8 +36,8 @@ var (
 	valuesIQ1    = [16]int8{-7, 1, 9, 0, -9, -1, 7}
 )
 
-// put8 writes eight quants. Quant k has number k of the point as its bits 0 and 1, and bit k of upper
-// as its bit 2.
+// put8 writes the eight quants from 8·eighth on. The quant for number k of the point has this number as
+// its bits 0 and 1, and bit k of upper as its bit 2.
 func (s *Share) put8(eighth int, point uint16, upper uint8) {
 	quants := s.Quants[8*eighth:][:8]
 	for k := range quants {
@@ -45,8 +45,8 @@ func (s *Share) put8(eighth int, point uint16, upper uint8) {
 	}
 }
 
-// put4 writes four quants. Quant k has number k of the point, below 8, as its bits 0 to 2, and bit k
-// of upper as its bit 3.
+// put4 writes the four quants from 4·quarter on. The quant for number k of the point has this number,
+// which is below 8, as its bits 0 to 2, and bit k of upper as its bit 3.
 func (s *Share) put4(quarter int, point uint16, upper uint8) {
 	quants := s.Quants[4*quarter:][:4]
 	for k := range quants {

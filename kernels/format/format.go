@@ -40,7 +40,7 @@ type Quants struct {
 	ScaleKind ScaleKind // how the scale is stored
 	Scale     int       // offset of the scale
 	Unit      float32   // a power of two by which the scale is multiplied; 0 stands for 1
-	Min       int       // offset of the minimum, in half precision (see Factors for its sign); 0: no minima
+	Min       int       // offset of the minimum, a half-precision number (see Factors for its sign); 0: no minima
 	Factors   Factors
 	FactorsAt int // offset of the factors
 	// unpack reads one tile of blocks that the fields above cannot describe: their quants are points of
@@ -48,7 +48,7 @@ type Quants struct {
 	// panels.
 	unpack func(s *Share, block []byte, tile int)
 	// Deviation is the standard deviation of the weights in a block of random bytes whose scale is
-	// 1 and whose minimum makes their mean 0. The random weights need it.
+	// 1 and whose minimum makes their mean 0. Makers of random weights divide by it.
 	Deviation float64
 }
 

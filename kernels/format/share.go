@@ -31,8 +31,8 @@ const (
 )
 
 // Factors says how a block stores the factors of its parts, which are tiles or half tiles. The scale of a
-// part is the block's scale times an integer factor. In formats with minima, the part's minimum has such a
-// factor, too. With HalfScales each part has a scale of its own instead.
+// part is the block's scale times an integer factor. If a format has minima, the minimum of a part is the
+// block's minimum times another factor. With HalfScales each part has a scale of its own instead.
 type Factors int
 
 // The kinds of factors.
@@ -42,26 +42,27 @@ const (
 	// SixBits: each of eight tiles has an unsigned factor of the scale and one of the minimum, in 12 bytes
 	// together. UnpackSixBits reads them. The block stores minus the minimum.
 	SixBits
-	// SignedBytes: 16 weights have a signed byte.
+	// SignedBytes: each 16 weights have a signed byte as their factor.
 	SignedBytes
-	// SignedSixBits: 16 weights have six bits, from which 32 is subtracted, in 12 bytes together. The
-	// low four bits of factor i are nibble i/8 of byte i%8; its upper two bits lie in byte 8 + i%4 from
-	// bit 2·(i/4) on. A Share has them like SignedBytes.
+	// SignedSixBits: each 16 weights have a factor of six bits, from which 32 is subtracted. The 16 factors
+	// take 12 bytes. The low four bits of factor i are nibble i/8 of byte i%8; its upper two bits lie in
+	// byte 8 + i%4 from bit 2·(i/4) on. A Share has the factors as signed bytes.
 	SignedSixBits
-	// Nibbles: 16 weights have a byte, with an unsigned factor of the scale in its low four bits and one of
-	// the minimum in its high four. The block stores minus the minimum. A Share has the two bytes of its tile.
+	// Nibbles: each 16 weights have a byte, with an unsigned factor of the scale in its low four bits and one
+	// of the minimum in its high four. The block stores minus the minimum. A Share has the two bytes of its tile.
 	Nibbles
-	// TileSixBits: each tile has six bits, from which 32 is subtracted. A block has the upper two bits
-	// of all tiles in two bytes, then the lower four in four bytes. A Share has a signed byte.
+	// TileSixBits: each tile has a factor of six bits, from which 32 is subtracted. A block has the upper
+	// two bits of all factors in two bytes, then the lower four in four bytes. A Share has the factor as a
+	// signed byte.
 	TileSixBits
-	// TileBytes: each tile has a signed byte.
+	// TileBytes: each tile has a signed byte as its factor.
 	TileBytes
-	// HalfScales: 16 weights have a scale of their own in a byte, with four bits of exponent and three
-	// of fraction (E4M3), times ½. A Share has the two scales of its tile in half precision.
+	// HalfScales: each 16 weights have a scale of their own: half the number that one byte holds, with four
+	// bits of exponent and three of fraction (E4M3). A Share has the two scales of its tile in half precision.
 	HalfScales
 )
 
-// Words returns bits first to first+n−1 of each quant, as the lowest bits of the bytes.
+// Words returns bits first to first+n−1 of each quant, as the lowest bits of the quant's byte.
 func (s *Share) Words(first, n int) Words {
 	le, mask := binary.LittleEndian, uint64(eachByte)*(1<<n-1)
 	q := &s.Quants
@@ -145,8 +146,8 @@ func bfloat16OfExponent(e byte) uint16 {
 	return uint16(e-1) << 7
 }
 
-// halfOfE4M3 returns half the number e in half precision. The sign is ignored. 0x7f (NaN in E4M3)
-// counts as 0, as in ggml.
+// halfOfE4M3 returns half of the number that e is in E4M3, in half precision. The sign is ignored. 0x7f
+// (NaN in E4M3) counts as 0, as in ggml.
 func halfOfE4M3(e byte) uint16 {
 	exponent, fraction := uint16(e>>3&15), uint16(e&7)
 	switch {
@@ -176,7 +177,7 @@ func (q *Quants) Halves() bool {
 // OneFactor reports whether a tile has one factor, a signed byte.
 func (q *Quants) OneFactor() bool { return q.Factors == TileSixBits || q.Factors == TileBytes }
 
-// UnitOf returns the factor of the scale: Unit, or 1 if Unit is 0.
+// UnitOf returns the power of two by which the scale is multiplied: Unit, or 1 if Unit is 0.
 func (q *Quants) UnitOf() float32 {
 	if q.Unit == 0 {
 		return 1

@@ -51,8 +51,8 @@ var loadable = []Format{
 	{42, "Q2_0", 64, 18, &Quants{Low: Plane{Bits: 2}, Bias: 1, unpack: unpackQ20, Deviation: 1.22}},
 }
 
-// others are the types that specula can only list, with the sizes of ggml's type traits. Gaps are
-// numbers that ggml never used or has withdrawn.
+// others are the types that specula can only list, with the sizes of ggml's type traits. A number that
+// neither list has was never used by ggml or has been withdrawn.
 var others = []Format{
 	{9, "Q8_1", 32, 36, nil}, {15, "Q8_K", 256, 292, nil},
 	{24, "I8", 1, 1, nil}, {25, "I16", 1, 2, nil}, {26, "I32", 1, 4, nil}, {27, "I64", 1, 8, nil}, {28, "F64", 1, 8, nil},

@@ -9,8 +9,8 @@ import "math"
 // of x passes a causal convolution with its own weights, conv (kernel, columns), and then SiLU. Head h
 // reads the query and key of key head ⌊h·keyHeads/heads⌋ if grouped, else of h mod keyHeads. Both are
 // normalised to length 1, and the query is divided by √keyDim. Head h has a state S, (keyDim,
-// valueDim), which begins as 0. For each token, with decay g = exp(rate·softplus(alpha+shift)) and
-// strength b = σ(beta):
+// valueDim), which begins as 0. For each token, with its query q, key k and value v, the decay
+// g = exp(rate·softplus(alpha+shift)) and the strength b = σ(beta):
 //
 //	S = g·S;  S = S + k ⊗ b·(v − Sᵀk);  dst = Sᵀq
 //

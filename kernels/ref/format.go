@@ -7,10 +7,10 @@ import (
 )
 
 // Format is a way to store weights as integers with scales. Package format reads the quants of
-// blocks; the tests compare the weights with those of another implementation, gguf-py.
+// blocks; the tests compare the weights with those of another implementation, ggml.
 type Format struct{ *format.Format }
 
-// Q8_0 has code of its own.
+// Q8_0 is the format that QuantizeQ8_0 writes.
 var Q8_0 = Format{format.Find(format.Q8_0)}
 
 // Formats returns all formats.
@@ -22,14 +22,14 @@ func Formats() []Format {
 	return all
 }
 
-// FormatOf returns the format with this number in GGUF.
+// FormatOf returns the format with this number in GGUF. ok is false if no quantised format has it.
 func FormatOf(number uint32) (f Format, ok bool) {
 	found := format.Find(number)
 	return Format{found}, found != nil && found.Quants != nil
 }
 
-// part is 32 weights of a block. Weight k is scales[k/16]·quants[k] + mins[k/16]·min. Integer factors
-// are included in scales or quants.
+// part is 32 weights of a block. Weight k is scales[k/16]·quants[k] + mins[k/16]·min. The block's integer
+// factors are multiplied into these already.
 type part struct {
 	quants [Block]int32
 	scales [2]float32

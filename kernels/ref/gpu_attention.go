@@ -45,8 +45,8 @@ func (s Sight) capped(score float32) float32 {
 
 // AttendHalf writes to dst the attention of the query q to those keys of a head that q sees, as tensor
 // cores compute it. Keys, values, query and weights are in half precision; sums are float32,
-// fused. A sum takes its numbers in chunks of 32. A tensor core adds a chunk in two instructions, j = 0
-// and 1, of 16 numbers each. Instruction j adds them in the order i = 0 … 15, and i stands for number
+// fused. A sum takes its products in chunks of 32. A tensor core adds a chunk in two instructions, j = 0
+// and 1, of 16 products each. The product that instruction j adds in place i, from 0 to 15, is product
 // 8·(i%8/2) + 4j + 2·(i/8) + i%2 of the chunk.
 func AttendHalf(dst, q []float32, h Head, sight Sight) {
 	attendInSplits(dst, sight, func(start, keys int) Split {
@@ -66,8 +66,9 @@ func AttendHalf(dst, q []float32, h Head, sight Sight) {
 	})
 }
 
-// AttendFloat is AttendHalf with float32 keys, values, query and weights. A score adds its products in
-// ascending order of numbers, and a value in ascending order of keys, both fused.
+// AttendFloat is AttendHalf with float32 keys, values, query and weights, and with other sums. The products
+// of a score are added from the first number of the key to the last, the products of a value from the
+// first key to the last. Both sums are fused.
 func AttendFloat(dst, q []float32, h Head, sight Sight) {
 	attendInSplits(dst, sight, func(start, keys int) Split {
 		scores := make([]float32, keys)
@@ -101,8 +102,8 @@ func attendInSplits(dst []float32, sight Sight, attend func(start, keys int) Spl
 
 // weigh replaces the scores of a split by their rounded weights. hidden is the number of keys before the
 // window; they get the weight 0. The returned Split has the largest score of the other keys, the sum of
-// all weights, and zeros for values. Key j belongs to lane j mod 32. A lane adds its keys in ascending
-// order, and WarpSum adds the lanes.
+// all weights, and zeros for values. Key j belongs to lane j mod 32. A lane adds the weights of its keys
+// in ascending order of keys, and WarpSum adds the sums of the lanes.
 func weigh(scores []float32, hidden int, round func(float32) float32, headDim int) Split {
 	largest := float32(math.Inf(-1))
 	for _, v := range scores[max(hidden, 0):] {

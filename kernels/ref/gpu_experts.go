@@ -3,8 +3,8 @@ package ref
 import "math"
 
 // RouteRow is Route in float32 with the bits of the GPU. bias may be nil. A row that Argmax refuses has NaN
-// for shares. In the sum of the softmax, lane e mod 32 adds expert e, in ascending order, and WarpSum adds
-// the lanes.
+// for shares. In the softmax, expert e belongs to lane e mod 32. A lane adds the exponentials of its experts
+// in ascending order, and WarpSum adds the sums of the lanes.
 func RouteRow(scores, bias []float32, r Router) (chosen []int32, shares []float32) {
 	most := uint64(0)
 	for e, s := range scores {

@@ -16,8 +16,8 @@ func NormThreads(n int) int {
 	return min(1024, (n+4*Warp-1)/(4*Warp)*Warp)
 }
 
-// RMSNormGroup is RMSNorm for one group of len(w) numbers. Number k belongs to thread k mod
-// NormThreads. A thread adds its squares in ascending k, fused, and BlockSum adds the threads.
+// RMSNormGroup is RMSNorm for one group of len(w) numbers. Number k belongs to thread k mod NormThreads.
+// A thread adds the squares of its numbers in ascending k, fused; BlockSum adds the sums of the threads.
 func RMSNormGroup(dst, x, w []float32, eps float32) {
 	squares := make([]float32, NormThreads(len(w)))
 	for k, v := range x {
@@ -31,8 +31,8 @@ func RMSNormGroup(dst, x, w []float32, eps float32) {
 	}
 }
 
-// LayerNormGroup is LayerNorm for one group of len(w) numbers. Both sums are in the order of
-// RMSNormGroup.
+// LayerNormGroup is LayerNorm for one group of len(w) numbers. The numbers, and then their squared
+// deviations from the mean, are added in the order of RMSNormGroup.
 func LayerNormGroup(dst, x, w []float32, eps float32) {
 	threads := NormThreads(len(w))
 	sums, squares := make([]float32, threads), make([]float32, threads)

@@ -3,7 +3,8 @@ package ref
 import "math"
 
 // Recurrent describes a delta net or, if Delta is false, a Mamba-2 layer, as the GPU computes them: in
-// float32, to the bit. Bias may be nil; Skip is for Mamba-2 alone.
+// float32, to the bit. The fields are arguments of DeltaNet and Mamba2; Mamba2's groups are KeyHeads here.
+// Bias may be nil; Skip is for Mamba-2 alone.
 type Recurrent struct {
 	Delta                             bool
 	KeyHeads, Heads, KeyDim, ValueDim int
@@ -14,7 +15,8 @@ type Recurrent struct {
 	Rate, Shift, Skip                 []float32
 }
 
-// columnLanes is the number of lanes that share a column of a state. A lane has 4 of each 32 numbers.
+// columnLanes is the number of lanes that share a column of a state. Of each 32 numbers of the column, a
+// lane has 4 neighbouring ones.
 const columnLanes = 8
 
 // Rows computes the first n tokens of a sequence; see DeltaNet and Mamba2, and kernels/cuda/src/recurrence.h.
@@ -80,7 +82,7 @@ func (r Recurrent) units(q, k []float32) (unitQ, unitK []float32, product float3
 	return unitQ, unitK, float32(product*byQ) * byK
 }
 
-// warpProduct is the sum of products of a warp, where lane l has the numbers l, l+32, ….
+// warpProduct is the inner product of a and b as a warp adds it. Lane l has the numbers l, l+32, ….
 func warpProduct(a, b []float32) float32 {
 	var lanes [Warp]float32
 	for i := range a {
@@ -89,7 +91,8 @@ func warpProduct(a, b []float32) float32 {
 	return WarpSum(lanes)
 }
 
-// columnSum is the product of a column of the state and the vector by, added by the lanes of the column.
+// columnSum is the inner product of s, a column of the state, and by. The lanes of the column share the
+// numbers as columnLanes says.
 func columnSum(s, by []float32) float32 {
 	var lanes [columnLanes]float32
 	for i := range s {

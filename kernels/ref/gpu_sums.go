@@ -14,8 +14,8 @@ func WarpSum(lanes [Warp]float32) float32 {
 	return lanes[0]
 }
 
-// BlockSum adds the values of a block of threads: each warp in butterfly order, then the warps in
-// ascending order. The number of values is a multiple of 32; without values the sum is 0.
+// BlockSum adds the values of a block of threads: those of each warp in butterfly order, then the sums of
+// the warps in ascending order. The number of values is a multiple of 32; without values the sum is 0.
 func BlockSum(values []float32) float32 {
 	sum := float32(0)
 	for w := 0; w < len(values); w += Warp {

@@ -30,8 +30,8 @@ func MatMulF32(dst, x []float32, m int, w []float32, rows, cols int) {
 // products of a block of activations are summed as integers, which is exact. The blocks are added
 // in ascending order, starting from zero. Each adds float32(dot) · (weight scale · activation
 // scale), and then, in formats with minima, min · (activation scale · sum of the activations'
-// quants). Two kinds of formats differ (dot): those with a second scale add each half of a block by
-// itself, and those with factors in nibbles first sum the minima's products as integers.
+// quants). Two kinds of formats differ (dot). With HalfScales, the two halves of a block are added one
+// after the other. With factors in nibbles, the products of the minima are first summed as integers.
 func MatMulQuantized(dst, x []float32, m int, f Format, w []byte, rows, cols int) {
 	quants, blocks := make([]int8, m*cols), cols/Block
 	scales := make([]float32, m*blocks)

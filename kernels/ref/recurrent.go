@@ -8,7 +8,7 @@ import "math"
 // heads, and keys and queries of all groups. Each column of x passes a causal convolution with its
 // own weights, conv (kernel, columns), and bias, which may be nil, and then SiLU. Head h reads key
 // and query of group ⌊h·groups/heads⌋. Head h has a state S, (keyDim, valueDim), at first 0. For
-// each token, with the step d = softplus(step+shift):
+// each token, with its query q, key k and value v, and the step d = softplus(steps+shift):
 //
 //	S = exp(rate·d)·S + k ⊗ d·v;  dst = Sᵀq + skip·v
 //

@@ -1,7 +1,7 @@
-# Writes to the file named first what ggml makes of random blocks of the formats named after it: for each, its name, padded with zeros
-# to 16 bytes, the sizes of blocks and weights in bytes as two u32, the blocks, and their weights as float32. The variable GGML names
-# ggml's libggml-base.so. If the Python package gguf (0.19.0, or another) makes other weights of a format that it knows, a line says
-# where; places where both make NaN are left out of it.
+# python gguf_py.py FILE FORMAT…: writes to FILE what ggml makes of random blocks of each format. For a format it writes the name,
+# padded with zeros to 16 bytes, the sizes of blocks and weights in bytes as two u32, the blocks, and their weights as float32. The
+# environment variable GGML names ggml's libggml-base.so. If the Python package gguf (0.19.0, or another) makes other weights of a
+# format that it knows, a printed line says where; places where both make NaN do not count.
 import ctypes
 import os
 import struct
