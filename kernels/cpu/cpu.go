@@ -1,7 +1,8 @@
 // Package cpu holds the kernels of the CPU backend. The names are those of kernels/ref, which
-// defines what each operation computes. An operation with assembly has its own files: op.go documents it,
+// defines what each operation computes. An operation with assembly has several files: op.go documents it,
 // and op_generic.go computes it in portable Go. op_amd64.go and op_arm64.go call the assembly in
-// op_amd64.s and op_arm64.s for the level of the processor (level.go). The commands asm and neon
+// op_amd64.s and op_arm64.s for the level of the processor (level.go). Operations on the numbers of a row
+// share the files vector_*. The commands asm and neon
 // generate the assembly; the command dispatch generates the code that chooses the product of a
 // format. The build tag noasm leaves the assembly out.
 //

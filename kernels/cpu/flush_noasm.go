@@ -2,5 +2,5 @@
 
 package cpu
 
-// flushLines would remove memory from the caches. No measurement needs that without assembly.
+// flushLines does nothing: without assembly, no measurement needs memory removed from the caches.
 func flushLines(memory *byte, lines int) {}

@@ -11,7 +11,7 @@ import (
 // is invalid.
 type Format struct{ layout.Panel }
 
-// FormatOf returns the format with this number in GGUF.
+// FormatOf returns the format with this number in GGUF. ok is false if no quantised format has it.
 func FormatOf(number uint32) (f Format, ok bool) {
 	found := format.Find(number)
 	return Format{layout.Panel{Format: found}}, found != nil && found.Quants != nil

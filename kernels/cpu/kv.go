@@ -106,7 +106,7 @@ func NewKVs(shapes []KVShape, kept KVType) (layers []*KV) {
 	default:
 		floats = make([]float32, numbers)
 	}
-	// A row reads all keys and values before it, as it reads the weights.
+	// Large pages pay as for weights: a row reads all keys and values before it.
 	inLargePages(floats)
 	inLargePages(halves)
 	inLargePages(quants)

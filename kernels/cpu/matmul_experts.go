@@ -18,8 +18,8 @@ type ExpertMemory struct {
 	floats    []float32  // (slots, cols)
 }
 
-// NewExpertRows describes the inputs of a product, quantised or not. x is (m, cols) or, if bySlot,
-// (slots, cols).
+// NewExpertRows describes the inputs of a product, quantised or not, and makes room for them. x is (m, cols)
+// or, if bySlot, (slots, cols).
 func (mem *ExpertMemory) NewExpertRows(r *Routing, x []float32, cols int, bySlot, quantises bool) ExpertRows {
 	rows := ExpertRows{r, x, cols, bySlot, quantises, mem}
 	switch n := r.Slots(); {
@@ -113,7 +113,8 @@ func (t *ExpertRows) floats(g int) []float32 {
 	return x[first*t.cols:][:int(t.routing.groups[g].count)*t.cols]
 }
 
-// ExpertPacking is the task that must follow quantised ExpertRows on the portable level.
+// ExpertPacking is the task that packs quantised ExpertRows on the portable level, whose kernels read packed
+// rows (see Quantized.Pack).
 type ExpertPacking ExpertRows
 
 // Packs returns the number of items of ExpertPacking; 0 on other levels than the portable one.
@@ -143,8 +144,8 @@ type Expert struct {
 }
 
 // MatMulExperts computes, for each slot of a Routing, the product of its row with the matrix of its
-// expert: dst (slots, rows), with the bits of ref.MatMulExperts. A phase may hold several of them
-// with the same input.
+// expert: dst (slots, rows), with the bits of ref.MatMulExperts. It is no task of its own: ExpertProducts
+// runs one or two of them on the same input.
 type MatMulExperts struct {
 	Dst        []float32 // (slots, Rows)
 	Experts    []Expert  // all quantised, or none

@@ -13,8 +13,9 @@ const (
 	// partBytes is the size of the activations in a part of the columns. They stay in the
 	// first-level cache while a block of weights is read.
 	partBytes = 40 << 10
-	// partItems is the number of items in such a block of weights. The sums of more items would need
-	// too much cache; with fewer, the activations would be read from the second-level cache too often.
+	// partItems is the number of items in a block of weights that is multiplied part by part. The sums of
+	// more items would need too much cache; with fewer, the activations would be read from the second-level
+	// cache too often.
 	partItems = 8
 	// leastParts is the least number of activation rows for which columns are divided into parts.
 	// With fewer rows, reading the weights takes longer than reading the activations.
@@ -95,8 +96,8 @@ func (t *MatMulFloat) prefetchNextBlock(rows, g, groups int) prefetch {
 
 // prefetchRows prefetches the columns in use two items further on: one line for each weight row that
 // the kernel for m rows multiplies together. If a line has 32 columns, and so lasts for two steps, a
-// kernel with four weight rows prefetches the lines of two rows in each step. One with two weight rows
-// prefetches each line twice, which helps: the processor drops requests when memory is too busy.
+// kernel with four weight rows prefetches the lines of two rows in each step. A kernel with two weight
+// rows prefetches each line twice, which helps: the processor drops requests when memory is too busy.
 func (t *MatMulFloat) prefetchRows(m int) prefetch {
 	size := t.Cols * t.Type.bytes
 	p := prefetch{ahead: 2 * floatRows * size, apart: size, pace: lanes * t.Type.bytes,

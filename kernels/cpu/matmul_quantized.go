@@ -60,8 +60,8 @@ func aligned(sums []float32) []float32 {
 	return sums[first:][:len(sums)-lineFloats]
 }
 
-// With at most fewRows rows, about as many as a verification has, the results are not prefetched, and Do
-// takes less memory.
+// With at most fewRows rows, about as many as a verification has, the memory of the results is not
+// prefetched, and Do uses a smaller array.
 const fewRows = 9
 
 // groupBytes is the size of a group of panels, which is multiplied with all batches of rows before

@@ -84,8 +84,8 @@ func moveSums(dst, sums []float32, stride int) {
 	moveSumsAVX2(&dst[0], &sums[0], m, 4*stride)
 }
 
-// askForRows prefetches the first 32 numbers of m rows of dst, which moveSums will write. The rows
-// are stride numbers apart.
+// askForRows prefetches the first 32 numbers of m rows of dst, where the product will write its results.
+// The rows are stride numbers apart.
 func askForRows(dst []float32, m, stride int) {
 	if level != Portable {
 		askForRowsAVX2(&dst[0], m, 4*stride)

@@ -2,6 +2,5 @@
 
 package cpu
 
-// pause would tell the processor that this thread is waiting. Go has no way to do this without
-// assembly.
+// pause does nothing: only the assembly for amd64 tells the processor that this thread is waiting.
 func pause() {}

@@ -45,8 +45,8 @@ func (q *Quantized) Quantize(x []float32, m, cols int) {
 	q.Pack().Do(0, q.Packs())
 }
 
-// Begin makes the receiver a task whose items are the rows of x (m, cols); cols is a multiple of
-// 32. If Packs is above 0, the task Pack must follow.
+// Begin makes the receiver a task whose items are the rows of x (m, cols); cols is a multiple of 32. On the
+// portable level, whose products read words, the task Pack must follow.
 func (q *Quantized) Begin(x []float32, m, cols int) {
 	q.Grow(m, cols)
 	q.m, q.cols, q.x = m, cols, x
@@ -69,7 +69,7 @@ func (q *Quantized) Tiles(row, from, to int) {
 		q.m*recordBytes)
 }
 
-// Packing is the task that must follow Quantized on the portable level.
+// Packing is the task that fills the words of a Quantized, which only the portable level needs.
 type Packing Quantized
 
 // Pack returns the receiver as a Packing task, which has Packs items.

@@ -22,15 +22,15 @@ const (
 	trialRuns = 2
 	// The first trial comes after soon runs: then two have been timed, because one timing may be
 	// disturbed. Later trials are leastBetween runs apart. This interval doubles, up to mostBetween,
-	// after each trial in which the other way cost at least clearly times as much.
+	// after each trial in which the other way cost more than clearly times as much.
 	soon, leastBetween, mostBetween = 3 * timedEvery, 256, 4096
 	clearly                         = 1.25
 	// The other way is taken if it costs less than better times the current one. A trial comes at
 	// once if the cost of the current way has changed by a factor above changed.
 	better, changed = 0.95, 1.2
 	// mostChoiceWork is the largest average work of a phase, in multiplications, for which there is
-	// a choice. Larger programs always run on all threads: one thread could only be faster if a
-	// step cost more than eight times as much as mostWork multiplications stand for.
+	// a choice. Larger programs always run on all threads: one thread could only be faster there if
+	// sharing a phase took longer than about eight times mostWork multiplications.
 	mostChoiceWork = 8 * mostWork
 )
 

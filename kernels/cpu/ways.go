@@ -113,8 +113,8 @@ func fromMemory(m int) func(way int) time.Duration {
 }
 
 // fastest runs ways 0 and 1 in turn, each at least twice, until the duration long has passed. run returns
-// the time that a way took. fastest returns 1 if the shortest time of way 1 is below the share limit of the
-// shortest time of way 0, else 0. It compares shortest times: other programs can only make a run slower.
+// the time that a way took. fastest returns 1 if the shortest time of way 1 is below limit times the shortest
+// time of way 0, else 0. It compares shortest times: other programs can only make a run slower.
 func fastest(long time.Duration, limit float64, run func(way int) time.Duration) int {
 	var shortest [2]time.Duration
 	for begun, n := time.Now(), 0; n < 4 || time.Since(begun) < long; n++ {

@@ -122,7 +122,7 @@ func (a *attention) addProduct(x, y, sum reg.VecVirtual) {
 	a.VADDPS(t, sum, sum)
 }
 
-// repeat runs body while count is at least step, and subtracts step each time.
+// repeat generates a loop that runs body while count is at least step, and subtracts step each time.
 func (a *attention) repeat(name string, count Op, step int, body func()) {
 	a.JMP(LabelRef(name + "Check"))
 	a.Label(name)
@@ -300,8 +300,8 @@ func (a *attention) quantizedValues() {
 
 // weighing holds the registers of sumValues.
 type weighing struct {
-	dst                   reg.Register // of the array of pointers
-	done                  reg.Register // bytes of dst that are done
+	dst                   reg.Register // address of the array of pointers to results
+	done                  reg.Register // bytes of each result that are done
 	values, weights, keys reg.Register
 	strideBytes           reg.Register
 }

@@ -238,7 +238,7 @@ func (p *product2) signed() bool { return p.bytes() || p.values != nil }
 
 func (p *product2) hasBias() bool { return p.biased && !p.signed() }
 
-// addBias subtracts from dot what the bias of the quants has added to it; t is scratch.
+// addBias subtracts from dot what the bias of the quants has added to it, and leaves minus this number in t.
 func (p *product2) addBias(px reg.Register, minusSum int, dot, t reg.VecVirtual) {
 	if !p.hasBias() {
 		return

@@ -69,8 +69,8 @@ func productAVX512(c *build.Context, f format, few, second bool) {
 }
 
 // productInRegistersAVX512 generates the kernel for one or two rows of activations, whose sums stay in
-// registers. Decoding reads weights as fast as memory allows, and every extra instruction costs visible time.
-// near is the variant that prefetches weights into all caches.
+// registers. With so few rows, the kernel reads weights as fast as memory allows, and every extra instruction
+// costs visible time. near is the variant that prefetches weights into all caches.
 func productInRegistersAVX512(c *build.Context, f format, rows int, near bool) {
 	p := &product512{Context: c, format: f}
 	name := fmt.Sprintf("product%sx%d", f.name, rows)
@@ -141,7 +141,7 @@ func (p *product512) constants() {
 	}
 }
 
-// and writes the masked bits of from to to. The mask is a register or, if that is nil, bits in memory.
+// and generates to = from & mask. The mask is a register or, if that is nil, bits in memory.
 func (p *product512) and(mask reg.VecVirtual, bits uint32, from, to reg.VecVirtual) {
 	if mask == nil {
 		p.VPANDD_BCST(lanes(p.Context, fmt.Sprintf("mask%08x", bits), bits), from, to)

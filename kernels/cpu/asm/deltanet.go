@@ -29,7 +29,7 @@ func deltaNet(c *build.Context) {
 	v.convolve()
 }
 
-// deltas writes the functions of states for one level.
+// deltas generates the functions that read or change states, for one level.
 type deltas struct {
 	*elements
 	level    string
@@ -145,7 +145,7 @@ func (d *deltas) columns(n reg.Register, pointers []reg.Register, body func(name
 type deltaRows struct {
 	from, to reg.Register
 	stride   reg.Register   // bytes of a row
-	factors  []reg.Register // for each row, the next number at each of these is broadcast
+	factors  []reg.Register // addresses of vectors with a number for each row, which is broadcast
 	fetch    int            // how many registers of the row eight rows further on are prefetched
 }
 
@@ -161,7 +161,7 @@ func (d *deltas) rows(name string, r deltaRows, body func(row, dst reg.Register,
 	if r.to != nil {
 		dst = copied(r.to)
 	}
-	at := d.GP64() // of the row's number of each factor
+	at := d.GP64() // number of the row, and so the index of its number in each factor
 	d.XORQ(at, at)
 	d.Label(name + "Rows")
 	for line := 0; line < 4*d.lanes*r.fetch; line += 64 {

@@ -68,8 +68,8 @@ func dotFew(c *build.Context, order Mem, n number, m int, many bool) {
 	c.RET()
 }
 
-// turn adds the columns to the sums of a turn's weight rows. If more columns will follow, it leaves
-// the sums in memory.
+// turn generates a turn: it adds the products of the columns to the sums of its weight rows. If more columns
+// will follow, it leaves the sums in memory.
 func (f *few) turn(name string) {
 	label := func(s string) string { return name + s }
 	flag, left := f.Load(f.Param("begun"), f.GP8()), f.GP64()

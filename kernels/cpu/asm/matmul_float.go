@@ -155,7 +155,8 @@ func (d *dots) advance() {
 	}
 }
 
-// step multiplies one part of 16 columns of weightRows weight rows.
+// step multiplies one part of 16 columns of weightRows weight rows with every row of activations, and adds
+// the products to the sums.
 func (d *dots) step(weightRows, part int) {
 	w := make([]reg.VecVirtual, weightRows)
 	for r := range w {

@@ -308,7 +308,7 @@ func (p *tilesProduct) prefetchRecords(t, offset int) {
 	p.PREFETCHT0(record.Offset(bytes + offset))
 }
 
-// addRows scales the integer sums of the rows multiplied before, and adds them.
+// addRows scales the integer sums of the rows multiplied before, and adds them to the rows' final sums.
 func (p *tilesProduct) addRows(half int) {
 	scales, mins := p.scalesAndMins(half)
 	at, end := addresses{p.GP64(), p.GP64(), p.GP64()}, p.GP64()

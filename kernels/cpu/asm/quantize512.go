@@ -12,8 +12,8 @@ import (
 // tilesAtOnce is the number of tiles whose scales and sums share a register.
 const tilesAtOnce = 4
 
-// quantize512 has the registers of the generator of the AVX-512 kernel that quantises a row of
-// activations, by the rule of ref.QuantizeRow. The kernel stops at a number that is not finite.
+// quantize512 generates the AVX-512 kernel that quantises a row of activations by the rule of
+// ref.QuantizeRow, and has its registers. The kernel stops before four tiles with a number that is not finite.
 type quantize512 struct {
 	*build.Context
 	magnitudes, ones, inOrder reg.VecVirtual
@@ -75,7 +75,7 @@ func (q *quantize512) constants() {
 
 func (q *quantize512) every(v uint32) reg.VecVirtual { return every(q.Context, v) }
 
-// order loads a register of indices.
+// order loads a register with the indices place(0) to place(15).
 func (q *quantize512) order(name string, place func(i int) int) reg.VecVirtual {
 	m := q.StaticGlobal(name)
 	q.DataAttributes(attr.RODATA | attr.NOPTR)
@@ -103,8 +103,8 @@ func (q *quantize512) largestOfTiles() (v [2 * tilesAtOnce]reg.VecVirtual, large
 		q.VPANDD(q.magnitudes, v[i], t)
 		q.VPMAXUD(t, most[i/2], most[i/2])
 	}
-	// Take the maxima over the halves of each pair of tiles, then over quarters. The results are
-	// the quarters of one register.
+	// Take each tile's maxima over the two halves of its register, then over the quarters. In the end
+	// each tile has one quarter of most[0].
 	merge := func(low, high uint64, a, b reg.VecVirtual) {
 		t := q.ZMM()
 		q.VSHUFI64X2(Imm(high), b, a, t)

@@ -25,7 +25,8 @@ func (p *product512) together() int {
 	return 3
 }
 
-// overRows adds the tile to the sums of all rows of activations, as many rows at once as possible.
+// overRows adds the products of the tile to the sums of all rows of activations, as many rows at once as
+// possible.
 func (p *product512) overRows() {
 	px, pa, left := p.GP64(), p.GP64(), p.GP64()
 	p.MOVQ(p.x, px)
@@ -45,7 +46,7 @@ func (p *product512) overRows() {
 	}
 }
 
-// rows adds the tile to the sums of n rows of activations.
+// rows adds the products of the tile to the sums of n rows of activations.
 func (p *product512) rows(n int, px, pa reg.Register) {
 	for r := range n {
 		p.ahead.row(px, r)

@@ -9,9 +9,9 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// soften512 is the function softenRows of kernels/cpu. It takes all queries in one call. One query
-// has too few scores to hide the latency of an exponential; with several, the processor overlaps
-// them.
+// soften512 generates the function softenRows of kernels/cpu. It takes all queries in one call. One query
+// has too few scores to hide the latency of an exponential; with several queries, the processor overlaps
+// their exponentials.
 func (v *elements) soften512() {
 	const name = "softenAVX512"
 	v.Function(name)

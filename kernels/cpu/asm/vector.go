@@ -33,7 +33,8 @@ func vector(c *build.Context) {
 	v.rmsNorm512()
 }
 
-// elements is what the functions of this file share: constants in memory, each eight times.
+// elements generates functions on rows of float32. They share constants, each of which is eight times in
+// memory.
 type elements struct {
 	*build.Context
 	constants map[string]Mem

@@ -67,7 +67,7 @@ func (f *function) forQueries(n r, body func(a *attention)) {
 // named returns a label with the number of queries at its end.
 func (a *attention) named(label string) string { return fmt.Sprint(label, a.n) }
 
-// add adds the products of a row of sixteen numbers and each query's next factor.
+// add adds to the sums of each query the products of a row of sixteen numbers and the query's next factor.
 func (a *attention) add() {
 	for j, sums := range a.sums {
 		a.do(ld1r(a.factor, a.factors[j]))
@@ -159,7 +159,8 @@ type weighed struct {
 	value, left, row           r // address of a value; number of values left; address in a row of dst
 }
 
-// columns adds sixteen columns of all values. load reads sixteen numbers at an address into a.row.
+// columns adds sixteen columns of all values, times their weights, to the rows of all queries. load reads
+// sixteen numbers at an address into the registers row of attention.
 func (w *weighed) columns(label string, load func(value r)) {
 	for j, sums := range w.sums {
 		w.asm("MOVD %d(%v), %v", queryBytes*j, w.dst, w.row)

@@ -112,8 +112,8 @@ var (
 	faddp  = across("faddp", "s", "2s", 0x7e30d800) // the first number plus the second
 )
 
-// shift makes instructions of the form NAME Vd.T, Vn.S, #bits, which shift elements of this size to
-// the left or to the right.
+// shift makes instructions of the form NAME Vd.T, Vn.S, #bits, which shift elements to the left or to the
+// right. The argument element is their size in bits.
 func shift(name, t, s string, element int, left bool, code uint32) func(d, n v, bits int) instruction {
 	return func(d, n v, bits int) instruction {
 		field := 2*element - bits
@@ -207,7 +207,7 @@ func first(d r, n v) instruction {
 	return instruction{0x0e043c00 | uint32(n)<<5 | uint32(d), fmt.Sprintf("mov w%d, v%d.s[0]", uint32(d), n)}
 }
 
-// movi fills a register with one byte.
+// movi fills a register with copies of one byte.
 func movi(d v, value uint8) instruction {
 	code := uint32(value>>5)<<16 | uint32(value&31)<<5
 	return instruction{0x4f00e400 | code | uint32(d), fmt.Sprintf("movi v%d.16b, #%#x", d, value)}

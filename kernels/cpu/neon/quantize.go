@@ -2,9 +2,9 @@ package main
 
 import "math"
 
-// quantize writes the function that quantises by the rule of ref.QuantizeRow and adds the sums of a
-// record. A tile with a number that is not finite gets the scale NaN; a tile of numbers near zero gets
-// the scale 0. The quants of both are 0.
+// quantize generates the function that quantises by the rule of ref.QuantizeRow and writes records, with
+// scale and sums. A tile with a number that is not finite gets the scale NaN; a tile of numbers near zero
+// gets the scale 0. The quants of both are 0.
 func quantize() []*function {
 	const smallestMagnitude, infinity, nan = 0x1p-118, 0x7f800000, 0x7fc00000
 	f := open("quantize", "records *byte, x *float32, tiles int, stride int",
