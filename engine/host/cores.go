@@ -22,8 +22,8 @@ func thisMachine(files fs.FS) machine {
 	return machine{files: files, allowed: allowedProcessors(), atOnce: runtime.GOMAXPROCS(0), fastCores: fastCores()}
 }
 
-// threads returns how many threads compute fastest, and why. The number is one for each core that the
-// process may use:
+// threads returns with how many threads to compute, and why. The number is one for each fast core that the
+// process may use, or one for each logical processor if the system does not tell the cores:
 //   - Two logical processors of a core share its multipliers, so they count once.
 //   - Efficiency cores are left out: they would do little of the work, and the other cores would wait
 //     for them at the end of each phase.

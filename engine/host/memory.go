@@ -31,7 +31,7 @@ type buffer struct {
 	owner  *Backend
 	rows   int
 	cols   int
-	data   []float32 // (rows, cols)
+	data   []float32 // row by row
 	other  *buffer   // the last result of Reshape: the same memory in rows of another length
 	logits logits    // returned by Logits; part of the buffer so that a pass allocates nothing
 }
@@ -118,8 +118,9 @@ func (b *Backend) quantisedMatrix(ctx context.Context, w compute.Weight, f cpu.F
 	return m, nil
 }
 
-// repack fills panels with bytes first … last−1 of a weight. It repacks about repackBytes at a time and then
-// calls Weight.Done, which releases them. So a large weight is never in memory twice.
+// repack fills panels with the quantised weights in bytes first … last−1 of w.Data. Each time about repackBytes
+// of panels are full, it calls w.Done, which releases the bytes that were read. So a large weight is never in
+// memory twice.
 func (b *Backend) repack(ctx context.Context, panels *cpu.Panels, w compute.Weight, first, last int) error {
 	task := &cpu.Repack{Panels: panels, Src: w.Data[first:last]}
 	step := max(1, repackBytes/panels.BytesEach())
@@ -136,7 +137,7 @@ func (b *Backend) repack(ctx context.Context, panels *cpu.Panels, w compute.Weig
 	return nil
 }
 
-// repackBytes is about how many bytes repack handles between two calls of Weight.Done.
+// repackBytes is about how many bytes of panels repack fills between two calls of Weight.Done.
 const repackBytes = 16 << 20
 
 // someItems is a task without its items before first.
@@ -174,8 +175,8 @@ func (b *Backend) Buffer(maxRows, cols int) (compute.Buffer, error) {
 	return &buffer{owner: b, rows: maxRows, cols: cols, data: make([]float32, maxRows*cols)}, nil
 }
 
-// refuseBeyondMemory returns an error if the system is known to have less memory available than
-// bytes. Without this check the process would be killed.
+// refuseBeyondMemory returns an error if the system is known to have fewer bytes of memory available than
+// the parameter bytes says. Without this check the system could kill the process.
 func refuseBeyondMemory(what string, bytes int64) error {
 	if available := availableMemoryBytes(); available > 0 && bytes > available {
 		return fmt.Errorf("%w: %s need %d MiB, %d MiB are available", compute.ErrOutOfMemory, what, bytes>>20, available>>20)

@@ -133,7 +133,8 @@ func (b *Backend) RoPE(x compute.Buffer, m int, r compute.Rope) error {
 	return nil
 }
 
-// Attend appends k and v to the cache, and attends to them and to all earlier tokens.
+// Attend stores k and v, unless they are nil, after the tokens in the cache. Then each row attends to its own key
+// and value and to the earlier ones in its window.
 func (b *Backend) Attend(dst, q, k, v compute.Buffer, m int, c compute.Cache, a compute.Attention) error {
 	kv, partial := inside(c)
 	require(a.Position == kv.length && kv.layers != nil, "Attend at another position than the cache's length")

@@ -59,7 +59,8 @@ func (b *Backend) recur(dst, x, alpha, beta compute.Buffer, m int, c compute.Cac
 	return nil
 }
 
-// beginState prepares the state of a layer for a pass of m rows.
+// beginState returns the state of a layer and its shape for a pass of m rows. Before that, it checks the call and
+// tells the cache's history that the pass begins (rollback.History.Begin).
 func (b *Backend) beginState(m int, c compute.Cache, d compute.Recurrence) (cpu.StateShape, *cpu.State, error) {
 	kept, partial := inside(c)
 	require(d.Position == kept.length && kept.layers != nil, "a layer with states at another position than the cache's length")

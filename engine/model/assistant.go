@@ -28,8 +28,8 @@ type joints struct {
 	Join  compute.Matrix `gguf:"nextn.pre_projection.weight" shape:"dim,pair" in:"drafter"`
 	Widen compute.Matrix `gguf:"nextn.post_projection.weight" shape:"target,dim" in:"drafter"`
 
-	word compute.Buffer // (1, TargetDim): the embedding of a token
-	pair compute.Buffer // (1, 2·TargetDim): embedding and hidden state side by side
+	word compute.Buffer // one row of TargetDim numbers: the embedding of a token
+	pair compute.Buffer // one row of 2·TargetDim numbers: embedding and hidden state side by side
 }
 
 func (m *Model) jointSizes() []size {
@@ -80,7 +80,7 @@ func loadAssistant(ctx context.Context, target *Model, file *weights.File, o Opt
 }
 
 // AssistantFits checks that a drafter was made for a target of this shape. It reads only the header. It returns
-// for each layer the layer of the target whose keys and values it reads.
+// for each layer of the drafter the layer of the target whose keys and values that layer reads.
 func AssistantFits(target *Model, file *weights.File) (lenders []int, err error) {
 	arch := gemma4Assistant()
 	if !target.arch.sharedKeys {

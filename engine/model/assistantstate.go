@@ -16,8 +16,8 @@ type AssistantState struct {
 	*Assistant
 	cache compute.Cache // the target's
 	tap   *compute.Tap
-	kept  compute.Buffer // (1, target's Dim): a hidden state of the target
-	last  compute.Buffer // (1, target's Dim): the state that the drafter computed last
+	kept  compute.Buffer // one row: a hidden state of the target
+	last  compute.Buffer // one row: the state that the drafter computed last, as wide as the target's
 	at    int            // kept is the target's state after the token with this index; -1: no state
 }
 

@@ -123,7 +123,7 @@ func (b *binder) find(name string, shape []int) (*binding, error) {
 
 // findFused looks for the named tensor in a fused one and returns its rows there. It returns nil if a
 // tensor of this name is never fused, or if the file has no fused tensor. The tensor ffn_up may hold
-// the rows of gate and up, or those of up alone; its size tells. If it holds up alone, findFused
+// the rows of gate and up, or those of up alone; its size tells which. If ffn_up holds up alone, findFused
 // returns nil, too.
 func (b *binder) findFused(name string, shape []int) (*binding, error) {
 	layer, kind, ok := splitName(name)

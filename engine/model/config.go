@@ -20,8 +20,8 @@ type Config struct {
 	HeadDim int // numbers of a query and of a key in one head
 	Vocab   int
 	// ContextLength is the most tokens that a text may have. If the file states a window, but the
-	// architecture is computed without windows, that is at most the window: in a longer text a pass would
-	// attend to keys that the model does not see.
+	// architecture is computed without windows, ContextLength is at most the window: in a longer text a pass
+	// would attend to keys that the model does not see.
 	ContextLength int
 	RopeBase      float64
 	RopeDim       int // numbers of a head that are rotated

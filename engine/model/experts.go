@@ -14,7 +14,7 @@ type experts struct {
 	// shares are σ(score).
 	biasMeansSigmoid bool
 
-	sigmoid bool // the share of an expert is σ(score); otherwise the softmax of all scores
+	sigmoid bool // the share of an expert is σ(score), σ(z) = 1/(1+exp(−z)); otherwise its part of the softmax of all scores
 	normed  bool // shares of the chosen experts are divided by their sum
 	shared  bool // one expert is used by all rows
 	beside  bool // layers with experts have a dense network, too
@@ -255,7 +255,7 @@ func (p *pass) mixSlots(dst, x compute.Buffer) {
 	}
 }
 
-// weigh multiplies each row of x by σ(gate).
+// weigh multiplies each row of x by σ of the row's number in gate, σ(z) = 1/(1+exp(−z)).
 func (p *pass) weigh(x, gate compute.Buffer) {
 	if p.err == nil {
 		p.err = p.mixer().Weigh(x, p.rows, gate)

@@ -65,7 +65,7 @@ func gemmaNorms() map[string]string {
 	}
 }
 
-// embeddingsByWidth multiplies embeddings by √Dim.
+// embeddingsByWidth sets the factor of embeddings to √Dim.
 func embeddingsByWidth(_ *metadata, c *Config) { c.EmbeddingScale = math.Sqrt(float64(c.Dim)) }
 
 // scaleByWidth sets the factor of q·k to 1/√(Dim/Heads) in a model with the given number of layers.

@@ -12,9 +12,9 @@ import (
 // Latent is the size of compressed keys and values (multi-head latent attention). For each token, a
 // cache has Dim numbers that stand for the keys and values of all heads, and Turned numbers, which RoPE
 // rotates. A head's key is K·c, with a matrix K of the head and the Dim numbers c, followed by the Turned
-// numbers. Instead of all keys, the query is multiplied by K: q·(K·c) = (Kᵀ·q)·c. So all heads attend to
-// the same key, as in multi-query attention. The output of attention is compressed, too; a second matrix
-// of the head makes a value of it. Source: DeepSeek-AI, DeepSeek-V2, 2024, §2.1.
+// numbers. To multiply one query by Kᵀ is less work than to multiply all keys by K, and gives the same scores:
+// q·(K·c) = (Kᵀ·q)·c. So all heads attend to the same key, as in multi-query attention. The output of attention
+// is compressed, too; a second matrix of the head makes a value of it. Source: DeepSeek-AI, DeepSeek-V2, 2024, §2.1.
 type Latent struct {
 	Dim      int // 0: keys and values are not compressed
 	Turned   int // numbers of a key that are rotated

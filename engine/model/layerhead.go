@@ -31,7 +31,7 @@ type LayerHead struct {
 	taps   []int // the target's hidden states that the head reads; see compute.Tap
 
 	embedding  compute.Matrix
-	fc         compute.Matrix // makes one state of its inputs: (dim, 2·dim); for EAGLE-3 (dim, len(taps)·target's Dim)
+	fc         compute.Matrix // makes one state of embedding and state side by side; for EAGLE-3, of the states in taps
 	fcBias     compute.Vector
 	inputNorm  compute.Vector // norm of the embedding; nil for EAGLE, like the next two norms
 	hiddenNorm compute.Vector // norm of the state
@@ -40,8 +40,8 @@ type LayerHead struct {
 	output     compute.Matrix
 	ids        []int32 // the target's id for each row of output; nil: the same ids
 
-	fused compute.Buffer // only for EAGLE-3, (rows, columns of fc): the target's states before fc
-	pair  compute.Buffer // embedding and state side by side, (rows, 2·dim)
+	fused compute.Buffer // only for EAGLE-3: in each row the target's states side by side, which fc reads
+	pair  compute.Buffer // in each row an embedding and a state side by side
 }
 
 // plan says how a LayerHead makes its input.

@@ -15,8 +15,8 @@ import (
 type LayerState struct {
 	*LayerHead
 	tap   *compute.Tap
-	kept  compute.Buffer // (Room, len(taps)·target's Dim): hidden states of the target
-	last  compute.Buffer // (1, dim): the state that the head computed last
+	kept  compute.Buffer // Room rows, each with the target's hidden states (taps) side by side
+	last  compute.Buffer // one row: the state that the head computed last
 	first int            // kept has the states after the tokens first … first+held−1
 	held  int
 }

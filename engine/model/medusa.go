@@ -18,10 +18,10 @@ type Medusa struct {
 	target *Model
 	heads  []medusaHead
 	pass   pass
-	x      compute.Buffer // the hidden state, and after each block its result, (1, Dim)
-	gate   compute.Buffer // the part that a block adds to x, (1, Dim)
-	ones   compute.Buffer // all 1, (1, Dim): SwiGLU with this factor is SiLU
-	scores compute.Buffer // logits of a head, (1, rows of the output matrix)
+	x      compute.Buffer // the hidden state, and after each block the block's result; like all four buffers, one row
+	gate   compute.Buffer // what a block adds to x
+	ones   compute.Buffer // all 1: SwiGLU with this factor is SiLU
+	scores compute.Buffer // logits of a head
 }
 
 type medusaHead struct {
@@ -30,8 +30,8 @@ type medusaHead struct {
 }
 
 type medusaBlock struct {
-	linear compute.Matrix // W, (Dim, Dim)
-	bias   compute.Vector // b, (Dim); or nil
+	linear compute.Matrix // W
+	bias   compute.Vector // b; nil: none
 }
 
 // maxMedusaHeads limits the search for heads; published files have up to 10.

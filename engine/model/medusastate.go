@@ -15,7 +15,7 @@ import (
 type MedusaState struct {
 	*Medusa
 	tap  *compute.Tap
-	last compute.Buffer // the target's hidden state that the heads draft from, (1, Dim)
+	last compute.Buffer // one row: the target's hidden state that the heads draft from
 	at   int            // last is the target's state after the token with this index; -1: no state
 }
 

@@ -96,8 +96,8 @@ func (m *Model) takeHead(ctx context.Context, backend compute.Backend) error {
 	return err
 }
 
-// Head returns the MTP head in the model's own file, ready to draft; nil if there is none. If there is
-// one that cannot be used, head is nil and why gives the reason.
+// Head allocates the buffers of the MTP head in the model's own file, and returns the head; nil if the file has
+// none. If the file has a head that cannot be used, head is nil and why gives the reason.
 func (m *Model) Head() (head *Head, why string, err error) {
 	h := &m.mtp
 	if h.tensors == nil {

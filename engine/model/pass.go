@@ -126,8 +126,9 @@ func (p *pass) gateRows(gate, up compute.Buffer, rows int, f compute.Activation)
 	}
 }
 
-// gateAttention returns the output of attention. If the layer has the matrix AttentionGate, it
-// multiplies each number by σ of the number in the same row and column of x·AttentionGate.
+// gateAttention returns the output of attention. If the layer has the matrix AttentionGate, it first
+// multiplies each number of the output by σ(z) = 1/(1+exp(−z)), where z is the number in the same row and
+// column of the product of x and AttentionGate.
 func (p *pass) gateAttention(x compute.Buffer, l *layer) compute.Buffer {
 	b := l.buffers
 	if l.AttentionGate == nil {

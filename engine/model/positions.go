@@ -7,7 +7,7 @@ import (
 
 // ropeTables hold cosine and sine for every position, computed in float64 and rounded once.
 type ropeTables struct {
-	cos, sin           []float32 // cosine and sine of each angle, (MaxTokens, ropeDim/2)
+	cos, sin           []float32 // cosine and sine of each angle: for each position a number for each pair that is rotated
 	queryCos, querySin []float32 // tables for queries; the same as cos and sin unless queries grow with their position
 }
 

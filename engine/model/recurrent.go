@@ -61,8 +61,8 @@ func (p *pass) shortConvolution(b *layerBuffers, d compute.Recurrence) {
 	})
 }
 
-// eachPart calls the function over for each part of the pass; over takes the states of the part's cache
-// over the rows of the part.
+// eachPart calls the function over for each part of the pass. over computes the part's rows with the states in
+// the part's cache.
 func (p *pass) eachPart(d compute.Recurrence, over func(r compute.Recurrent, part *Part, d compute.Recurrence) error) {
 	for i := range p.parts {
 		if part := &p.parts[i]; p.err == nil {

@@ -75,7 +75,7 @@ func (c *savedConfig) dynamic() {
 	c.set("context_length", uint64(min(max(factor, 1)*float64(length), mostTokens)), name)
 }
 
-// llama3 makes the tensor of Llama 3.1's divisors.
+// llama3 makes the tensor with Llama 3.1's divisors of the rotary frequencies.
 func (c *savedConfig) llama3() {
 	var s ropeScaling
 	s.Factor, _ = c.rope.Number("factor")

@@ -156,7 +156,7 @@ func (m *metadata) checkShapes(shapes []layerShape) {
 }
 
 // checkpoints is how many lengths a cache with rings or states can be cut back to, besides its last
-// rows. Two are enough to go back to the last prompt, to write its reply again, and to the prompt before.
+// rows. Two are enough: the last prompt, so that its reply can be written again, and the prompt before it.
 const checkpoints = 2
 
 // cacheShape is the size of a cache for this many tokens. If all layers attend to the keys and values of

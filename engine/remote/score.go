@@ -183,7 +183,7 @@ func (s *Server) llamaPlaces(ctx context.Context, prefixes [][]int32, k int, p *
 	return list, nil
 }
 
-// sample asks the server to draw under p, without any other filter.
+// sample writes the filters p to the question, so that the server draws under p and no other filter.
 func (q *llamaQuestion) sample(p sample.Params) {
 	q.Temperature, q.TopK, q.TopP, q.MinP = p.Temperature, p.TopK, p.TopP, p.MinP
 	q.Samplers = nil
@@ -334,7 +334,7 @@ func (s *Server) counted(read int, prefixes [][]int32) error {
 	return nil
 }
 
-// limit keeps the k likeliest tokens. It moves the drawn token, which vLLM adds to them, to own.
+// limit keeps the k likeliest tokens. vLLM adds the drawn token if it is not among these; limit moves it to own.
 func (p *place) limit(k int) {
 	if len(p.top) <= k {
 		return

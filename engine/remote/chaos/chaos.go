@@ -196,8 +196,8 @@ func (q *queue) take() (part []byte, ok bool) {
 	}
 }
 
-// strikes counts more bytes of a direction: size is how many. It returns the index of the byte where the harm
-// begins; −1 if the harm does not begin among these bytes.
+// strikes counts the next bytes of a direction; size is how many they are. It returns the index of the byte where
+// the harm begins; −1 if the harm does not begin among these bytes.
 func (n *Network) strikes(direction, size int) int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
