@@ -89,7 +89,7 @@ type Store struct {
 	files replace.Files
 
 	mu   sync.Mutex
-	seen map[string]content // by ID: content of the file when it was last read or written
+	seen map[string]content // by ID: hash of the file's content when this store last read or wrote it
 }
 
 // content is the hash of a file's content; the zero value means that there is no file.

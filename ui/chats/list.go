@@ -46,7 +46,7 @@ func (s *Store) List() (list []Chat, broken int, err error) {
 	return list, broken, nil
 }
 
-// readHead reads the fields before the turns.
+// readHead reads the fields of a saved chat that stand before its turns.
 func readHead(path string) (Chat, error) {
 	f, err := openRegular(path)
 	if err != nil {

@@ -20,8 +20,9 @@ type Way struct {
 	Ready  bool   // the prompt can be run: nothing is missing
 }
 
-// Complete lists the completions of a prompt with a slash. It finds a command by the start of its name or
-// alias, by a part of its name, or by the start of a word of its explanation.
+// Complete lists the completions of a prompt with a slash. Up to the first space they are commands: those
+// whose name or alias begins with the typed text, or if there are none, those that waysTo finds in another
+// way. After the first space they are the values of the command's argument.
 func Complete(prompt string) Completion {
 	name, arg, named := strings.Cut(strings.TrimPrefix(prompt, "/"), " ")
 	if !named {
@@ -84,11 +85,11 @@ const (
 	alias        // another spelling begins with the text
 	part         // the name contains the text
 	about        // a word of the explanation begins with the text
-	other        // nothing of the command begins with the text
+	other        // none of these
 )
 
-// minPart is the least length of a typed text that is also searched for inside names and explanations.
-// Fewer letters occur in too many commands.
+// minPart is the least length in bytes of a typed text that is also searched for inside names and
+// explanations. A shorter text occurs in too many commands.
 const minPart = 3
 
 func (c Command) distance(name string) int {

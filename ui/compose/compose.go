@@ -21,7 +21,7 @@ import (
 // The limits of a prompt, and of the rows in which it is drawn.
 const (
 	charLimit = 100_000 // characters
-	lineLimit = 10_000  // lines after wrapping; of a paste the text area counts the first line twice, so one line less fits
+	lineLimit = 10_000  // lines after wrapping; one less for a paste, whose first line the text area counts twice
 	maxHeight = 8       // rows of the screen; a longer prompt scrolls
 )
 

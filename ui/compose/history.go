@@ -49,7 +49,7 @@ func OpenHistory(path string) (*History, error) {
 	return h, nil
 }
 
-// read reads the entries and returns the number of lines.
+// read reads the entries of the file, and returns how many lines it read.
 func (h *History) read() (lines int, err error) {
 	info, err := os.Stat(h.path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -96,7 +96,8 @@ func (s *Script) Scenes() []string {
 	return titles
 }
 
-// scene returns the index of the action that begins scene n, from 0.
+// scene returns the index of the action that begins scene n, counted from 0; the number of actions if there
+// is no such scene.
 func (s *Script) scene(n int) int {
 	for i, a := range s.Actions {
 		if a.Kind != Scene {

@@ -20,7 +20,7 @@ import (
 type Source struct {
 	Chat chats.Chat
 	Film film.Film // the chat as a film of the screen
-	// Picture is a film. Exports of a picture show its last frame.
+	// Picture is what the formats svg and png show: the last frame of this film.
 	Picture film.Film
 	Records []trace.Record // the whole session, including events before the chat
 }

@@ -10,7 +10,7 @@ import (
 	"specula/ui/state"
 )
 
-// HTML writes the replies of a chat as a page for a browser.
+// HTML writes the replies of a chat whose rounds are known as a page for a browser.
 func HTML(w io.Writer, c chats.Chat) error {
 	s := state.New()
 	s.Reopen(Reopened(c.Turns))

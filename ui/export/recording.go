@@ -6,8 +6,9 @@ import (
 	"specula/ui/chats"
 )
 
-// Recording makes a trace of a chat: events that would give this chat. Its times are the engine's. Replies
-// whose rounds are not known are missing. ready may be nil.
+// Recording makes a trace of a chat: the events from which the screen would show this chat. Between them
+// lies only the time that the engine took. Replies whose rounds are not known are missing. ready may be
+// nil.
 func Recording(c chats.Chat, ready *event.Ready) []trace.Record {
 	var records []trace.Record
 	now := 0.0

@@ -51,7 +51,8 @@ func Columns(shares []float64, cells, gap, h int, ascii bool) []string {
 	return lines
 }
 
-// eighths is share of w cells, in eighths of a cell; at least 1 if share and w are above 0.
+// eighths returns the length of a bar, share of w cells, in eighths of a cell. It is at least 1 if share and
+// w are above 0.
 func eighths(share float64, w int) int {
 	if !(share > 0) || w <= 0 {
 		return 0

@@ -7,8 +7,8 @@ package graph
 
 import "math"
 
-// NiceMax returns the next round number from v on (1, 1.5, 2, 3, 4, 5, 6, 8 times a power of ten),
-// so that an axis seldom changes. It returns 1 if v is infinite or not above 0.
+// NiceMax returns the least round number that is not below v (1, 1.5, 2, 3, 4, 5, 6 or 8 times a power of
+// ten), so that an axis seldom changes. It returns 1 if v is infinite or not above 0.
 func NiceMax(v float64) float64 {
 	if !(v > 0) || math.IsInf(v, 0) {
 		return 1

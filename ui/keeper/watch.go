@@ -26,7 +26,7 @@ const patience = time.Second
 // same signal.
 const nudgeTime = 50 * time.Millisecond
 
-// keeper is the process that waits.
+// keeper is the parent process, which waits for the child.
 type keeper struct {
 	child  int // process id
 	modes  *unix.Termios
@@ -34,7 +34,7 @@ type keeper struct {
 	words  *words   // the child's stderr
 
 	signals chan os.Signal // signals to pass on to the child
-	stops   chan os.Signal // SIGTSTP, passed on, too. Room for one is enough: a stopped child ignores another
+	stops   chan os.Signal // SIGTSTP, to pass on, too; room for one is enough, as a stopped child ignores a second
 	stopped bool           // the child is stopped
 
 	mu     sync.Mutex // guards the rest
@@ -86,7 +86,7 @@ func (k *keeper) watch() {
 	}
 }
 
-// wait sends every change of the child's state. The last change is its end.
+// wait sends every change of the child's state to changes, up to the child's end.
 func wait(child int, changes chan<- syscall.WaitStatus) {
 	for {
 		var status syscall.WaitStatus
@@ -120,7 +120,8 @@ func (k *keeper) stop(by syscall.Signal) {
 	signal.Notify(k.stops, syscall.SIGTSTP)
 }
 
-// shellWaits reports whether the parent of this process controls its job.
+// shellWaits reports whether the parent of this process seems to be a shell that controls jobs: it is in
+// this session, but in another process group.
 func shellWaits() bool {
 	parent := syscall.Getppid()
 	group, err := syscall.Getpgid(parent)
@@ -143,7 +144,7 @@ func (k *keeper) end(status syscall.WaitStatus) {
 			_ = syscall.Kill(os.Getpid(), s)
 			time.Sleep(patience) // the signal comes during this sleep
 		}
-		os.Exit(128 + int(s)) // not by another signal, for which the Go runtime would print a report
+		os.Exit(128 + int(s)) // for other signals, such as SIGQUIT, the Go runtime would print a report
 	}
 	os.Exit(status.ExitStatus())
 }
@@ -170,7 +171,7 @@ const resets = "\x18" + // ends an incomplete sequence
 	ansi.ResetModeSynchronizedOutput + ansi.ResetStyle + "\x1b]8;;\x07" + "\x1b[0 q" + // no link, the default cursor
 	ansi.ResetModeMouseNormal + ansi.ResetModeMouseButtonEvent + ansi.ResetModeMouseAnyEvent + ansi.ResetModeMouseExtSgr +
 	ansi.ResetModeFocusEvent + ansi.ResetModeBracketedPaste + ansi.ResetModeUnicodeCore +
-	ansi.ResetModifyOtherKeys + "\x1b[<1u" + // the keyboard protocol; each page has its own
+	ansi.ResetModifyOtherKeys + "\x1b[<1u" + // the keyboard protocol, which each page sets for itself
 	ansi.ResetModeAltScreenSaveCursor + ansi.SetModeTextCursorEnable
 
 // restore restores the terminal if the child has not, and prints last to stderr. It does not touch the

@@ -24,7 +24,8 @@ type words struct {
 	lost int // number of bytes beyond maxWords, which were dropped
 }
 
-// hear reads r until the child has ended.
+// hear reads r, the child's stderr, in the background until its end. While onScreen says that the screen is
+// on, it keeps the text; otherwise it passes the text on to this process's stderr.
 func hear(r *os.File, onScreen func() bool) *words {
 	w := &words{ended: make(chan struct{})}
 	go func() {

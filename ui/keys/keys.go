@@ -6,7 +6,8 @@
 //     the engine (γ, temperature, …) have alt, most actions on the screen or the chat an F key.
 //   - A letter alone is an action only while the reply has the focus.
 //   - No action needs a key that terminals or multiplexers may take: ctrl+s, ctrl+q, ctrl+b, ctrl+a,
-//     F10, F11, F1, alt with an arrow. Another key does the same: shift with the arrow, ? for F1.
+//     F10, F11, F1, alt with an arrow. Where the table has one of these, another key does the same: ? for
+//     F1, shift with an arrow for alt with that arrow, home for ctrl+a.
 package keys
 
 // Focus says which part of the screen receives a key.

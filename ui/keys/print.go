@@ -8,7 +8,7 @@ import (
 // Line is one row of the help overlay. A line without keys is a heading.
 type Line struct{ Keys, Does string }
 
-// Overlay returns the table as headed lines, ready to be drawn.
+// Overlay returns the table as lines for the help, with a heading before each section.
 func Overlay() []Line {
 	var out []Line
 	for _, s := range sections() {

@@ -3,8 +3,8 @@
 //
 // [Arrange] takes the size and [Options] and returns [Rects]. At the top is the head, with the speed-up.
 // From 100×30 cells on, a column of pictures lies to the right of the chat, and the lane below both. In
-// smaller windows the picture of rounds lies between chat and lane. Below 40×10 there is only room for
-// a message.
+// smaller windows one picture, of the rounds, lies between chat and lane, if there is room. A window with
+// fewer than 40 columns or 10 rows shows only a message.
 //
 // Invariant: the panes never overlap, and with the dividing lines between them they fill the window
 // exactly.

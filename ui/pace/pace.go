@@ -1,6 +1,6 @@
-// Package pace slows the show down so that eyes can follow. A [Pacer] waits in the goroutine that
-// pulls events from the engine, after each phase of a round ([Pacer.Play]). While it waits, the
-// engine has nothing to do.
+// Package pace slows the show down so that eyes can follow. Unless the pace is full, a [Pacer] waits after
+// each phase of a round, in the goroutine that pulls events from the engine ([Pacer.Play]). While it
+// waits, the engine has nothing to do.
 //
 // Invariant: the milliseconds on screen are those that the engine measured; waiting is never part
 // of them.
@@ -22,7 +22,7 @@ type Mode int
 // The modes.
 const (
 	Full Mode = iota // never wait
-	Slow             // at most a chosen number of rounds with a draft per second
+	Slow             // a chosen number of rounds with a draft per second; a plain round takes a third of their time
 	Step             // wait for a key after each phase
 )
 
@@ -30,7 +30,7 @@ func (m Mode) String() string {
 	return [...]string{"full", "slow", "step"}[m]
 }
 
-// Parse is the inverse of String.
+// Parse returns the mode of this name, and an error for any other name.
 func Parse(name string) (Mode, error) {
 	for _, m := range []Mode{Full, Slow, Step} {
 		if m.String() == name {
@@ -58,8 +58,8 @@ type Pacer struct {
 	mu      sync.Mutex
 	mode    Mode
 	rounds  float64       // per second, in mode Slow
-	changed chan struct{} // closed and replaced when a waiter must look at the pace again
-	steps   chan struct{} // holds at most one step, pressed before anyone waited for it
+	changed chan struct{} // closed and replaced when the pace changes, so that a waiter looks at it again
+	steps   chan struct{} // holds at most one step, which was asked for before anyone waited for it
 }
 
 // New returns a pacer. Rounds per second outside MinRounds … MaxRounds are clamped.
@@ -113,7 +113,8 @@ func (p *Pacer) Next() {
 	}
 }
 
-// Take reports whether a step was pressed, and uses it up. It is for callers that wait by another clock.
+// Take reports whether Next has left a step, and takes that step. It is for films, which do not wait in
+// real time.
 func (p *Pacer) Take() bool {
 	select {
 	case <-p.steps:
@@ -123,8 +124,8 @@ func (p *Pacer) Take() bool {
 	}
 }
 
-// Wait blocks for as long as a draft or a plain token should stay on screen. If ctx ends, it returns
-// ctx's error at once; otherwise nil.
+// Wait blocks for as long as the pace holds a draft or a plain token on the screen: not at all in mode
+// Full, until Next in mode Step. If ctx ends, it returns ctx's error at once; otherwise nil.
 func (p *Pacer) Wait(ctx context.Context) error { return p.wait(ctx, 1) }
 
 // wait is Wait, but waits parts times as long.

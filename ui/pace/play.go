@@ -38,7 +38,8 @@ func parts(e event.Event) int {
 	return 0
 }
 
-// Hold returns how long the slow pace keeps an event on the screen. Films use it, which do not wait.
+// Hold returns how long the slow pace keeps an event on the screen. It is for films, which do not wait in
+// real time.
 func Hold(e event.Event, roundsPerSecond float64) time.Duration {
 	return held(clamp(roundsPerSecond), parts(e))
 }

@@ -20,7 +20,8 @@ var font = map[rune][5]string{
 // LargerRows is the number of rows that Larger takes.
 const LargerRows = 5
 
-// Larger draws a number as Large does, but twice as large: in LargerRows lines.
+// Larger draws a number as Large does, but twice as large: in LargerRows lines. Like Large it returns nil if
+// font lacks one of the characters.
 func Larger(figure string) []string {
 	lines := make([]string, LargerRows)
 	for _, sign := range figure {

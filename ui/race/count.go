@@ -55,7 +55,7 @@ func (c *Count) Speed(none string) string {
 	return fmt.Sprintf("%.1f", c.perSecond())
 }
 
-// Words returns the other numbers in words, the most important first.
+// Words returns the numbers besides the speed, in words, the most important first.
 func (c *Count) Words() []string {
 	words := []string{plural(c.Tokens, "token") + " in " + plural(c.Rounds, "round")}
 	if c.Rounds > 0 {

@@ -88,10 +88,10 @@ func nameOf(settings []config.Value) string {
 	return cmp.Or(strings.Join(words, ", "), "as set")
 }
 
-// Comparable makes the texts of two lanes comparable. It sets temperature 0, at which only one text
-// is right. If a temperature was asked for, in a lane or in the settings also, it sets the acceptance rule
-// exact instead, under which one seed gives one text. If an acceptance rule was asked for, Comparable
-// changes nothing.
+// Comparable makes the texts of two lanes comparable. also are settings that both lanes have besides their
+// own. Comparable sets temperature 0, at which only one text is right. If a temperature is among the
+// settings, it sets the acceptance rule exact instead, under which one seed gives one text. If an acceptance
+// rule is among the settings, it changes nothing.
 func Comparable(lanes [2]Lane, also ...config.Value) [2]Lane {
 	asked := slices.Concat(also, lanes[0].Settings, lanes[1].Settings)
 	names := func(name string) bool {

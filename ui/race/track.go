@@ -90,7 +90,7 @@ func (t *track) lane(s *side, w int, style theme.Style, words bool) string {
 	return out.String()
 }
 
-// block draws a round: its last cell is a narrow gap to the next.
+// block draws a round. Its last cell separates it from the next block.
 func (t *track) block(out *paint.Line, cells int, number string, style theme.Style) {
 	last, fill := "▉", style.With(t.th.Cursor)
 	if !t.th.Glyph.Unicode {

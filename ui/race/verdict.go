@@ -34,8 +34,8 @@ func Judge(a, b *Count, o event.RaceOutcome) Verdict {
 	return v
 }
 
-// Factor returns how many times as fast the second lane was, as "×3.8" for the sign × in times; "" if not
-// measured.
+// Factor returns how many times as fast the second lane was, such as "×3.8". times is the sign before the
+// number, × or x. It returns "" if the speeds were not measured.
 func (v *Verdict) Factor(times string) string {
 	switch {
 	case v.Times <= 0:

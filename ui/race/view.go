@@ -193,7 +193,8 @@ func (v *View) figures(th *theme.Theme, w int) (texts [2]string) {
 	}
 }
 
-// foot draws the outcome for a window of h rows: with a large speed-up if there is room.
+// foot draws the lowest part of a window of h rows: the outcome, with a large speed-up if there is room, or
+// during the race a sentence about how the lanes are compared.
 func (v *View) foot(th *theme.Theme, w, h int) []string {
 	large := h >= minForLarge && w >= largeWidth
 	switch {

@@ -147,7 +147,8 @@ func (z *Sanitizer) rune(r rune) {
 	}
 }
 
-// printable handles a rune that is neither a control character nor part of a sequence.
+// printable writes a rune that is neither a control character nor part of a sequence: as it is, or as
+// visible text (reveal). It drops combining marks beyond maxCombining, and holds a joiner back.
 func (z *Sanitizer) printable(r rune) {
 	if z.joiner && pictographic(r) {
 		z.joiner = false
@@ -182,6 +183,7 @@ func (z *Sanitizer) releaseJoiner() {
 	}
 }
 
+// reveal writes the code of a rune as visible text.
 func (z *Sanitizer) reveal(r rune) {
 	fmt.Fprintf(&z.out, "⟨U+%04X⟩", r)
 	z.begin('⟩')

@@ -27,8 +27,8 @@ type Change struct {
 }
 
 // Changed returns the last change of settings that speeds depend on; ok is false if there was none, or if
-// settled rounds have followed it. Speeds of one proposer are not mixed with another's: after a change of
-// proposer, the first round replaces them.
+// as many rounds as settled says have followed it. After a change of proposer one round is enough, because
+// the speeds of two proposers are never mixed.
 func (s *State) Changed() (c Change, ok bool) {
 	now := s.basisNow()
 	var was basis

@@ -40,8 +40,9 @@ func (s *State) trim() {
 	}
 }
 
-// trimCandidates removes the candidates of all but the newest candidateLimit tokens. It runs once per
-// candidateLimit new tokens, so in between up to twice as many tokens have candidates.
+// trimCandidates removes the candidates of all but the newest candidateLimit tokens. added is the number of
+// tokens since the last call. It removes candidates only once per candidateLimit new tokens, so in between
+// up to twice as many tokens have candidates.
 func (s *State) trimCandidates(added int) {
 	if s.inspect += added; s.inspect < candidateLimit {
 		return

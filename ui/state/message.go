@@ -29,7 +29,7 @@ type Message struct {
 	Revision int
 
 	record Record
-	bare   bool // its tokens have no candidates any more (Target, Draft, LogProbs), which saves memory
+	bare   bool // its tokens have no candidates any more (Target, Draft and LogProbs are nil), to save memory
 }
 
 // Token is one token of a reply: of a draft, or the target's own.

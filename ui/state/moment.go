@@ -193,7 +193,7 @@ func (s *State) nextRound(at Moment) Moment {
 }
 
 // Judging returns the moment at which the first draft token of the newest round is judged. It returns the
-// zero Moment if the round has no other step, or if it had no draft.
+// zero Moment if no draft token was judged, or if the round has no further step.
 func (s *State) Judging() Moment {
 	at := s.newest()
 	if p, ok := s.Past(at); !ok || p.tested == 0 || p.steps == 1 {

@@ -157,7 +157,7 @@ func (s *State) ownTotals(t event.Totals) event.Totals {
 	return t
 }
 
-// appendTail appends tail, text that was held back, to the last token of the reply.
+// appendTail appends tail, text that was held back, to the last committed token of the reply.
 func (s *State) appendTail(m *Message, tail string) {
 	for k := len(m.Tokens) - 1; k >= 0; k-- {
 		if m.Tokens[k].Committed() {

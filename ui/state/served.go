@@ -2,7 +2,8 @@ package state
 
 import "specula/engine/event"
 
-// applyServed adds what a server reported about the rounds of a reply after they had been shown.
+// applyServed completes the rounds of a reply by what the server told only at its end: how many tokens it
+// had drafted.
 func (s *State) applyServed(m *Message, served event.Served) {
 	if m == nil || len(served) == 0 {
 		return
@@ -25,7 +26,8 @@ func (s *State) applyServed(m *Message, served event.Served) {
 	m.Revision++
 }
 
-// completeRound copies a round's counts into the message, the history and the totals.
+// completeRound copies the counts of r, a completed round, into the message, the history and the totals.
+// at is the round's index in the message.
 func (s *State) completeRound(m *Message, at int, r *event.Round) {
 	marks := m.Rounds[at].Marks
 	m.Rounds[at] = newRound(r)
@@ -39,7 +41,8 @@ func (s *State) completeRound(m *Message, at int, r *event.Round) {
 	totals.PositionTested, totals.PositionKept = r.CountPositions(totals.PositionTested, totals.PositionKept)
 }
 
-// completeTokens puts blanks where refused tokens were, and gives the server's own token its fate.
+// completeTokens adds the refused tokens of the completed rounds (changed) as blanks, and gives the server's
+// own token its fate.
 func (s *State) completeTokens(m *Message, changed map[int]*event.Round) {
 	tokens := make([]Token, 0, len(m.Tokens))
 	put := 0 // number of draft tokens of the round so far

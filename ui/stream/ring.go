@@ -53,7 +53,7 @@ type Ring struct {
 	capacity int
 	lost     int // rounds dropped since the last Take
 	closed   bool
-	ready    chan struct{} // holds one token while there may be something to take
+	ready    chan struct{} // holds one value while there may be events to take
 }
 
 // NewRing returns a ring for at most capacity events, at least 1.

@@ -28,8 +28,8 @@ type Glyphs struct {
 	Marker    string // beside the selected line
 	Level     string // points left, at the end of a finished lane of a race
 	Top       string // a horizontal line in a graph, at the top of a cell
-	Dash      string // such a line in the middle of a cell
-	Bottom    string // such a line at the bottom of a cell
+	Dash      string // a horizontal line in a graph, in the middle of a cell
+	Bottom    string // a horizontal line in a graph, at the bottom of a cell
 	Dashed    string // a vertical line between replies
 	Best      string // the best draft length
 	Running   string // work is going on; also: the draft length in use

@@ -20,7 +20,7 @@ const (
 	shades
 )
 
-// fill is how a theme draws a shade. A frame has a thousand such cells, so their styles are made once.
+// fill is how a theme draws a shade. A frame has a thousand cells with shades, so the styles are made once.
 type fill struct {
 	sign  string // fills a cell
 	style Style

@@ -13,14 +13,14 @@ import (
 )
 
 // block is one wrapped message. stable has the lines that can no longer change. tail has the lines after
-// them: the open line, those of the newest rounds if their rejected tokens will be hidden later, the line of
-// a thought that is not drawn, and the draft that waits for its verdict.
+// them: the line that is not full yet, lines with rejected tokens of the newest rounds if these tokens will
+// be hidden later, the line that stands for a folded thought, and the draft that waits for its verdict.
 type block struct {
 	message *state.Message
 	look    look
 	stable  *wrapper
 	next    int // first token that is not in stable
-	thought int // committed tokens so far of a folded thought; -1 once stable has the line that stands for the thought
+	thought int // committed tokens so far of a folded thought; -1 once stable has the line that stands for it
 	tail    []line
 	final   bool // wrapped after the message was done
 }
@@ -150,8 +150,8 @@ func (b *block) feed(p *wrapper, i, thought int) int {
 // waits reports whether a token has no verdict yet at the moment of the past that is shown.
 func (b *block) waits(token int) bool { return b.look.end > 0 && token >= b.look.judged }
 
-// gap returns what to draw after token i if that is not part of the reply: " " if the next token would
-// touch it, else "". (feed puts a space before a refused token, too.)
+// gap returns what to draw after token i, which is not part of the reply: " " if the next token of the
+// round would touch it, else "". (feed puts a space before a refused token, too.)
 func (b *block) gap(i int) string {
 	m := b.message
 	if strings.HasSuffix(m.Tokens[i].Text, " ") {

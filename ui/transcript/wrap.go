@@ -71,9 +71,9 @@ func (p *wrapper) grapheme(text string) (n, width int) {
 	return len(cluster), width
 }
 
-// glue handles a text that continues the last grapheme of the line, for instance with a combining mark. It
-// removes that grapheme from the line and puts it before text. The joined grapheme belongs to the earlier
-// token.
+// glue looks whether text continues the last grapheme of the open line, for instance with a combining mark.
+// If so, it replaces that grapheme by the joined one, which belongs to the earlier token, and returns the
+// rest of text. Otherwise it returns text. If there is no grapheme to continue, onCircle may add a circle.
 func (p *wrapper) glue(token int, text string) (string, int) {
 	if text == "" || text[0] < 0x80 {
 		return text, token
@@ -108,7 +108,7 @@ func (p *wrapper) onCircle(text string) string {
 	return text
 }
 
-// put places one grapheme.
+// put appends one grapheme to the open line, or to a new line if it does not fit.
 func (p *wrapper) put(token int, g string, width int) {
 	switch {
 	case g == "\n":
@@ -156,7 +156,7 @@ func (p *wrapper) append(token int, g string, width int) {
 	p.open.segments = append(p.open.segments, segment{token, g, width})
 }
 
-// take counts bytes of a token as fed.
+// take adds bytes of a token to fed, if the token is part of the reply.
 func (p *wrapper) take(token, bytes int) { p.fed += p.size(token, bytes) }
 
 // size returns how many of a token's bytes count as text of the reply: all or none.

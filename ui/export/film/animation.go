@@ -44,7 +44,7 @@ func (f Film) Animation(w io.Writer) error {
 	return nil
 }
 
-// piece is a part of a row of the screen, and the times at which it is seen with this content.
+// piece is a part of a row of the screen as SVG, and the times at which the row shows it.
 type piece struct {
 	svg   string
 	spans []span
@@ -139,7 +139,7 @@ func (p *piece) always(length time.Duration) bool {
 	return len(p.spans) == 1 && p.spans[0].from == 0 && p.until(length)
 }
 
-// keyframes returns when the piece is shown and hidden, in percent of the film.
+// keyframes returns CSS keyframes that show and hide the piece, at percentages of the film's length.
 func (p *piece) keyframes(length time.Duration) string {
 	var b strings.Builder
 	put := func(at time.Duration, visibility string) {

@@ -11,8 +11,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Cast2 writes the film as an asciicast of version 2, with a marker for each round. It is the format of
-// asciinema; every player reads this version.
+// Cast2 writes the film as an asciicast, version 2: the format of asciinema. Each Frame.Mark becomes a
+// marker.
 func (f Film) Cast2(w io.Writer) error { return f.cast(w, 2) }
 
 // Cast3 is Cast2 in version 3 of the format.

@@ -22,8 +22,8 @@ type brush interface {
 	text(x, y float64, cells int, text string, l look)
 }
 
-// paintRow paints cells beside each other, from the top left corner of the first. back is the
-// picture's background.
+// paintRow paints a row of cells. The top left corner of the first cell is (x, top). back is the picture's
+// background, which is not painted again.
 func paintRow(b brush, row []cell, x, top float64, back color.RGBA) {
 	for i := 0; i < len(row); {
 		// A run of cells with one look.

@@ -31,8 +31,8 @@ func (f Film) open(style string) string {
 		w, h, w, h, fontSize, escape(f.Title), style, hex(c.back))
 }
 
-// svgBrush writes SVG elements. It joins successive boxes of one colour to one path, and boxes that touch
-// in a row to one box.
+// svgBrush writes SVG elements. It joins successive boxes of one colour to one path, and two successive
+// boxes that lie side by side and are equally high to one box.
 type svgBrush struct {
 	out   strings.Builder
 	path  strings.Builder

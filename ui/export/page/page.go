@@ -116,7 +116,7 @@ type (
 	}
 )
 
-// figure is a number that is written with four digits, so that files stay small.
+// figure is a number that is written with four significant digits, so that files stay small.
 type figure float64
 
 // MarshalJSON writes the number.
@@ -157,7 +157,7 @@ func newReply(r Reply, text func(string) int) reply {
 	return out
 }
 
-// rule returns the rule of acceptance of all rounds; "" if it changed within the reply.
+// rule returns the rule of acceptance that all rounds had; "" if it changed within the reply.
 func rule(rounds []event.Round) string {
 	for i := range rounds {
 		if rounds[i].Rule != rounds[0].Rule {

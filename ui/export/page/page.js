@@ -8,8 +8,8 @@
     if (text !== undefined) e.textContent = text;
     return e;
   };
-  // A token is [text, verdict, p, q, u, bound, target, draft]: text is an index into texts, target and draft
-  // list text and probability in turns.
+  // A token is a list: its text (an index into texts), its verdict (an index into verdicts, or -1), p, q, u, bound,
+  // and the likeliest tokens of the target and of the draft, each as a list of text, probability, text, …
   const TEXT = 0, VERDICT = 1, P = 2, Q = 3, U = 4, BOUND = 5, TARGET = 6, DRAFT = 7;
   const verdicts = ["accepted", "rejected", "discarded", "resampled", "bonus", "plain"];
   const words = {
@@ -22,7 +22,7 @@
 
   let reply, steps, tokens, columns, times, at = 0, chosen = -1, timer = 0;
 
-  // open shows a reply, finished.
+  // open shows reply i as it is after its last step.
   function open(i) {
     pause();
     reply = data.replies[i];
@@ -103,7 +103,7 @@
 
   const shown = x => !x.span.hidden && x.text !== "";
 
-  // seek shows the reply after so many steps.
+  // seek shows the reply after its first steps, as many as to says.
   function seek(to) {
     at = Math.max(0, Math.min(steps.length, to));
     const [now, phase] = at ? steps[at - 1] : [-1, 2];
@@ -142,7 +142,7 @@
     $("round").textContent = "Round " + (n + 1) + ": " + who + " · γ " + r.gamma + " · draft " + ms(r.draftMS) + " ms, check " + ms(r.verifyMS) + " ms";
   }
 
-  // choose selects a token and shows its numbers.
+  // choose selects token k and shows its numbers. -1 selects none.
   function choose(k, focus) {
     if (chosen >= 0) { tokens[chosen].span.classList.remove("chosen"); tokens[chosen].span.tabIndex = -1; tokens[chosen].span.removeAttribute("aria-current"); }
     chosen = k;
@@ -188,7 +188,7 @@
     if (list.length) box.append(table(list, x, pending));
   }
 
-  // candidates joins the likeliest tokens of both models.
+  // candidates joins the likeliest tokens of both models to one list of at most 8, the likeliest first.
   function candidates(t, pending) {
     const byText = new Map();
     const add = (list, key) => {
@@ -253,7 +253,7 @@
   const toggle = () => timer ? pause() : play();
   const step = by => { pause(); seek(at + by); };
 
-  // move goes to the next token that is shown, in a direction.
+  // move selects the next token that is shown: after the selected one if by is 1, before it if by is -1.
   function move(by) {
     for (let k = chosen + by; k >= 0 && k < tokens.length; k += by) if (shown(tokens[k])) { choose(k, true); return; }
   }
