@@ -58,8 +58,8 @@ func (o Options) complete() Options {
 // seedOfIntervals makes the resampling repeatable: the same measurements give the same interval.
 const seedOfIntervals = 1
 
-// Run measures. It calls progress, which may be nil, after each prompt. A run without prompts is an
-// error.
+// Run measures. It calls progress, which may be nil, after each prompt of each repeat. A run without prompts is
+// an error.
 func Run(ctx context.Context, s Session, o Options, progress func(done, total int)) (*Report, error) {
 	if len(o.Prompts) == 0 {
 		return nil, errors.New("there are no prompts to measure with")

@@ -14,7 +14,7 @@ import (
 type Sampling struct {
 	Params   sample.Params
 	Settings shape.Settings
-	Texts    []string // the text of each token, (vocab)
+	Texts    []string // the text of each token, by id
 	Stops    []int32
 	// Named returns the tokens that a name in a setting stands for; if it is nil, names are ids.
 	Named func(name string) []int32

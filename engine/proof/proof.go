@@ -106,7 +106,7 @@ func Run(ctx context.Context, s Subject, o Options, progress func(done, total in
 }
 
 // try lets one contestant write for the given seconds, but at least one reply, with seeds from first on.
-// falseAlarm is the probability that it finds a fault in correct code.
+// falseAlarm is as in conclude.
 func (s *Subject) try(ctx context.Context, c Contestant, o Options, first uint64, seconds, falseAlarm float64) (Case, error) {
 	limited, cancel := context.WithTimeout(ctx, time.Duration(seconds*float64(time.Second)))
 	defer cancel()

@@ -34,7 +34,7 @@ func Given(places []Place) iter.Seq2[Place, error] {
 
 // Place has the distributions at the position of a token in its reply.
 type Place struct {
-	P []float64 // (vocab) the exact distribution of the token; nil if every token was forbidden
+	P []float64 // by id: the exact distribution of the token; nil if every token was forbidden
 	// Q is a distribution from which a draft token may have been drawn, or nil. It must not depend on
 	// the token or on what follows. It is used only to order the tokens.
 	Q []float64

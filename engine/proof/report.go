@@ -56,7 +56,8 @@ type Case struct {
 	Notices float64 `json:"notices"`
 }
 
-// conclude gives a case its verdict. falseAlarm is the probability that it finds a fault in correct code.
+// conclude gives a case its verdict. falseAlarm is the largest probability that the case finds a fault in correct
+// code.
 func (s *Subject) conclude(c Contestant, j *Judge, falseAlarm float64) Case {
 	out := Case{Proposer: c.Proposer, Rule: string(c.Rule), Lossy: c.Rule.Lossy() && s.Params.Temperature > 0, Replies: j.replies, Tokens: j.tokens,
 		Drafted: j.drafted, Tested: j.tested, Accepted: j.accepted, Notices: j.notices(falseAlarm), Verdict: Same}

@@ -3,7 +3,7 @@
 //
 // Read it in this order. Open (open.go) returns a File, from which Tensor, TokenizerSpec and the
 // getters of metadata.go read. header.go, value.go and tensor.go parse the parts of a GGUF file
-// through a cursor (cursor.go). Describe makes a Report that the inspector of models prints. Package
+// through a cursor (cursor.go). Describe makes the Report that «specula info FILE» prints. Package
 // gguf writes GGUF files; this package reads them. Package safetensors reads the format in which trained
 // heads come, and package folder reads whole models in that format. Both follow the same rules, and
 // Assemble (assemble.go) makes Files of them.

@@ -11,7 +11,8 @@ import (
 )
 
 // availableMemory returns how many bytes the system can give out without swapping, but at most the limit in
-// memory.max, in a container that of its control group. What the group uses already is not subtracted.
+// /sys/fs/cgroup/memory.max. In a container this is the limit of its control group. What the group uses already
+// is not subtracted.
 func availableMemory() (n int64, known bool) {
 	meminfo, err := os.ReadFile("/proc/meminfo")
 	if err != nil {

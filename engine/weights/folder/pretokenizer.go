@@ -5,7 +5,8 @@ import (
 	"fmt"
 )
 
-// component is a part of tokenizer.json that changes or cuts a text. It has the fields of all types.
+// component is a part of tokenizer.json that changes a text, cuts it, or puts special tokens around it. It has
+// the fields of all types of components.
 type component struct {
 	Type          string      `json:"type"`
 	Normalizers   []component `json:"normalizers"`

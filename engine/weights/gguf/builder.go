@@ -12,8 +12,8 @@ import (
 )
 
 // Builder collects metadata and tensors and writes them as one GGUF file. Tests, tools and the
-// conversion of folders use it. The caller must check foreign input first: a value or a tensor that
-// does not fit into GGUF panics. Only Write returns errors: from its writer, and from the functions
+// conversion of folders use it. The caller must check foreign input first: the Builder panics at a value or a
+// tensor that does not fit into GGUF. Only Write returns errors: from its writer, and from the functions
 // given to Stream. The Builder does not notice mistakes such as duplicate names.
 type Builder struct {
 	Version uint32 // 3 unless set
