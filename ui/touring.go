@@ -199,7 +199,7 @@ func (m *Model) act(a demo.Action) tea.Cmd {
 		if call, err := command.Parse("/record " + a.Text); err == nil {
 			return m.run(call)
 		}
-		return m.say("this program cannot record yet")
+		return m.say("the script could not begin its recording")
 	case demo.Stop:
 		if m.racing.stop != nil {
 			m.racing.stop()

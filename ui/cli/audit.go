@@ -31,7 +31,7 @@ whether the rounds that the server told add up to its own counters.
 Without speculation, the same server is asked for one token a request, which no engine speculates
 on. With --plain, another server of the same model is asked, and the speeds are compared, too.
 
-A near tie may fall either way in another batch, without a fault. It fails (exit code 1) when a
+A near tie may fall either way in another batch, without a fault. audit fails (exit code 1) when a
 text differs. A model other than the built-in one needs --vocabulary.`,
 		Example: `  specula audit http://gpu:8080 --vocabulary Qwen3-8B-Q8_0.gguf
   specula audit http://gpu:8080 --plain http://gpu:8081 --prompts 100 --json`,

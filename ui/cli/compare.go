@@ -48,7 +48,7 @@ func (a *invocation) compare(ctx context.Context, paths []string) error {
 	return a.raceHere(ctx, prompt, lanes, o)
 }
 
-// firstReply returns the events of the first reply of a recording.
+// firstReply returns the events of the first reply of a recording, and an error if that reply has no end.
 func firstReply(records []trace.Record) ([]event.Event, error) {
 	var events []event.Event
 	for _, r := range records {

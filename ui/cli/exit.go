@@ -49,7 +49,8 @@ func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
 	return ctx, stop
 }
 
-// classify adds the exit code to an error of a function of Program.
+// classify returns an error of a function of Program with its exit code, if it has one of its own. If a
+// context was cancelled, the error is errInterrupted.
 func (p *Program) classify(err error) error {
 	if err == nil {
 		return nil

@@ -52,7 +52,7 @@ func (a *invocation) benchGammas(ctx context.Context, o benchFlags) error {
 	return nil
 }
 
-// gammaRange parses "0-8" or "4".
+// gammaRange returns the draft lengths that a text such as "0-8" or "4" names.
 func gammaRange(text string) ([]int, error) {
 	first, last, isRange := strings.Cut(text, "-")
 	if !isRange {

@@ -82,7 +82,7 @@ func (a *invocation) useColor() bool {
 // user has not asked for colours, which are for terminals.
 func (a *invocation) rawOutput() bool { return !a.Terminal.StdoutTTY && !a.useColor() }
 
-// shown returns a model's text for stdout: safe for a terminal, unchanged for a pipe or a file.
+// shown returns a model's text for stdout: unchanged if rawOutput says so, otherwise safe for a terminal.
 func (a *invocation) shown(text string) string {
 	if a.rawOutput() {
 		return text
@@ -123,7 +123,7 @@ func faultOf(f event.Failed) int {
 	return 0
 }
 
-// put handles one event.
+// put records one event in the trace and prints it. After an error it does nothing.
 func (o *output) put(e event.Event) {
 	if o.err != nil {
 		return
@@ -229,7 +229,7 @@ func (o *output) end(e event.ReplyEnded) error {
 	return nil
 }
 
-// rest returns the part of the answer that has not been printed.
+// rest returns the part of the answer that has not been printed. tail is the text after its last token.
 func (o *output) rest(tail string) string {
 	switch {
 	case o.plain:

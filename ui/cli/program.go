@@ -60,8 +60,8 @@ type Program struct {
 	MakeWeights func(ctx context.Context, shape, weightType, path string) error
 	// TimePasses measures passes of a model file on the CPU. The result is printed as JSON.
 	TimePasses func(ctx context.Context, o app.PassOptions) (any, error)
-	// ExitCode returns the exit code for an error of the functions above: 2 for a setting or
-	// for the name of a shape or type, 3 for a model, 4 for a device, 0 for any other error.
+	// ExitCode returns the exit code for an error of the functions above: 2 for an error about a setting or
+	// about the name of a shape or type, 3 about a model, 4 about a device, 0 for any other error.
 	ExitCode func(error) int
 }
 

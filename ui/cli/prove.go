@@ -33,8 +33,9 @@ What this chat would do comes first and has half of the time; all other proposer
 acceptance rules share the rest. --proposer and --acceptance restrict it to one; --acceptance
 typical-lossy shows what a rule looks like that changes the distribution.
 
-It says which fault it would have noticed with 99 %: more seconds notice less. It fails
-(exit code 1) when something differs; code without fault fails once in 10,000 runs.`,
+It says how large a fault it would have noticed with a probability of 99 %; with more seconds it
+notices smaller ones. It fails (exit code 1) when something differs; code without fault fails once
+in 10,000 runs.`,
 		Example: `  specula verify-dist
   specula verify-dist -p "Write a poem" --temperature 1 --top-p 0.95 --seconds 120
   specula verify-dist --acceptance block --proposer draft --json`,

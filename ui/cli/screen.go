@@ -75,7 +75,7 @@ func (a *invocation) keep(o *ui.Options) {
 	}
 }
 
-// ownFolder makes this program's folder in a folder of the user.
+// ownFolder makes this program's folder in a folder of the user, if it is missing, and returns its path.
 func ownFolder(home, name string) (string, error) {
 	if home == "" {
 		return "", errors.New("HOME is not set")

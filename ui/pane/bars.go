@@ -78,7 +78,7 @@ func (c *column) levelAt(share float64, rows int) level {
 	return level{row: rows - 1 - int(whole), mark: mark}
 }
 
-// sign returns what stands in n empty cells of a row.
+// sign returns what stands in n empty cells of a row: a piece of the line, or spaces in other rows.
 func (l level) sign(row, n int) string {
 	if row != l.row {
 		return paint.Spaces(n)

@@ -102,12 +102,12 @@ func (c *choice) left() share {
 	case c.p.known && c.q.known:
 		return share{v: max(0, c.p.v-c.q.v), known: true}
 	case c.p.known && c.q.below && short(c.p.v) == short(max(0, c.p.v-c.q.v)):
-		return share{v: c.p.v, known: true} // q is too small to change p in two digits
+		return share{v: c.p.v, known: true} // q is too small to change p in two decimals
 	}
 	return share{}
 }
 
-// short formats a probability to two digits, without the 0 before the point.
+// short formats a probability to two decimals, without the 0 before the point.
 func short(p float64) string {
 	switch {
 	case !(p > 0): // also NaN

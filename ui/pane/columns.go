@@ -107,7 +107,8 @@ func (l *lane) decides(th *theme.Theme) laneRow {
 	}}
 }
 
-// verdict is the sign below a draft token, with the token in place of a rejected one.
+// verdict is the sign below a draft token. After the sign of a rejected token stands the token in its
+// place. Below the first discarded token stands a word instead of the sign.
 func (l *lane) verdict(th *theme.Theme, t *state.Token) []piece {
 	sign, style := verdictSign(th, t.Fate), th.Label
 	switch t.Fate {
@@ -235,9 +236,9 @@ func (l *lane) cells(rows []laneRow) []laneCells {
 	return all
 }
 
-// span returns which columns to draw in w cells: those from index from up to to−1. They are as many as fit,
-// and the column with index looked is among them. after is the number of cells to leave free after the last
-// column, if it is drawn.
+// span returns which columns to draw in w cells: those with the indices from … to−1. They are as many as
+// fit, and the column with the index looked is among them. If the last column is drawn, span leaves as many
+// cells free after it as after says.
 func span(cells []laneCells, looked, w, after int) (from, to int) {
 	fits := func(from, to int) bool {
 		need := 0

@@ -25,7 +25,7 @@ func percent(th *theme.Theme, share float64, ok bool) string {
 	return fmt.Sprintf("%.0f%%", 100*share)
 }
 
-// milliseconds formats a time to three digits; from 100 ms on, to whole milliseconds.
+// milliseconds formats a time with two decimals; from 10 ms on with one, from 100 ms on with none.
 func milliseconds(ms float64) string {
 	switch {
 	case ms >= 100:
@@ -64,7 +64,7 @@ func count(n int64) string {
 	return ""
 }
 
-// probability formats p in at most six cells. A p that would round to 0 gets an exponent.
+// probability formats p in at most six cells: with four decimals or, below 0.0001, with an exponent.
 func probability(p float64) string {
 	if p > 0 && p < 0.0001 {
 		return fmt.Sprintf("%.0e", p)

@@ -147,7 +147,7 @@ func rate(v float64) string {
 	return fmt.Sprintf("%d,%03d", thousands/1000, thousands%1000)
 }
 
-// rateWidth is the width of a rate such as "1234.5", in cells.
+// rateWidth is the width of a rate such as "12,345", in cells.
 const rateWidth = 6
 
 // headBar is the widest bar of a rate, in cells.
@@ -280,7 +280,7 @@ func (h *head) line(th *theme.Theme, w int) string {
 	return out.Put(th.Label, words).String()
 }
 
-// roles draws who drafts and who verifies, and at the right how well that goes.
+// roles draws who drafts and who verifies and, at the right, what came of the newest rounds.
 func roles(s *state.State, th *theme.Theme, w int) string {
 	out := paint.NewLine(th, w).Put("", " ")
 	out.Put(th.Title, rolesWords(s, out.Left()))
@@ -288,7 +288,8 @@ func roles(s *state.State, th *theme.Theme, w int) string {
 	return out.String()
 }
 
-// rolesWords says who drafts and who verifies and, if that fits into w cells, on which server.
+// rolesWords says who drafts and who verifies. If the target is on a server, it names the server, provided
+// that its name fits into w cells.
 func rolesWords(s *state.State, w int) string {
 	if s.Ready == nil {
 		return "a small model guesses, a large one checks"

@@ -174,8 +174,9 @@ func targetsOf(r *state.Round) string {
 	return atTemperature(r.Temperature)
 }
 
-// draftsOf says how the draft's probabilities in the list of candidates were computed. The draft may have another
-// temperature than the target. It may also be the best tokens of its model, or be looked up without probabilities.
+// draftsOf says how the draft's probabilities in the list of candidates were computed. The draft may have
+// been drawn at another temperature than the target's, be the best tokens of its model, or be looked up
+// without probabilities.
 func draftsOf(t *state.Token, r *state.Round) string {
 	switch {
 	case len(t.Draft) == 0 && t.Q != nil && *t.Q == 1:

@@ -113,7 +113,7 @@ type lane struct {
 	round  *state.Round   // nil before the target has judged
 	draft  *state.Pending // nil after the target has judged
 	of     *state.State
-	at     int // number of the draft token that is looked at, len(tokens) for the target's own; -1 for none
+	at     int // index of the draft token that is looked at; len(tokens): the target's own token; -1: none
 	few    bool
 }
 
@@ -139,8 +139,8 @@ func laneOf(s *state.State, at state.Moment, cursor state.Ref) lane {
 }
 
 // heading draws the dividing line above the lane. In it stand the number and γ of the round, the rule of
-// acceptance unless it is token, and words about the round. Such words are left out if there is no room for
-// them beside the first of texts. At the right stands the first of texts that still fits.
+// acceptance unless it is token, and words about the round. Words are left out if there is no room for them
+// beside the first of texts. At the right stands the first of texts that still fits.
 func (l *lane) heading(th *theme.Theme, w int, texts ...string) string {
 	out := paint.NewLine(th, w)
 	text := ""
@@ -255,8 +255,8 @@ func idleWords(s *state.State) string {
 // pathFallback is the path of a round that needs whole rows of scores (event.Round).
 const pathFallback = "fallback"
 
-// why draws the reasons for the path, the draft, the proposer, γ and an early end of the draft, as far
-// as they fit.
+// why draws the reasons for the path, the draft, the proposer, γ and an early end of the draft, as far as
+// they fit. Before the verdict, for an audience, or without a reason, it explains the letters q, p and u.
 func (l *lane) why(th *theme.Theme, w int) string {
 	out := paint.NewLine(th, w-1).Put("", "  ")
 	if l.round == nil {

@@ -57,9 +57,9 @@ func putTextLegend(th *theme.Theme, out *paint.Line, list []legendEntry) {
 	}
 }
 
-// roundsHeading draws the name of the picture and the names of a column's parts, in at most rows rows. If
-// the head has no legend, the names are drawn in the looks of the chat. signs explains the signs above the
-// columns; it is "" if the heading had room for this explanation.
+// roundsHeading draws the name of the picture and the names of a column's parts, in at most rows rows. With
+// c.looks, these names have the looks of tokens in the chat. signs explains the signs above the columns; it
+// is "" if the heading had room for this explanation.
 func (c *column) roundsHeading(rows int) (lines []string, signs string) {
 	out := c.line().Put(c.th.Title, "rounds").Put("", " ")
 	for _, e := range legend {

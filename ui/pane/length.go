@@ -35,7 +35,7 @@ func lengthNow(s *state.State) length {
 }
 
 // tellsLength reports whether the current γ is that of the last round, not of the settings. During a reply
-// this holds from the first round on; between replies, if a rule chooses γ and has not changed.
+// it is, from the first round on. Between replies it is if the rule is not fixed and has not changed.
 func tellsLength(s *state.State, l *state.Lane) bool {
 	if s.Busy() {
 		return lastReply(s) == s.Reply.Number
@@ -51,9 +51,9 @@ func lastReply(s *state.State) int {
 	return -1
 }
 
-// lastLength returns the γ of the newest round of this reply whose γ the rule chose. Without such a round
-// it returns the γ of the newest round that is not a probe. Without this either, it returns set, the γ of
-// the settings.
+// lastLength returns the γ of the newest round of this reply whose γ the rule chose. If there is none, it
+// returns the γ of the newest round of this reply that is not a probe. If there is none of these either, it
+// returns set, the γ of the settings.
 func lastLength(s *state.State, set int) int {
 	other := -1
 	for i := len(s.History) - 1; i >= 0 && s.History[i].Reply == s.Reply.Number; i-- {

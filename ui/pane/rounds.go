@@ -73,8 +73,8 @@ func capSize(h *state.Sample) int {
 	return 0
 }
 
-// rounds draws the picture of rounds in rows rows, including the heading. With 7 rows or more, the last
-// row names settings that changed.
+// rounds draws the picture of rounds in at most rows rows, including the heading. With 7 rows or more, the
+// last row names settings that changed.
 func (c *column) rounds(rows int) []string {
 	changes := rows >= 7
 	lines, signs := c.roundsHeading(min(2, max(1, rows-5)))
@@ -186,9 +186,9 @@ func centred(sign string, w int) string {
 	return paint.Spaces(left) + sign + paint.Spaces(w-1-left)
 }
 
-// changes draws the line below the columns: a mark under each round before which a setting changed, and the name
-// of the latest change if there is room. At the right stands the text signs, which explains the signs above the
-// columns; it is empty if the heading explains them.
+// changes draws the line below the columns: a mark under each round before which a setting changed, and the
+// name of the latest change if there is room. At the right stands signs, the text that explains the signs
+// above the columns; it is empty if the heading explains them.
 func (c *column) changes(cols columns, signs string) string {
 	out := paint.NewLine(c.th, c.w)
 	latest := ""

@@ -9,8 +9,8 @@ import (
 	"specula/ui/theme"
 )
 
-// sentence says in one line what happens in the round, or which numbers decided about the token of looked.
-// A second text in the result is a shorter one, for little room.
+// sentence says in one line what happens in the round, or which numbers decided about the token that is
+// looked at (looked). The result may have further, shorter texts, for less room.
 func (l *lane) sentence(th *theme.Theme) []string {
 	arrow := " " + th.Glyph.Arrow + " "
 	switch {
@@ -93,8 +93,8 @@ func decision(th *theme.Theme, t *state.Token, r *state.Round, drawn *state.Toke
 	return compared(x, y, format) + verdict
 }
 
-// compared fills format with three texts: a, then "above", "below" or "not below", then b. If a and b
-// differ, it uses as many digits as are needed to show the difference.
+// compared fills format with three texts: the number a, then "above", "below" or "not below", then the
+// number b. If a and b differ, it uses as many digits as are needed to show the difference.
 func compared(a, b float64, format string) string {
 	relation := "above"
 	switch {
@@ -113,7 +113,7 @@ func compared(a, b float64, format string) string {
 	return fmt.Sprintf(format, left, relation, right)
 }
 
-// spoken formats a probability for a sentence: to two digits, near 0 to three.
+// spoken formats a probability for a sentence: to two decimals, near 0 to three.
 func spoken(p float64) string {
 	switch {
 	case p >= 0.005 && p < 0.995 || !(p > 0) || p >= 1:

@@ -174,7 +174,7 @@ type column struct {
 	s  *state.State
 	th *theme.Theme
 	w  int
-	// looks: the heading of rounds draws the names of a column's parts in the looks of the chat.
+	// looks says that the picture of rounds explains the looks of tokens in the chat, because no head does.
 	looks bool
 }
 

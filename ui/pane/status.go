@@ -16,7 +16,7 @@ type StatusOptions struct {
 	Few   bool   // leave out what an audience does not need
 	Doing string // work that the state does not know of, such as "racing"; or ""
 	Pace  string // such as "shown at 2 rounds/s", with "recording" or the time in a replay before it
-	Hints string // keys, "enter send · ? help"; at the right
+	Hints string // keys, such as "/ commands  f1 help"; at the right
 	Flash string // a short message, shown instead of context and pace; or ""
 }
 
@@ -85,7 +85,7 @@ func longestThatFits(w int, texts ...string) string {
 	return ""
 }
 
-// drafterName names the draft model or the proposer that drafts; "" if nothing drafts.
+// drafterName names the model that drafts, or else the proposer; "" if nothing drafts.
 func drafterName(s *state.State) string {
 	if s.Ready == nil || speculationOff(s) {
 		return ""
