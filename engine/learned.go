@@ -98,12 +98,12 @@ func (s *Session) gammaOptions(c config.Config) gamma.Options {
 const (
 	nominalVerifyRow = 0.15  // cost of one more row of a target pass, divided by that of a pass of one row; a mixture may need more
 	nominalRows      = 5     // for mixtures the cost of a row is computed from a pass of 5 rows, because new rows choose new experts
-	nominalRead      = 0.15  // cost of reading one unread token in the draft model, in draft steps: it reads many at once
+	nominalRead      = 0.15  // cost of reading one unread token in the draft model, in draft steps; it is below 1, because the model reads many at once
 	nominalLookup    = 0.001 // cost of a looked-up draft token, in target passes
 	nominalUnknown   = 0.1   // cost of a draft step in target passes, if the target's size is not known
 )
 
-// nominalCosts estimates costs from the sizes of the models, in target passes of one row.
+// nominalCosts estimates costs from the sizes of the models. The unit of a cost is a target pass of one row.
 func (e *Engine) nominalCosts(c config.Speculation) *gamma.NominalCosts {
 	plain := float64(e.shape.ReadBy(1))
 	n := &gamma.NominalCosts{DraftStep: nominalLookup, Verify: 1, VerifyRow: nominalVerifyRow}

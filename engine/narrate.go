@@ -40,8 +40,8 @@ func whoDrafted(c *choice, did *round.Result) string {
 	return c.proposer.Name()
 }
 
-// narrate fills ev with the verdicts. Other functions add the texts of committed tokens, the lengths of
-// caches and the times.
+// narrate fills ev with the verdicts of a round and the reasons for its choices. Other functions add the texts of
+// committed tokens, the lengths of caches and the times.
 func (r *reply) narrate(c *choice, in *round.Input, did *round.Result, ev *event.Round) {
 	e, terms, outcome := r.session.engine, &in.Terms, &did.Outcome
 	*ev = event.Round{

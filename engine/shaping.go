@@ -29,7 +29,7 @@ func (e *Engine) shapers(c config.Config) (sample.Shapers, error) {
 	return shape.New(shape.Of(c), e.tokens.StopTokens(), e.words)
 }
 
-// reshape makes new shapers for the session if c needs others. It does not tell them the context.
+// reshape makes new shapers for the session if c needs others. The new ones do not know the context yet.
 func (s *Session) reshape(c config.Config) (changed bool, err error) {
 	settings, form := shape.Of(c), s.form.shaper
 	if form == s.shaping.form && reflect.DeepEqual(settings, s.shaping.settings) {

@@ -39,9 +39,9 @@ func Checkpoint(c Cache) error {
 const apart = 32
 
 // ReadWithCheckpoint calls read for ids, the tokens to append to a cache; done is the number of ids
-// before part. For a Partial cache it calls read twice, and makes a checkpoint in between, shortly
-// before the end of ids; if ids are few, before them. So most of the prompt need not be read again if the
-// reply is written again, or if the prompt ends differently once the reply follows it.
+// before part. For a Partial cache it makes a checkpoint before the last ids, as many as apart says: it calls
+// read for the ids before the checkpoint, if there are any, and then for the rest. So most of the prompt need
+// not be read again if the reply is written again, or if the prompt ends differently once the reply follows it.
 func ReadWithCheckpoint(c Cache, ids []int32, read func(part []int32, done int) error) error {
 	p, ok := c.(Partial)
 	if !ok {

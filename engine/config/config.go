@@ -81,9 +81,10 @@ type Constraint struct {
 	Grammar string // GBNF, or @FILE
 }
 
-// Guidance is classifier-free guidance.
+// Guidance is classifier-free guidance: the target reads the reply a second time, after the negative prompt, and
+// scores move away from those of this second reading.
 type Guidance struct {
-	Scale    float64 // 1: off
+	Scale    float64 // how far scores move; 1: off
 	Negative string  // the negative prompt: the system prompt of the second reading
 }
 
@@ -105,7 +106,7 @@ type Speculation struct {
 	SuffixTrust    float64  // suffix ends a draft when the chance that all of it is right would fall below this
 	SkipLayers     []string // layers of the target that the proposer skip skips; empty: every second of the middle layers
 	TypicalEpsilon float64  // typical-lossy accepts tokens with a higher probability than this
-	TypicalDelta   float64  // typical-lossy also accepts tokens above this part of exp(-entropy)
+	TypicalDelta   float64  // typical-lossy also accepts tokens with a higher probability than this number times exp(-entropy)
 }
 
 // Context bounds the conversation.

@@ -210,8 +210,9 @@ func (b *Backend) Add(x, y compute.Buffer, m int) error {
 }
 
 // Copy copies rows to a block of another buffer. If nothing is queued, it copies at once, because to run a
-// program takes longer than to copy the few rows of a round. The operations of a phase work on each row by
-// itself. So a copy to other rows gets a phase of its own.
+// program takes longer than to copy the few rows of a round. It also copies at once, after what is queued, if
+// both buffers are the same or if one of them belongs to another backend. Otherwise the copy is queued. The
+// operations of a phase work on each row by itself, so a copy to other rows gets a phase of its own.
 func (b *Backend) Copy(dst, x compute.Buffer, m int, c compute.Block) error {
 	src, xb := queuedRows(x, c.From, m)
 	out, db := queuedRows(dst, c.Row, m)

@@ -23,7 +23,7 @@ type partialCache struct {
 	owner       *Backend
 	history     *rollback.History
 	lowest      []int          // for each layer: the first token that its ring still has; 0 without a ring
-	before      []cpu.Snapshot // for each layer: the state before the last long pass
+	before      []cpu.Snapshot // for each layer: a copy of the state before the last long pass
 	checkpoints []checkpoint
 }
 

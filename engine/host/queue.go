@@ -73,7 +73,7 @@ func (q *queue) last() cpu.Task {
 	return q.phases[len(q.phases)-1].Task
 }
 
-// enlarge sets the items of the last phase and adds to its work. No phase may be open.
+// enlarge sets the number of items of the last phase and adds to its work. No phase may be open.
 func (q *queue) enlarge(items, work int) {
 	last := &q.phases[len(q.phases)-1]
 	last.Items = items
@@ -195,17 +195,19 @@ type rowOperation struct {
 	run          func(op *rowOperation, row int, c columns)
 	parts        int // most parts into which the columns can be divided; divisors of this number work, too
 	first, count int
-	x, y         []float32 // numbers of the rows from first on: (count, cols) and (count, yCols); but y of mixRow has slots, y of weighRow one column
-	cols, yCols  int
-	w            vector
-	eps, factor  float32
-	group        int
-	activation   cpu.Activation
-	rope         compute.Rope
-	kv           *cpu.KV
-	position     int
-	quantised    *cpu.Quantized
-	routing      *routing
+	// x and y hold the numbers of count rows, of which the first has index first. A row of x has cols numbers,
+	// and a row of y has yCols. For mixRow, y has a row for each slot; for weighRow, each row of y has one number.
+	x, y        []float32
+	cols, yCols int
+	w           vector
+	eps, factor float32
+	group       int
+	activation  cpu.Activation
+	rope        compute.Rope
+	kv          *cpu.KV
+	position    int
+	quantised   *cpu.Quantized
+	routing     *routing
 }
 
 func (op *rowOperation) rowX(i int, c columns) []float32 {

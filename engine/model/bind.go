@@ -13,7 +13,8 @@ import (
 	"specula/engine/weights/gguf"
 )
 
-// binding joins a tensor of the file, or some rows of it, to the field whose tag names it.
+// binding joins a tensor of the file, or some of its rows, to a field of the model, whose struct tag names the
+// tensor.
 type binding struct {
 	weight compute.Weight
 	tensor string // the name in the file

@@ -156,8 +156,8 @@ const mostWide, mostLayers, mostHeads = 1 << 20, 4096, 4096
 // mostTokens limits the numbers of tokens that a file may state.
 const mostTokens = 1 << 27
 
-// readConfig reads and checks all hyperparameters, and the layout of the layers. It leaves out the
-// vocabulary, which is the number of rows of the embedding table; size reads it.
+// readConfig reads and checks all hyperparameters, and the layout of the layers. It leaves out the size of the
+// vocabulary, which is the number of rows of the embedding table; Config.size reads it.
 func readConfig(file *weights.File, arch *architecture) (Config, layout, error) {
 	m := &metadata{file: file}
 	eps := "attention.layer_norm_rms_epsilon"

@@ -30,9 +30,9 @@ type inFile struct {
 }
 
 // bindHead finds the MTP head, which stands after the model's layers in the file. If there are several,
-// only the first is used, for all tokens of a draft. For the first token it reads the target's hidden
-// state, and for later ones the state that it computed itself. A head that cannot be used is no error,
-// because the model works without it; the field refused says why.
+// only the first is used, for all tokens of a draft. To draft the first token, the head reads the target's
+// hidden state; to draft a later one, it reads the state that it computed itself for the token before. A head
+// that cannot be used is no error, because the model works without it; the field refused says why.
 func (m *Model) bindHead(file *weights.File) {
 	i := m.config.Layers // the number of the head's layer in the file
 	join := fmt.Sprintf("blk.%d.nextn.eh_proj.weight", i)
@@ -137,7 +137,8 @@ func (h *inFile) bindings() []binding {
 	return h.tensors.bindings
 }
 
-// headBytes is the memory of the head's pass and of its cache.
+// headBytes is the memory of the head's pass and of its cache, without the tables of cosine and sine, which the
+// model has already.
 func (m *Model) headBytes(tokens int) float64 {
 	if m.mtp.tensors == nil {
 		return 0

@@ -12,8 +12,8 @@ import (
 // borrows reports whether layer i has no keys and values of its own and attends to those of another layer.
 func (c *Config) borrows(i int) bool { return i >= c.Layers-c.SharedKeys }
 
-// lenders returns for each layer the layer whose keys and values it attends to. For a layer that does
-// not borrow, that is the layer itself. For one that borrows, it is the last layer of the same kind
+// lenders returns for each layer the layer that has the keys and values for its attention. For a layer that
+// does not borrow, that is the layer itself. For one that borrows, it is the last layer of the same kind
 // (with or without a window) that does not borrow. lenders adds each layer that another layer borrows from
 // to Config.Lenders.
 func (m *metadata) lenders(c *Config, shapes []layerShape, w layerWindows) []int {

@@ -78,8 +78,9 @@ func (m *metadata) placeStatesBetween(c *Config) {
 	}
 }
 
-// placeStates reads which layers have a state: those without key heads of attention, or all (s.beside).
-// If each layer has only one part (s.single), a layer with a feed-forward network has no state, either.
+// placeStates reads which layers have a state. If s.beside is set, all layers have one. Otherwise those layers
+// have one that have no key heads of attention and, if each layer has only one part (s.single), no
+// feed-forward network.
 func (m *metadata) placeStates(s states, c *Config) {
 	keys, networks := m.nonzero("attention.head_count_kv", c.Layers), m.nonzero("feed_forward_length", c.Layers)
 	c.mixers = make([]mixers, c.Layers)

@@ -16,7 +16,7 @@ type Corpus struct {
 	serial []int     // for each text: its number, counted from 1, among all texts that were ever added
 	added  int       // texts ever added
 	tokens int       // number of tokens in texts
-	most   int       // largest value of tokens
+	most   int       // the largest number of tokens that the corpus may hold
 	hidden bool
 }
 

@@ -38,8 +38,9 @@ type part struct {
 }
 
 // Lay makes the GGUF file of these metadata and tensors, with the tensors in the given order; if fill
-// is false, only the header of that file. called returns the folder's name for a name in the GGUF
-// file. Norms to which 1 is added become F32, and FP8 becomes BF16; all other tensors keep their type.
+// is false, only the header of that file. called takes the name of a tensor in the GGUF file and returns
+// its name in the folder. Norms to which 1 is added become F32, and FP8 becomes BF16; all other tensors keep
+// their type.
 func (f *Folder) Lay(ctx context.Context, metadata *gguf.Builder, tensors []Tensor, called func(string) string, fill bool,
 	progress func(done, total int64)) (*weights.File, error) {
 	layouts := map[string]layout{}

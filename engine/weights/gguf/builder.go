@@ -73,7 +73,7 @@ func (b *Builder) Stream(name string, t compute.DType, write func(io.Writer) err
 	return b
 }
 
-// Matrix adds values, (rows, cols) row-major, packed as type t.
+// Matrix adds a matrix of rows × cols values, which are given row by row, packed as type t.
 func (b *Builder) Matrix(name string, t compute.DType, rows, cols int, values []float32) *Builder {
 	if rows*cols != len(values) {
 		panic(fmt.Sprintf("gguf: %s has %d numbers, want %d×%d", name, len(values), rows, cols))
