@@ -52,8 +52,9 @@ type Code struct {
 	unreadable error             // ErrNotInBuild, or why the archive could not be read
 }
 
-// CodeFor returns the machine code for cards of a compute capability, 10·major + minor. It is made for the
-// same major capability and for the highest minor one that is not above the card's, because that runs there.
+// CodeFor returns the machine code for cards of a compute capability, 10·major + minor. Such cards run code for
+// targets of the same major capability that are not above their own. CodeFor takes the highest of these; if
+// there is none, Module says so.
 func CodeFor(capability int) *Code {
 	c := &Code{capability: capability}
 	for _, target := range targets {

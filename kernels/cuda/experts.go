@@ -17,7 +17,7 @@ const GroupBytes = 4 * (1 + groupRows)
 // ExpertProduct is the launch that multiplies each row of x with the matrices of the experts that the row
 // chose. One launch does this for 1 to MostJoined tensors of equal width; a Factor is the size of one
 // expert's matrix in a tensor. groups is the largest number of groups of choices (MostGroups). The arguments
-// are those that Product has without an epilogue, but for every m, and then
+// are those of Product, but whatever m is none for an epilogue, and then
 //
 //	number of groups pointer, groups pointer, used int32
 //

@@ -2,12 +2,12 @@
 //
 // Of the 8 columns that tensor cores multiply, one row of x would use one. Instead, the columns 2b and 2b+1
 // have block b of the row, for four blocks. Block b of the weights is multiplied by all eight columns, and
-// lanes with t = b keep the result. So each lane scales one block; otherwise all lanes would scale all blocks.
+// lanes with lane mod 4 = b keep the result. So each lane scales one block; otherwise all lanes would scale all.
 // The terms of the sum then pass through shared memory; a lane adds those of row lane mod 16, block after block.
 #pragma once
 #include "chosen.h"
 
-// Alone are the rows of x of a product with one row.
+// Alone finds the only row of x for add_slabs.
 template <class Format, int> struct Alone {
     const Product &p;
     INLINE_MEMBER Cached place(int slab) const { return {p.x + (size_t)slab * activation_bytes<Format>()}; }

@@ -18,7 +18,8 @@ INLINE void score_one(float (*score)[keys_per_split], const float *query, const 
     UNROLL for (int c = 0; c < columns; c++) score[c][threadIdx.x] = capped(sum[c] * scale, cap);
 }
 
-// weigh_column turns the scores of the keys that a column sees into weights; other keys get 0.
+// weigh_column turns the scores of the keys that a column sees into weights; other keys get 0. If there are
+// such keys, it writes their largest score and the sum of the weights to `to`.
 INLINE void weigh_column(float *score, int hidden, int visible, Partial to) {
     float largest = -infinity(), sum = 0;
     for (int key = lane_id(); key < visible; key += warp_size)

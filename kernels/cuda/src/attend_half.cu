@@ -57,9 +57,9 @@ template <int head_dim, int columns> INLINE void load_queries(half_bits *query, 
     }
 }
 
-// Fresh is a row whose heads no launch has prepared yet: the only row of this launch. Then a block prepares the
-// queries of its columns itself. The block with the split in which the row is also stores its key and value. No
-// other block reads these, because a launch with a fresh row has one tile of columns. Heads of more than
+// Fresh is a row whose heads no launch has prepared yet (heads.h): the only row of this launch. Then a block
+// prepares the queries of its columns itself. The block whose split has the row's key also stores key and value.
+// No other block reads these, because a launch with a fresh row has one tile of columns. Heads of more than
 // most_fresh numbers are always prepared: their norm has a block for each head (rms_norm), and so another order
 // of its sum.
 constexpr int most_fresh = 256;
@@ -246,9 +246,9 @@ INLINE void attend_split(float *partial, float *stats, const float *q, half_bits
     sum_values<value_dim, tiles>(partial, (const float *)scores, own_values, values, capacity, gridDim.x, s);
 }
 
-// Then is what happens to the results of the splits. If form is no_operand, nothing does. Otherwise the last
-// block of a key head to finish combines them, for all rows and for the query heads that read this key head,
-// and writes them as an operand. The numbers of these heads are whole blocks of 32 columns.
+// Then says what the launch does with the results of the splits. If form is no_operand, it leaves them.
+// Otherwise the last block of a key head to finish combines the results of all rows and of the query heads that
+// read this key head, and writes them as an operand. The numbers of these heads are whole blocks of 32 columns.
 enum : int { no_operand, int8_operand, bfloat16_operand };
 struct Then {
     int form;

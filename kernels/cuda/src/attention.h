@@ -67,7 +67,7 @@ struct Columns {
         int n = exists(column) ? query(column).seen - start : 0;
         return n < 0 ? 0 : n > keys_per_split ? keys_per_split : n;
     }
-    // hidden returns how many keys from start on lie before a column's window, also more than the split has.
+    // hidden returns how many keys from start on lie before a column's window. They can be more than the split has.
     INLINE_MEMBER int hidden(int column) const {
         int n = window ? query(column).seen - window - start : 0;
         return n < 0 ? 0 : n;

@@ -81,8 +81,9 @@ INLINE float divide_rn(float a, float b) { float r; asm("div.rn.f32 %0, %1, %2;"
 INLINE float from_half(unsigned short h) { float r; asm("cvt.f32.f16 %0, %1;" : "=f"(r) : "h"(h)); return r; }
 INLINE unsigned short to_half(float f) { unsigned short r; asm("cvt.rn.f16.f32 %0, %1;" : "=h"(r) : "f"(f)); return r; }
 
-// ordered_inc increments *p, or sets *p to 0 if it is most. It returns the number before. A thread that
-// increments *p later sees what the block wrote before. One such atomic waits less than an atomic between fences.
+// ordered_inc increments *p, or sets *p to 0 if it is most, and returns the old number. A thread that increments
+// *p later sees what the caller's block had written before a barrier that came before the call. One such atomic
+// waits less than an atomic between fences.
 INLINE unsigned ordered_inc(unsigned *p, unsigned most) {
     unsigned before;
     asm volatile("atom.acq_rel.gpu.inc.u32 %0, [%1], %2;" : "=r"(before) : "l"(p), "r"(most) : "memory");

@@ -1,7 +1,7 @@
 // An epilogue is work on the result of a product that the product's blocks do, so that it needs no launch of
-// its own. The bits are those of a separate kernel. For a SwiGLU, a block computes all that it needs. For a
-// norm, each finished block raises a counter, and the last one does the work. No block waits for another, so
-// blocks need not run at the same time.
+// its own. The bits are those of a separate kernel. For a SwiGLU, each block computes the parts of gate and up
+// that it combines. For a norm, each finished block raises a counter, and the last one does the work. No block
+// waits for another, so blocks need not run at the same time.
 #pragma once
 #include "arrival.h"
 #include "operand.h"

@@ -68,7 +68,7 @@ INLINE void group_choices(int *counts, Group *groups, const int *chosen, int slo
         firsts[e] = (n + group_rows - 1) / group_rows;
     }
     __syncthreads();
-    if (warp_id() == 0) {  // numbers of groups become numbers of first groups
+    if (warp_id() == 0) {  // numbers of groups become, for each expert, the index of its first group
         int before = 0, touched = 0;
         for (int from = 0; from < experts; from += warp_size) {
             int e = from + lane_id(), own = e < experts ? firsts[e] : 0, upto = own;

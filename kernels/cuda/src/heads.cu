@@ -5,7 +5,8 @@
 
 constexpr int most_head_dim = 256, warps = 8;
 
-// prepare takes one head per warp: first the heads of q, then of k, then of v, of row blockIdx.y.
+// prepare calls prepare_head and stores its result, one head per warp: first the heads of q, then of k, then of
+// v, of row blockIdx.y.
 template <class T, int numbers>
 INLINE void prepare(float *q, const float *k, const float *v, T *keys, T *values, const int *length, int ahead, int heads, int kv_heads, int capacity,
                     const Heads &h, float *rows) {
@@ -24,9 +25,9 @@ INLINE void prepare(float *q, const float *k, const float *v, T *keys, T *values
     else store_value(values, i, position, capacity, h.head_dim, head);
 }
 
-// prepare_heads_* prepare rows of q (rows, heads·head_dim) in place, and write those of k and v
-// (rows, kv_heads·head_dim) to the cache. Row blockIdx.y is at position *length + ahead +
-// blockIdx.y. Norms may be null. Blocks have eight warps; there are enough for heads + 2·kv_heads heads.
+// prepare_heads_* normalise and rotate rows of q (rows, heads·head_dim) in place, and rows of k (rows,
+// kv_heads·head_dim) on their way to the cache; v goes there as it is. Row blockIdx.y is at position *length +
+// ahead + blockIdx.y. Norms may be null. Blocks have eight warps; there are enough for heads + 2·kv_heads heads.
 #define PREPARE(name, T)                                                                                                               \
     extern "C" __global__ void __launch_bounds__(warps *warp_size)                                                                     \
         name(float *q, const float *k, const float *v, T *keys, T *values, const float *q_norm, const float *k_norm, const float *cos, \

@@ -169,7 +169,8 @@ template <int groups> INLINE float total_of(const float *partial, int ranges, in
 // writes them as an operand: gate and up are the first two Outputs, with the same n and ranges, and their y
 // are not written. Warp w computes range w mod ranges of some of the four tiles, one after the other; the
 // number of warps is a multiple of the number of ranges. If a range is one slab, a warp begins to load its next
-// range to the second-level cache while it multiplies one. Longer ranges could displace it from a small cache.
+// range to the second-level cache while it multiplies one. A longer next range could be displaced from a small
+// cache before it is used.
 constexpr int gated_tiles = 2, gated_columns = gated_tiles * tile_rows;
 template <class Format, int groups, class Rows> INLINE void gate_rows(float *partial, const Product &p, const Rows &x) {
     constexpr int results = groups * group_rows * tile_rows;
@@ -220,8 +221,8 @@ template <class Format, int groups, template <class, int> class Rows = Neighbour
 // of w, all of one Output. Each of its eight warps has 2 tiles of w and half of the groups of x. A stage
 // of shared memory holds a slab of all these tiles and groups, or a piece of it. While one stage is
 // multiplied, the next ones are copied. A warp of 16-bit formats loads its next part from shared memory while
-// it multiplies, also across stages, so tensor cores need not wait for either. All stages fit into 99 KiB,
-// which a block may use on every GPU that runs these kernels.
+// it multiplies, also across stages, so tensor cores wait neither for copies nor for loads. All stages fit into
+// 99 KiB, which a block may use on every GPU that runs these kernels.
 constexpr int block_tiles = 8, warp_tiles = 2, tile_warps = 8;
 
 template <class Format> struct Tile {

@@ -1,9 +1,9 @@
 // RMSNorm (Zhang and Sennrich, 2019): x·w/√(mean(x²)+eps) over groups of n numbers.
 //
 // The order of the sum is part of the definition. Number k belongs to thread k mod (threads per group).
-// A thread adds its squares in ascending k, fused. Then butterflies add each warp, and the warps are
-// added in ascending order. So the number of threads must depend on n alone: a whole row has a block, a
-// head of q or k has a warp.
+// A thread adds the squares of its numbers in ascending k, fused. Then butterflies add the sums of each warp,
+// and the sums of the warps are added in ascending order. So the number of threads must depend on n alone: a
+// whole row has a block, a head of q or k has a warp.
 #include "operand.h"
 
 constexpr int most_warps = 32;

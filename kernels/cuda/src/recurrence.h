@@ -146,8 +146,9 @@ INLINE void convolve(float *to, const Inputs &in, const Layer &l, const float *n
     UNROLL for (int i = 0; i < count; i++) to[from + warp_size * i] = from + warp_size * i < n ? silu(sum[i]) : 0.0f;
 }
 
-// prepare_key prepares query and key of a token. In a delta net both get length 1, and the query is divided
-// by √key_dim. A warp calls it. A lane reads no other numbers than those that it wrote.
+// prepare_key writes to token i of `to` the query and the key after the convolution, and their product. In a
+// delta net both get length 1, and the query is divided by √key_dim. A warp calls it. A lane reads no other
+// numbers than those that it wrote.
 template <int chunks, bool delta> INLINE void prepare_key(const Tokens<chunks> &to, int i, const Inputs &in, const Layer &l, const Head &h, const float *near, int token) {
     float *q = to.query(i) + lane_id(), *k = to.key(i) + lane_id();
     constexpr int at_once = chunks == 4 ? 4 : 2;
@@ -183,7 +184,8 @@ template <int chunks, bool delta> INLINE void prepare_gates(const Tokens<chunks>
     to.strength(i) = delta ? sigmoid(in.beta_of(token, head)) : step;
 }
 
-// prepare prepares n tokens from `first` on. The warps without states call it.
+// prepare writes to `to` the queries, keys, values and gates of n tokens, from token `first` on. The warps
+// without states call it.
 template <int chunks, bool delta>
 INLINE void prepare(const Tokens<chunks> &to, const Inputs &in, const Layer &l, const Head &h, const float *near, int first, int n) {
     constexpr int together = warp_size / block_columns;  // tokens whose values a warp prepares together

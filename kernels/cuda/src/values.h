@@ -6,7 +6,7 @@
 struct IQ4Values { static constexpr unsigned words[4] = {0xbfad9881u, 0xf6eaddcfu, 0x26190d01u, 0x71594535u}; };
 struct FP4Values { static constexpr unsigned words[4] = {0x03020100u, 0x0c080604u, 0xfdfeff00u, 0xf4f8fafcu}; };
 
-// Looked are the quants, in the planes of Quants.
+// Looked unpacks quants, which lie in the planes of Quants, to the values that they stand for.
 template <int slab_columns, class Values> struct Looked : Quants<slab_columns, 4, 0, false> {
     using Places = Quants<slab_columns, 4, 0, false>;
 

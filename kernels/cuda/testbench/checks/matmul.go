@@ -147,12 +147,12 @@ type packed struct {
 	weights []byte
 }
 
-// product prepares the activations and multiplies them with one matrix.
+// product brings the activations x into the form that the kernel reads, and multiplies them with one matrix.
 func (f Matmul) product(run Run, x []float32, m int, w packed, cols int) []float32 {
 	return f.products(run, x, m, []packed{w}, cols)[0]
 }
 
-// products prepares the activations and multiplies them with joined matrices.
+// products brings the activations x into the form that the kernel reads, and multiplies them with joined matrices.
 func (f Matmul) products(run Run, x []float32, m int, matrices []packed, cols int) [][]float32 {
 	return f.productsThen(run, x, m, matrices, cols, cuda.NoEpilogue, uint64(0), uint64(0), int32(0), uint64(0), uint64(0), float32(0), int32(0))
 }
