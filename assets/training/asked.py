@@ -4,8 +4,8 @@ the target writes the rest.
 usage: python asked.py --data DATA --model TARGET.pt --count N [--temperature 0] [--name asked] [--mix …]
 
 The result is DATA/NAME.npz, a stream like those of prepare.py, with chats of one question each. All chats begin with the same tokens, so a
-batch needs no padding. There are few public dialogues; this asks what they ask in many other words. If the target makes up a question that
-the pair is measured with, its chat is left out.
+batch needs no padding. There are few public dialogues, and the made-up questions ask the same things in many other words. If the target
+makes up a question that the pair is measured with, its chat is left out.
 """
 import argparse
 import json
@@ -48,8 +48,8 @@ class Chat:
         self.asking, self.whole = True, False
 
     def add(self, asked: int, answered: int) -> int:
-        """Adds the next token and returns it. It is a token that is fixed already (of the question's beginning or of the template). Otherwise
-        it is the argument asked as long as the question lasts, and then the argument answered."""
+        """Adds the next token and returns it. If the next token is fixed already (by the question's beginning or by the template), it is that
+        one. Otherwise it is the argument asked as long as the question lasts, and after that the argument answered."""
         if not self.next:
             if not self.asking:
                 self.next = [(answered, ASSISTANT)]

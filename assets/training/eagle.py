@@ -53,8 +53,8 @@ class Eagle(nn.Module):
             self.fc.weight[:, s.dim :] += 0.1 * torch.eye(s.dim)
 
     def pairs(self, embedded: torch.Tensor, states: torch.Tensor, keys: list[torch.Tensor], values: list[torch.Tensor]) -> torch.Tensor:
-        """Returns the next state of each pair; embedded and states are [batch, length, dim]. It appends the pairs' keys and values to those of
-        the earlier steps."""
+        """Returns the state that the head guesses from each pair. embedded and states are [batch, length, dim]. It appends the pairs' keys and
+        values to those of the earlier steps."""
         s, (batch, length, _) = self.shape, embedded.shape
         cos, sin = (t.to(states) for t in rotary(length, s.hd))
         x = self.fc(torch.cat([embedded, states], -1))
@@ -66,8 +66,8 @@ class Eagle(nn.Module):
         return x + self.down(F.silu(self.gate(y)) * self.up(y))
 
     def forward(self, embedded: torch.Tensor, states: torch.Tensor) -> list[torch.Tensor]:
-        """Returns one tensor for each step i of a draft: the guesses of the states after the tokens from i+1 on. Before such a guess, the draft
-        has made i guesses since the target's last state. embedded and states are those of all tokens, [batch, length, dim]."""
+        """Returns one tensor for each step i of a draft: its guesses of the states after the tokens from i+1 on. The state that a guess of step
+        i is made from is i guesses after the last state of the target. embedded and states are those of all tokens, [batch, length, dim]."""
         keys: list[torch.Tensor] = []
         values: list[torch.Tensor] = []
         embedded, states, out = embedded[:, 1:], states[:, :-1], []

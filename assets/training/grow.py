@@ -33,8 +33,8 @@ def taken(new: Dense, old: Block | Dense, units: torch.Tensor, factor: float) ->
 
 def feed(new: Dense | Mixture, old: Block | Dense) -> None:
     """Divides the hidden units of a dense network among the parts of new. In a mixture, the units with the largest weights become the expert
-    that all tokens use, and the next ones the other experts. At first the expert for all counts half. Of the two others that a token uses,
-    each counts half on average. So the output matrices are doubled."""
+    that all tokens use, and the next ones the other experts. At first the expert for all tokens has the share ½, and the two others that a
+    token uses have ½ each on average. So the output matrices are doubled."""
     heavy = old.gate.weight.norm(dim=1) * old.up.weight.norm(dim=1) * old.down.weight.norm(dim=0)
     order = heavy.argsort(descending=True)
     if isinstance(new, Dense):

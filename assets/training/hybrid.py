@@ -110,8 +110,8 @@ class Attention(nn.Module):
 
 
 def delta_rule(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, decay: torch.Tensor, beta: torch.Tensor) -> torch.Tensor:
-    """Returns what q reads from the state [hd, hd] of a head after each token's update. q, k and v are [batch, heads, length, hd]. decay, the
-    logarithm of the factor of forgetting, and beta are [batch, heads, length].
+    """Returns what q reads from the state [hd, hd] of a head after each token's update. q, k and v are [batch, heads, length, hd]. decay is the
+    logarithm of the factor by which the state fades before an update, beta the strength of the update; both are [batch, heads, length].
 
     The updates of a chunk depend on each other. They are the solution of a triangular system of equations."""
     length = q.shape[2]
@@ -193,8 +193,8 @@ class Head(nn.Module):
         return torch.cat([self.enorm(embedded), self.hnorm(states)], -1)
 
     def pairs(self, embedded: torch.Tensor, states: torch.Tensor, keys: list[torch.Tensor], values: list[torch.Tensor]) -> torch.Tensor:
-        """Returns the next state of each pair; embedded and states are [batch, length, dim]. It appends the pairs' keys and values to those of
-        the earlier steps."""
+        """Returns the state that the head guesses from each pair. embedded and states are [batch, length, dim]. It appends the pairs' keys and
+        values to those of the earlier steps."""
         x = self.join(self.beside(embedded, states))
         mix = self.layer.mix
         q, k, v, gate = mix.qkvg(self.layer.attn_norm(x))
@@ -203,8 +203,8 @@ class Head(nn.Module):
         return self.norm(self.layer.rest(x, mix.out(attend(q, keys, values), gate)))
 
     def forward(self, embedded: torch.Tensor, states: torch.Tensor, steps: int = STEPS) -> list[torch.Tensor]:
-        """Returns one tensor for each step i of a draft: the guesses of the states after the tokens from i+1 on. Before such a guess, the draft
-        has made i guesses since the model's last state."""
+        """Returns one tensor for each step i of a draft: its guesses of the states after the tokens from i+1 on. The state that a guess of step
+        i is made from is i guesses after the last state of the model itself."""
         keys: list[torch.Tensor] = []
         values: list[torch.Tensor] = []
         embedded, states, out = embedded[:, 1:], states[:, :-1], []

@@ -31,7 +31,7 @@ SAVE_SECONDS = 60
 
 def answers(weight: torch.Tensor) -> torch.Tensor:
     """Returns the places whose next token belongs to an answer. Tokens of questions have a weight below 1 (train.weights). The head must not
-    learn them: they cannot be guessed, and no draft has to."""
+    learn them: nobody can guess them, and no draft has to guess them."""
     return weight >= 1
 
 
@@ -58,8 +58,8 @@ def shown(numbers: list[float]) -> str:
 
 
 def learned(model: Hybrid, teacher: LM, x: torch.Tensor, weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, float]:
-    """Returns the model's normed states, its loss, and the share of an answer's places at which its best token is the teacher's. A loss of these
-    states teaches the model, too."""
+    """Returns the model's normed states, its loss, and the share of an answer's places at which its best token is the teacher's. The states are
+    not detached: a loss computed from them teaches the model, too."""
     with torch.no_grad():
         wanted = teacher.hidden(x)
     stream, places = model.hidden(x), some(weight > 0)
@@ -72,8 +72,9 @@ def learned(model: Hybrid, teacher: LM, x: torch.Tensor, weight: torch.Tensor) -
 
 
 def drafted(model: Hybrid, x: torch.Tensor, answer: torch.Tensor, states: torch.Tensor, steps: int) -> tuple[torch.Tensor, list[float]]:
-    """Returns the loss of the head and, for each step of a draft, the share of places at which its best token is the model's. Where states come
-    from a model that learns, it learns to leave in them what the head needs: the token after the next. What the head should guess is fixed."""
+    """Returns the loss of the head and, for each step of a draft, the share of places at which its best token is the model's. If states are not
+    detached, the model learns, too: to leave in them what the head needs, which is the token after the next. What the head should guess is
+    detached."""
     loss, agreed, wanted = torch.zeros(()), [], states.detach()
     for i, guessed in enumerate(model.head(model.emb(x), states, steps)):
         places = some(answer[:, i + 1 :] & answer[:, 1 : answer.shape[1] - i])

@@ -1,5 +1,5 @@
-"""Lets the target answer the questions of the training data. The draft then learns from texts of the kind that it will have to guess
-(on-policy distillation).
+"""Lets the target answer the questions of the training data, so that the draft learns from texts of the kind that it will have to guess: the
+target's own.
 
 usage: python samples.py --data DATA --model TARGET.pt --count N [--temperature 0.8] [--mix …]
 

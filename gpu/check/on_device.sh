@@ -47,7 +47,7 @@ machine() {
 	true
 }
 
-# assemble gives every kernel to NVIDIA's assembler, for registers, spills and syntax.
+# assemble gives every kernel to NVIDIA's assembler, which checks it and tells its registers and spills.
 assemble() {
 	command -v ptxas >/dev/null || { echo "SKIPPED: ptxas is not installed"; return; }
 	local code=0 capability file

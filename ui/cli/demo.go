@@ -42,7 +42,7 @@ document, FILE.cast and FILE.v3.cast in asciinema.`,
 	c.Flags().BoolVar(&o.loop, "loop", false, "begin again after the last scene, and wait for no key")
 	c.Flags().BoolVar(&o.check, "check", false, "say what is wrong with the script, and play nothing")
 	c.Flags().StringVar(&o.film.path, "film", "", "write the script as a film to `FILE`, and show nothing")
-	c.Flags().StringVar(&o.film.size, "size", "100x30", "of the screen in the film: `COLUMNSxROWS`")
+	c.Flags().StringVar(&o.film.size, "size", "100x30", "size of the screen in the film, `COLUMNSxROWS`")
 	c.Flags().BoolVar(&o.film.force, "force", false, "replace a film that is there")
 	a.addSettings(c)
 	return c

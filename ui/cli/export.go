@@ -43,7 +43,7 @@ Everything is made from the recorded events, without a model and without a termi
 	}
 	c.Flags().StringVarP(&o.path, "output", "o", "", "the `FILE` to write; otherwise stdout")
 	c.Flags().StringVar(&o.format, "format", "", "the `FORMAT`; otherwise the end of the file's name")
-	c.Flags().StringVar(&o.size, "size", "100x30", "of the screen in films and pictures: `COLUMNSxROWS`")
+	c.Flags().StringVar(&o.size, "size", "100x30", "size of the screen in films and pictures, `COLUMNSxROWS`")
 	c.Flags().IntVar(&o.round, "round", 0, "end films and pictures after round `N`; 0 for the whole recording")
 	c.Flags().BoolVar(&o.force, "force", false, "replace a file that is there")
 	a.addSettings(c, "ui")

@@ -1,6 +1,7 @@
 // Asks llama.cpp what a model file says after the prompts of a reference file, and compares token by token.
 //   node reference.mjs FILE.gguf REFERENCE.json target|draft
-// Where the reference's two best tokens lie within NEAR of each other, another choice is a near tie, and the case ends there.
+// Where the scores of the reference's two best tokens differ by less than NEAR, another choice counts as a near tie, and
+// the case ends there.
 import {readFileSync} from "node:fs";
 import {createRequire} from "node:module";
 import {pathToFileURL} from "node:url";

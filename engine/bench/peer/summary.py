@@ -15,7 +15,7 @@ reached = []  # in how many runs, for each line with an aim
 
 
 def show(name, of, digits, aim=""):
-    """Prints a line of the table; an aim is "≥ x" or "≤ x"."""
+    """Prints a line of the table: the figure that of returns for each run. An aim is "≥ x" or "≤ x"."""
     values = [of(run) for run in runs]
     figures = "".join(f"{v:9.{digits}f}" for v in (min(values), statistics.median(values), max(values)))
     if aim:
@@ -49,7 +49,7 @@ def one_row(run):
     return run["kernels"]["verifications"][0]
 
 
-# AIMS are those of decoding, decoding after 4,096 tokens and more, and prefill.
+# The aims, by type of weights or by part: of decoding, of decoding after 4,096 tokens or more, and of prefill.
 AIMS = {"F16": ("≥ 1.0", "≥ 1.5", "≥ 1.2"), "real": ("≥ 1.3", "≥ 1.5", "≥ 1.5"), "families": ("≥ 1.2", "≥ 1.2", "≥ 1.2"), "busy": ("≥ 1.0", "≥ 1.0", "≥ 1.0")}
 OTHERS = ("≥ 1.2", "≥ 1.5", "≥ 1.5")
 

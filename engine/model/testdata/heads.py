@@ -51,7 +51,8 @@ def feed(made, x):
 
 
 def chain(ids, hidden, states_of, logits_of, scores):
-    """Every prefix of pairs afresh, then each step after the states so far: no cache, no shortcut."""
+    """Adds to scores the logits after every prefix of the pairs, and after each step of a draft, which reads the state before it. All pairs are
+    computed anew each time, without a cache."""
     ids, inputs, rows = list(ids), list(hidden), []
     for n in range(1, len(ids) + 1):
         states = states_of(ids[:n], inputs[:n])

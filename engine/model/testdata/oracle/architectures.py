@@ -2,8 +2,7 @@
 
 A tiny model of each family, with random weights, is made by the library transformers, saved in a
 folder (NAME.zip), converted to GGUF by llama.cpp's convert_hf_to_gguf.py, and computed by transformers in
-float64. Run by
-`make oracle`; needs torch, transformers and the source of llama.cpp:
+float64. Run by `make oracle`; needs torch, transformers and the source of llama.cpp:
 
     python architectures.py LLAMA_CPP OUT [NAME ...]
 
@@ -162,7 +161,7 @@ MODELS = {
         layers_block_type=["linear_attention", "mlp", "linear_attention", "full_attention", "mlp", "linear_attention"])),
     "nemotron_h_moe": ("NemotronH", NEMOTRON_EXPERTS),
     "nemotron_h_moe-narrow": ("NemotronH", dict(NEMOTRON_EXPERTS, moe_latent_size=20)),
-    # Families that transformers does not have: another model's weights under their names.
+    # Families that transformers does not have: the weights of another model, under the names of such a family.
     "internlm2": ("Llama", dict(num_hidden_layers=3)),
     "qwen": ("Qwen2", dict(num_key_value_heads=4)),
     "nemotron": ("Nemotron", dict(partial_rotary_factor=0.5, hidden_act="relu2", head_dim=8)),
@@ -196,7 +195,7 @@ def make(name, **more):
 
 
 def widened(model):
-    """Returns a class of the library with float64 where it computes in float32, which moves some logits by 5e-4."""
+    """Returns a class of the library with float64 where the library computes in float32. Float32 moves some logits by 5e-4."""
     module = sys.modules[model.__module__]
     source = pathlib.Path(module.__file__).read_text().replace("torch.float32", "torch.float64").replace(".float()", ".double()")
     exec(compile(source, module.__file__, "exec"), module.__dict__)
@@ -212,7 +211,7 @@ def has_experts(model):
 
 
 def vision(kind, text):
-    """A model that sees, of which only the language part is used."""
+    """A model that also reads pictures. Only its language part is used."""
     sections = dict(mrope_section=[2, 1, 1] if kind == "Qwen2VL" else [4, 2, 2])
     text.rope_parameters = dict(rope_type="default", rope_theta=10000.0, **sections)
     config = getattr(transformers, kind + "Config")()
@@ -293,7 +292,7 @@ class Head:
         self.tables = [self.own.get("embedding", self.model.get_input_embeddings().weight.detach()), self.own.get("output", self.model.lm_head.weight.detach())]
 
     def patch(self, folder):
-        """Makes of a saved model of one layer more one with a head, as published folders have it."""
+        """Changes a saved model with one layer more into a model with a head, as published folders have it."""
         from safetensors.torch import load_file, save_file
 
         file, n = folder / "model.safetensors", BASE["num_hidden_layers"]
@@ -388,7 +387,7 @@ def convert(model, llama_cpp, folder, out, head=None):
     if "GraniteMoeHybrid" in type(model).__name__:
         name_layers(folder / "config.json")
     hparams = ModelBase.load_hparams(folder, False)
-    # The converter knows Mistral 4 only as the text part of a model that sees.
+    # The converter knows Mistral 4 only as the text part of a model that also reads pictures.
     kind = "Mistral3ForConditionalGeneration" if "Mistral4" in type(model).__name__ else get_model_architecture(hparams, ModelType.TEXT)
     cls = get_model_class(kind, mmproj=False)
     cls.set_vocab = lambda self: vocabulary(self.gguf_writer)
@@ -407,7 +406,7 @@ def convert(model, llama_cpp, folder, out, head=None):
 
 
 def name_layers(path):
-    """Says what the layers are in the words that published models have, which the converter expects."""
+    """Names the kinds of the layers in config.json as published models do, which the converter expects."""
     config = json.loads(path.read_text())
     config["layer_types"] = ["attention" if kind == "full_attention" else "mamba" for kind in config["layer_types"]]
     path.write_text(json.dumps(config))

@@ -31,10 +31,10 @@ STEPS = 4
 
 
 def sharing(c):
-    """Says which layers keep their keys and values for others, and which read those of others.
+    """Says which layers keep their keys and values for other layers, and which read those of other layers.
 
-    The library's own property (5.23) refuses a drafter, all of whose layers read others' keys, and keeps nothing for
-    one in a target without shared keys.
+    The library's own property (version 5.23) raises an error for a drafter, because all its layers read keys of others.
+    For a target without shared keys it keeps none, and the drafter would have nothing to read.
     """
     n, first = c.num_hidden_layers, c.num_hidden_layers - c.num_kv_shared_layers
     modes = [None] * first + ["reuse"] * (n - first)
