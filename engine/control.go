@@ -91,8 +91,8 @@ func (c *control) queue(values []config.Value, next config.Config, asks int) boo
 	c.asks++
 	for _, v := range values {
 		setting, _ := config.Lookup(v.Name)
-		// Only the last value of a setting counts: a key that is held down repeats faster than slow
-		// rounds end.
+		// Only the last value of a setting counts. Many can come within one slow round, for example from
+		// a key that is held down.
 		c.pending = slices.DeleteFunc(c.pending, func(p change) bool { return p.setting.Name == setting.Name })
 		c.pending = append(c.pending, change{setting, v.Text})
 	}

@@ -58,9 +58,9 @@ func (r *reply) roomInContext() int {
 }
 
 // checkRoom returns an error if the constraint seems to need more tokens than the reply may have. It first
-// checks a lower bound that is quick to compute (AtLeast). If that fits, it counts the tokens of the closing
-// (Shortest). The closing is shortest in bytes, and another reply may have fewer tokens; so the error then
-// says "may need".
+// checks a lower bound that is quick to compute (AtLeast). If that fits, it counts the tokens of a shortest
+// text that obeys the constraint (Shortest). That text is shortest in bytes, and another one may have fewer
+// tokens; so the error then says "may need".
 func (r *reply) checkRoom() error {
 	f := r.session.form.shaper
 	if f == nil {

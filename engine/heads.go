@@ -36,7 +36,7 @@ func (e *Engine) loadHeads(ctx context.Context, emit func(event.Event)) error {
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case err != nil: // no error for the caller; the reason keeps built-in heads from silently replacing heads of a file
+		case err != nil: // not returned; but as heads are refused, built-in ones do not silently replace those of the file
 			e.headsRefused["eagle"], e.headsRefused["medusa"] = err.Error(), err.Error()
 		default:
 			e.heads[head.Name] = head

@@ -135,8 +135,8 @@ func tried() []string {
 	return []string{"speculation.proposer", "speculation.acceptance", "speculation.gamma_rule"}
 }
 
-// contestants are all combinations of proposers and rules on trial. The combination in force comes first
-// and gets half of the time.
+// contestants are all combinations of proposers and rules on trial. The combination in force comes first,
+// and has the same weight as all others together.
 func (p *prover) contestants(o ProofOptions) []proof.Contestant {
 	own := p.config.Speculation
 	rules := o.Rules
@@ -176,7 +176,7 @@ func (p *prover) onTrial(asked []string) (names []string) {
 		for _, d := range drafters() {
 			asked = append(asked, d.Name)
 		}
-		asked = append(asked, auto) // stands for the proposer in force: a new name only if that is a list
+		asked = append(asked, auto) // the proposer in force; it is in the list already unless it is a cascade
 	}
 	for _, name := range asked {
 		if name == auto {

@@ -207,8 +207,8 @@ func (r *reply) input(c *choice) round.Input {
 		ask.Params, ask.Uniforms, ask.Round = in.Terms.Params, r.uniforms, r.rounds
 		ask.Sharpen = r.learned.sharpness.factor()
 		if r.config.Speculation.Rule == string(gamma.CostAware) && r.confidenceIsCheap() {
-			// Only the rule cost-aware ends a draft early by its confidence. Without Continue a greedy draft
-			// needs no confidence, and a device returns only 4 bytes for each token.
+			// Only the rule cost-aware ends a draft early by the probabilities of its tokens. If Continue is
+			// nil, a greedy draft does not need them, and a device returns only an id of 4 bytes for each token.
 			ask.Continue = r.learned.gamma.Continue
 		}
 		ask.OnDevice = s.engine.draftsStay() && judgesUnseen(&in)
@@ -273,7 +273,7 @@ func (r *reply) verify(ctx context.Context, c *choice, in *round.Input, did *rou
 	if err := r.logprobs(did.Pass.Scores, &did.Outcome, ev); err != nil {
 		return err
 	}
-	if !did.Pass.Judged { // after the device has judged, later bytes serve inspection only
+	if !did.Pass.Judged { // if the device has judged, bytes that were copied afterwards serve inspection only
 		ev.BytesMoved, ev.Syncs = did.Pass.Moved()
 	}
 	driver.Watch.Lap(&did.Times.Sample)

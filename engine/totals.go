@@ -14,7 +14,7 @@ type alone struct {
 	ms       float64
 	price    float64 // milliseconds of a plain round, as last known; 0: not known yet
 	unpriced float64 // tokens that came before the first price
-	measured bool    // the last known speed-up of the rounds was no estimate
+	measured bool    // the last speed-up that a round told was measured, and no estimate
 }
 
 // timed are the tokens and milliseconds of one sort of rounds, plain or with a draft.

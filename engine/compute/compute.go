@@ -16,7 +16,7 @@
 // that row alone, never on how many other rows the same call computed. So a verification pass over
 // γ+1 rows gives the same logits, keys and values as γ+1 single decode steps.
 //
-// Comments write a shape as (rows, columns); · in place of rows means any number of rows that is enough.
+// Where a comment gives the shape of a matrix, it is (rows, columns).
 package compute
 
 import "context"
@@ -66,8 +66,8 @@ type Matrix interface {
 // Vector is a float32 weight vector in the backend, such as a norm or a bias.
 type Vector interface{ Len() int }
 
-// Buffer is a float32 activation matrix in the backend, (rows, cols). It is allocated once for the
-// largest batch and reused.
+// Buffer is a matrix of activations in the backend, in float32. It is allocated once, with room for the
+// most rows of a pass, and used by all passes.
 type Buffer interface {
 	MaxRows() int
 	Cols() int
@@ -132,8 +132,9 @@ type CacheChecker interface {
 	CheckCache(shape CacheShape) error
 }
 
-// Cache has the keys and values of one sequence, per layer (tokens, KVHeads·KeyDim) and (tokens,
-// KVHeads·ValueDim). Rows from Len on have no meaning; the next pass overwrites them.
+// Cache has the keys and values of one sequence. In each layer, a token has a row of KVHeads·KeyDim numbers
+// for its keys and a row of KVHeads·ValueDim for its values. Rows from Len on have no meaning; the next pass
+// overwrites them.
 type Cache interface {
 	Len() int
 	Cap() int
@@ -150,8 +151,8 @@ type Cache interface {
 	Close() error
 }
 
-// Logits are the raw scores of one pass, (rows, vocab). They stay on the device until asked for,
-// and are valid until the next pass of the same model.
+// Logits are the raw scores of one pass: for each row a score for each token of the vocabulary. They stay on
+// the device until asked for, and are valid until the next pass of the same model.
 type Logits interface {
 	Rows() int
 	Vocab() int
@@ -201,7 +202,7 @@ type Rope struct {
 	HeadDim  int
 	Dim      int
 	NeoX     bool      // rotate pairs (i, i+Dim/2); otherwise (2i, 2i+1)
-	Cos, Sin []float32 // (positions, Dim/2), computed by the host in float64
+	Cos, Sin []float32 // for each position Dim/2 numbers, computed by the host in float64
 	Row      int       // first row of the buffer to rotate
 	Position int       // position of that row
 }
@@ -252,17 +253,17 @@ type Backend interface {
 	// RMSNorm writes x·w/√(mean(x²)+eps) to dst, for each group of w.Len() numbers. So it serves whole
 	// rows and also, with a w of HeadDim numbers, each head of q and k. dst may be x.
 	RMSNorm(dst, x Buffer, m int, w Vector, eps float32) error
-	// MatMul writes dst (m, w.Rows) = x (m, w.Cols) · wᵀ.
+	// MatMul writes x·wᵀ to dst, for m rows. x has w.Cols() columns, and dst has w.Rows().
 	MatMul(dst, x Buffer, m int, w Matrix) error
 	// AddBias adds b to each row of x.
 	AddBias(x Buffer, m int, b Vector) error
-	// RoPE rotates m rows of x (·, Heads·HeadDim) in place, starting at r.Row.
+	// RoPE rotates m rows of x in place, starting at r.Row. x has Heads·HeadDim columns.
 	RoPE(x Buffer, m int, r Rope) error
-	// Attend takes m rows of q, k and v, starting at a.Row. It stores the rows of k (·,
-	// KVHeads·KeyDim) and v (·, KVHeads·ValueDim) in the cache after its Len tokens, without changing
-	// Len. It writes causal attention of the rows of q (·, Heads·HeadDim) to the same rows of dst (·,
-	// Heads·ValueDim). If k and v are nil, it stores nothing and reads what an earlier call of this
-	// pass stored in the layer. Only a backend that supports CacheShape.Each accepts nil.
+	// Attend takes m rows of q, k and v, starting at a.Row. It stores the rows of k and v in the cache after
+	// its Len tokens, without changing Len. It writes causal attention of the rows of q to the same rows of
+	// dst. The columns are Heads·HeadDim in q, KVHeads·KeyDim in k, KVHeads·ValueDim in v and Heads·ValueDim
+	// in dst. If k and v are nil, Attend stores nothing and reads what an earlier call of this pass stored in
+	// the layer. Only a backend that supports CacheShape.Each accepts nil.
 	Attend(dst, q, k, v Buffer, m int, c Cache, a Attention) error
 	// SwiGLU writes silu(gate)·up to gate.
 	SwiGLU(gate, up Buffer, m int) error

@@ -11,14 +11,15 @@ package compute
 type Mixer interface {
 	// Routing makes room for the choices of maxRows rows.
 	Routing(maxRows int, r Router) (Routing, error)
-	// Route chooses experts for the m rows of scores (·, Experts). bias may be nil; its numbers are
-	// added to the shares to choose experts, but not to compute the sum in Mix.
+	// Route chooses experts for m rows of scores, which have a column for each expert. bias may be nil; its
+	// numbers are added to the shares to choose experts, but not to compute the sum in Mix.
 	Route(r Routing, scores Buffer, m int, bias Vector) error
-	// MatMulExperts writes to each slot of dst (slots, w.Rows) the product of the slot's input with
-	// the matrix of its expert. If bySlot is true, the input is the same slot of x; else it is the row
-	// of x that chose the expert.
+	// MatMulExperts writes to each slot of dst the product of the slot's input with the matrix of its expert.
+	// dst has w.Rows() columns. If bySlot is true, the input is the same slot of x; else it is the row of x
+	// that chose the expert.
 	MatMulExperts(dst, x Buffer, r Routing, w Matrix, bySlot bool) error
-	// AddExpertBias adds to each slot of x the numbers of its expert in b (Experts, columns of x).
+	// AddExpertBias adds to each slot of x the bias of its expert. b has the biases of all experts, one after
+	// the other, each with a number for each column of x.
 	AddExpertBias(x Buffer, r Routing, b Vector) error
 	// Mix writes to each row of dst the weighted sum of its experts' outputs. The outputs are the
 	// row's slots of x; the weight is the expert's share. Mix adds the best expert first, then the

@@ -8,14 +8,14 @@ package compute
 // checkpoint (see Partial).
 type Recurrent interface {
 	// DeltaNet computes m rows of a gated delta net, starting at d.Row, after the Len tokens of the
-	// cache, without changing Len. x (·, Width of the state), alpha and beta (·, Heads) are what the
-	// projections give; dst is (·, Heads·ValueDim). See ref.DeltaNet in kernels/ref for what is
-	// computed.
+	// cache, without changing Len. x, alpha and beta are what the projections give: x has as many columns as
+	// CacheState.Width says, alpha and beta have Heads. dst has Heads·ValueDim columns. See ref.DeltaNet in
+	// kernels/ref for what is computed.
 	DeltaNet(dst, x, alpha, beta Buffer, m int, c Cache, d Recurrence) error
-	// Mamba2 computes m rows of a Mamba-2 layer in the same way; steps is (·, Heads). See ref.Mamba2.
+	// Mamba2 computes m rows of a Mamba-2 layer in the same way; steps has Heads columns. See ref.Mamba2.
 	Mamba2(dst, x, steps Buffer, m int, c Cache, d Recurrence) error
-	// ShortConvolution computes m rows of a gated short convolution in the same way: x is (·, 3·Width)
-	// and dst (·, Width). See ref.ShortConvolution.
+	// ShortConvolution computes m rows of a gated short convolution in the same way. x has three times as many
+	// columns as CacheState.Width says, and dst as many. See ref.ShortConvolution.
 	ShortConvolution(dst, x Buffer, m int, c Cache, d Recurrence) error
 	// NormGroups is RMSNorm of each group of consecutive columns; a group has as many columns as the
 	// parameter group says. w has a weight for each column of x.
@@ -25,7 +25,7 @@ type Recurrent interface {
 // Recurrence describes one call of DeltaNet, Mamba2 or ShortConvolution.
 type Recurrence struct {
 	Layer       int
-	Convolution Vector  // (Kernel, Width): weights of each column, for the oldest token first
+	Convolution Vector  // Kernel rows of Width weights, one for each column; the first row is for the oldest token
 	Bias        Vector  // bias of the convolution; nil: none
 	Rate, Shift Vector  // parameters of the decay, one of each for every head
 	Skip        Vector  // only for Mamba-2: how much of a head's value is added to what is read from its state

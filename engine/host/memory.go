@@ -15,7 +15,7 @@ type matrix struct {
 	rows    int // of one matrix
 	cols    int
 	number  cpu.Number   // type of the numbers in data
-	data    []byte       // (rows, cols) numbers, for each matrix one after the other; nil with panels
+	data    []byte       // the numbers of each matrix, row by row, one matrix after the other; nil with panels
 	panels  *cpu.Panels  // of the first matrix; nil with data
 	experts []cpu.Expert // each matrix; nil if there is only one
 }

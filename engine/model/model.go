@@ -56,55 +56,57 @@ type Matrix struct {
 	Bytes int64         // size in the file
 }
 
-// activations are the buffers of a pass. They have PrefillRows rows, scores only MaxRows, unless a comment
-// gives the shape. Each comment ends with the number of columns.
+// activations are the buffers of a pass. Each comment says what a row holds, and how many columns the buffer
+// has, in the names of Config. The buffers have PrefillRows rows; scores has MaxRows.
 type activations struct {
-	residual compute.Buffer // the residual stream, Dim
-	normed   compute.Buffer // the norm of the residual stream, Dim
-	output   compute.Buffer // what attention or the feed-forward network adds to the residual stream, Dim
-	scores   compute.Buffer // the logits, Vocab
+	residual compute.Buffer // the residual stream; Dim columns
+	normed   compute.Buffer // the norm of the residual stream; Dim columns
+	output   compute.Buffer // what attention or the feed-forward network adds to the residual stream; Dim columns
+	scores   compute.Buffer // the logits; Vocab columns
 
 	// The next buffers are for experts. A slot is the place of a row with one of its experts (compute.Mixer).
-	routing      compute.Buffer // the router's scores, Experts
-	slotGate     compute.Buffer // gate of each slot's expert; if experts have no gate, what slotUp would have, (slots, ExpertFFN)
-	slotUp       compute.Buffer // what the gate multiplies, (slots, ExpertFFN)
-	slotOutput   compute.Buffer // output of the network of each slot's expert, (slots, ExpertDim)
-	narrow       compute.Buffer // input and then output of the experts if they are narrower than the residual stream, ExpertDim
-	beside       compute.Buffer // what the dense network beside experts adds, Dim
-	sharedGate   compute.Buffer // gate of the expert that all rows use; without a gate, what sharedUp would have, SharedFFN
-	sharedUp     compute.Buffer // what that gate multiplies, SharedFFN
-	sharedOutput compute.Buffer // output of that expert, Dim
-	sharedFactor compute.Buffer // a number whose σ multiplies that output, 1
+	// The buffers of slots have PrefillRows·Used rows, one for each slot.
+	routing      compute.Buffer // the router's scores; Experts columns
+	slotGate     compute.Buffer // gate of the slot's expert; if experts have no gate, what slotUp would have; ExpertFFN columns
+	slotUp       compute.Buffer // what the slot's gate multiplies; ExpertFFN columns
+	slotOutput   compute.Buffer // output of the slot's expert; ExpertDim columns
+	narrow       compute.Buffer // input and then output of experts that are narrower than the residual stream; ExpertDim columns
+	beside       compute.Buffer // what the dense network beside experts adds; Dim columns
+	sharedGate   compute.Buffer // gate of the expert that all rows use; without a gate, what sharedUp would have; SharedFFN columns
+	sharedUp     compute.Buffer // what sharedGate multiplies; SharedFFN columns
+	sharedOutput compute.Buffer // output of the expert that all rows use; Dim columns
+	sharedFactor compute.Buffer // one column: σ of its number multiplies sharedOutput
 
-	perLayer compute.Buffer // a layer's own embedding after its gate, PerLayer
+	perLayer compute.Buffer // a layer's own embedding after its gate; PerLayer columns
 
-	// The rest is for compressed keys and values.
-	queryShort   compute.Buffer // compressed queries, QueryDim
-	queryPlain   compute.Buffer // numbers of the queries that RoPE does not rotate, heads·Plain
-	queryTurned  compute.Buffer // numbers of the queries that RoPE rotates, heads·Turned
-	keyTurned    compute.Buffer // numbers of the keys that RoPE rotates, Turned
-	headProducts compute.Buffer // products of heads and their matrices, in the order of the slots: (rows·heads, Dim of Latent)
-	headQueries  compute.Buffer // the numbers of headProducts in the order of the rows
-	headValues   compute.Buffer // values of the heads, in the order of the slots: (rows·heads, Value)
-	mixed        compute.Buffer // the numbers of headValues in the order of the rows, heads·Value
-	chosenHeads  compute.Buffer // scores by which the router chooses the matrix of each head, (rows·heads, heads)
+	// The rest is for compressed keys and values. Plain, Turned, Dim, Value and QueryDim are those of Config.Latent.
+	// Four of the buffers have a row for each head of each row.
+	queryShort   compute.Buffer // compressed queries; QueryDim columns
+	queryPlain   compute.Buffer // numbers of the queries that RoPE does not rotate; heads·Plain columns
+	queryTurned  compute.Buffer // numbers of the queries that RoPE rotates; heads·Turned columns
+	keyTurned    compute.Buffer // numbers of the keys that RoPE rotates; Turned columns
+	headProducts compute.Buffer // a row for each head: the query times the head's matrix, in the order of the slots; Dim columns
+	headQueries  compute.Buffer // a row for each head: the numbers of headProducts in the order of the rows; Dim columns
+	headValues   compute.Buffer // a row for each head: values, in the order of the slots; Value columns
+	mixed        compute.Buffer // the numbers of headValues in the order of the rows; heads·Value columns
+	chosenHeads  compute.Buffer // a row for each head: scores by which the router chooses the head's matrix; one column for each head
 }
 
-// layerBuffers are the buffers of a pass whose widths depend on the layer. They have PrefillRows rows; the
-// comments give their columns in the words of layerShape.
+// layerBuffers are the buffers of a pass whose widths depend on the layer. They have PrefillRows rows. The
+// comments give the number of columns in the names of layerShape.
 type layerBuffers struct {
-	query         compute.Buffer // heads·keyDim
-	key           compute.Buffer // kvHeads·keyDim; nil if keys and values are those of another layer
-	value         compute.Buffer // kvHeads·valueDim; nil if key is nil
-	attended      compute.Buffer // output of attention, heads·valueDim
-	attentionGate compute.Buffer // the gate of attended, later their product, heads·valueDim; nil where attention has no gate
-	gate, up      compute.Buffer // ffn
+	query         compute.Buffer // heads·keyDim columns
+	key           compute.Buffer // kvHeads·keyDim columns; nil if keys and values are those of another layer
+	value         compute.Buffer // kvHeads·valueDim columns; nil if key is nil
+	attended      compute.Buffer // output of attention; heads·valueDim columns
+	attentionGate compute.Buffer // the gate of attended, later their product; heads·valueDim columns; nil where attention has no gate
+	gate, up      compute.Buffer // of the feed-forward network; ffn columns
 
-	// The rest is for layers with a state.
-	mixed       compute.Buffer // inputs of a state, side by side: Width of the state, for a short convolution 3·Width
-	alpha, beta compute.Buffer // inputs of decay and update, one number for each head of the state
-	stateGate   compute.Buffer // the gate of answered, later their product, heads·valueDim of the state
-	answered    compute.Buffer // what the state gives, heads·valueDim of the state
+	// The rest is for layers with a state. Its sizes are those of layerShape.state.
+	mixed       compute.Buffer // inputs of the state, side by side: Width columns, for a short convolution 3·Width
+	alpha, beta compute.Buffer // inputs of decay and update; one column for each head of the state
+	stateGate   compute.Buffer // the gate of answered, later their product; Heads·ValueDim columns
+	answered    compute.Buffer // what the state gives; Heads·ValueDim columns
 }
 
 // postNormEps returns the epsilon of the norms after attention and feed-forward network.

@@ -189,7 +189,7 @@ func (c *savedConfig) checkActivation() {
 	}
 }
 
-// scoresByWidth refuses a query_pre_attn_scalar if 1/√ of it is not the factor of q·k that a pass uses:
+// scoresByWidth refuses a query_pre_attn_scalar s if 1/√s is not the factor of q·k that a pass uses:
 // 1/√headDim or, in a model with this many layers, the factor that scaleByWidth sets.
 func (c *savedConfig) scoresByWidth(layers int) {
 	scalar, name := c.fields.Number("query_pre_attn_scalar")

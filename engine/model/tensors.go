@@ -117,7 +117,7 @@ type recurrent struct {
 	StateGate       compute.Matrix `gguf:"blk.%d.attn_gate.weight" shape:"state_values,dim" in:"decay"`
 	StateMix        compute.Matrix `gguf:"blk.%d.ssm_out.weight" shape:"dim,state_values" in:"state"`
 
-	convolution compute.Vector // weights of the convolution, token by token: (kernel, convolved)
+	convolution compute.Vector // weights of the convolution: for each of its tokens, one weight for each convolved column
 }
 
 // perLayerTables are the weights that all layers with embeddings of their own have in common. After

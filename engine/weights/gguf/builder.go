@@ -50,8 +50,8 @@ func (b *Builder) SetRaw(key string, t ValueType, data []byte) *Builder {
 	return b
 }
 
-// Tensor adds packed data with the dimensions dims, the contiguous one first: a matrix (rows, cols)
-// has dims cols, rows.
+// Tensor adds packed data with the dimensions dims, the contiguous one first: for a matrix, dims are the
+// number of columns and then the number of rows.
 func (b *Builder) Tensor(name string, t compute.DType, data []byte, dims ...uint64) *Builder {
 	write := func(w io.Writer) error { _, err := w.Write(data); return err }
 	b.tensors = append(b.tensors, builderTensor{name, t, dims, uint64(len(data)), write})

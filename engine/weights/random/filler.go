@@ -36,8 +36,8 @@ func fillerOf(t compute.DType) (filler, error) {
 	return filler{}, fmt.Errorf("there are no random weights of type %s", gguf.TypeName(t))
 }
 
-// matrix writes (rows, cols) numbers, one row at a time, with standard deviation 1/√cols. So a
-// product has about the size of its input.
+// matrix writes rows·cols numbers, one row at a time, with standard deviation 1/√cols. So the numbers of a
+// product with the matrix are about as large as those of its input.
 func (f filler) matrix(ctx context.Context, w io.Writer, r *rand.ChaCha8, rows, cols int) error {
 	info, _ := gguf.Type(f.typ)
 	row := make([]byte, uint64(cols)/info.BlockElements*info.BlockBytes)

@@ -135,7 +135,7 @@ func Hollow(s Shape, t compute.DType) ([]byte, error) {
 	return b.Hollow(), nil
 }
 
-// Rows returns a matrix of (rows, cols) random numbers, packed as type t, like one in a file of
+// Rows returns a matrix of rows·cols random numbers, packed as type t, like one in a file of
 // WriteFile. Equal arguments give equal bytes.
 func Rows(t compute.DType, rows, cols int) ([]byte, error) {
 	fill, err := fillerOf(t)
