@@ -6,8 +6,8 @@ import (
 	"specula/engine/event"
 )
 
-// The message about a change says when it takes effect, until it has taken effect. A value that the
-// setting has already takes effect with the second round from then at the latest.
+// The message about a change says when the change takes effect, until it has. A change to the value that
+// is in force already makes no event; then these words are removed at the second round at the latest.
 func TestTheMessageSaysWhenUntilThen(t *testing.T) {
 	s := stepping(t)
 	s.press("alt+right")
@@ -50,7 +50,7 @@ func (s *screen) nextDraft() {
 	s.until("the next draft", func() bool { return s.m.state.Pending != nil })
 }
 
-// Between replies, the line of settings says that changed ones are for the next reply.
+// Between replies, the line of settings says that changed settings are for the next reply.
 func TestChangedSettingsAreForTheNextReply(t *testing.T) {
 	s := open(t, nil)
 	s.press("alt+right")

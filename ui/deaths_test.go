@@ -174,7 +174,7 @@ func TestAShellStopsAndContinuesTheProgram(t *testing.T) {
 		}
 	}
 
-	// A signal to end while it is suspended: it does not touch the terminal.
+	// A signal ends the program while it is suspended. The program must not touch the shell's terminal.
 	x.send("\x1a")
 	x.back("ctrl+z")
 	x.send("kill -TERM %1; kill -CONT %1\r")

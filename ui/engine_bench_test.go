@@ -113,7 +113,7 @@ func (w *writing) rate(inspect bool, play func(iter.Seq[event.Event])) float64 {
 			}
 		})
 	}
-	for begun := time.Now(); time.Since(begun) < benchSlice/3; { // what it was before has no part in it
+	for begun := time.Now(); time.Since(begun) < benchSlice/3; { // not counted, so that what ran before has no influence
 		write()
 	}
 	tokens = 0

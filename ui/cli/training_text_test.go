@@ -57,7 +57,7 @@ var keyNames = map[keys.Focus]map[keys.Action]string{
 	},
 }
 
-// editNames are the names of the keys that the text area handles, in the order of the table.
+// editNames are the names of the keys that edit the prompt (keys.Editing), in the order of the table.
 var editNames = []string{"line", "word", "delete"}
 
 // resolved makes the table of placeholders, from the text inside the braces to its replacement.

@@ -129,7 +129,7 @@ func TestTimesStandUnderTheirRounds(t *testing.T) {
 	}
 }
 
-// The trade-off says which length is the best, and at which others the session has been.
+// The trade-off says which length is the best, and which would be at other temperatures that were in use.
 func TestTheTradeoffNamesTheBestLength(t *testing.T) {
 	th, _ := theme.Named("mono", true)
 	set := event.Settings{Gamma: 1, GammaMax: 3, GammaRule: "fixed", Proposer: "draft", Speculate: true, Temperature: 0.2}

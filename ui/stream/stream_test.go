@@ -52,8 +52,8 @@ func kinds(events []event.Event) string {
 	return s
 }
 
-// push reads a script: digits are rounds, d is a draft, [ and ] the start and end of a reply, ! a
-// changed setting, t progress.
+// push pushes the events of a script: a digit is a round, d a draft, [ and ] the start and end of a reply,
+// ! a changed setting, t and u progress of two models.
 func push(r *stream.Ring, script string) {
 	for _, c := range script {
 		var e event.Event

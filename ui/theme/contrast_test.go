@@ -21,9 +21,9 @@ var backgrounds = map[string][]colour{
 // foregrounds are the text colours of such terminals.
 var foregrounds = map[string]colour{"dark": {0xd0, 0xd0, 0xd0}, "light": {0x20, 0x20, 0x20}}
 
-// The least contrasts, after WCAG 2.2: 4.5 for text (1.4.3) and 3 for graphics (1.4.11) and for what is
-// faint because it does not count. Rules between panes only decorate. Parts of a bar that touch have
-// different hues and an order that is always the same; they must differ in brightness, too.
+// The least contrasts, after WCAG 2.2: 4.5 for text (1.4.3), 3 for graphics (1.4.11) and for faint text,
+// which is less important. Rules between panes only decorate. Parts of a bar that touch have different hues
+// and an order that is always the same; they must differ in brightness, too.
 const (
 	textLeast, graphicLeast, faintLeast, ruleLeast, touchLeast = 4.5, 3, 3, 1.7, 1.25
 )

@@ -70,7 +70,9 @@ func TestWrapDoesNotDependOnTokens(t *testing.T) {
 	for range 3000 {
 		w := 2 + r.IntN(24)
 		cells := ansi.GraphemeWidth
-		if r.IntN(2) == 0 { // an emoji of several parts counts as all of them; what is wider than a line is not drawn
+		// WcWidth adds up the cells of an emoji's parts. A line must have room for the widest emoji, because a
+		// wider one is not drawn.
+		if r.IntN(2) == 0 {
 			cells, w = ansi.WcWidth, w+12
 		}
 		whole, parts, forked := newWrapper(w, cells), newWrapper(w, cells), newWrapper(w, cells)

@@ -37,7 +37,7 @@ func scripted(theme string, w, h, rounds int) film.Film {
 	return ui.Film(records, c, w, h)
 }
 
-// terminal is a screen that is not ours.
+// terminal is a terminal emulator that others have written.
 type terminal struct {
 	*vt.Emulator
 	done chan struct{}
@@ -166,7 +166,7 @@ func TestCastsInAPlayer(t *testing.T) {
 				t.Errorf("after %d rounds asciinema shows\n%s\nwant\n%s", rounds, term.String(), f.Last().Screen)
 			}
 			term.end()
-			if !old { // which has a terminal of its own
+			if !old { // only newer versions of asciinema have a terminal of their own
 				text := played(t, player, []string{"convert", "-", "--output-format", "txt"}, cast.Bytes())
 				if want := plain(f.Last()); strings.TrimRight(string(text), "\n") != want {
 					t.Errorf("after %d rounds asciinema shows\n%s\nwant\n%s", rounds, text, want)
@@ -208,7 +208,8 @@ func played(t *testing.T, player string, command []string, cast []byte) []byte {
 	return output.Bytes()
 }
 
-// An animation shows the last frame, also of a film that ends when this frame appears, and ends with it.
+// An animation ends with the last frame, and shows it for a while even if the film ends when this frame
+// appears.
 func TestAnimationShowsTheLastFrame(t *testing.T) {
 	frame := func(seconds int, text string) film.Frame {
 		return film.Frame{At: time.Duration(seconds) * time.Second, Screen: text}
