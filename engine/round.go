@@ -205,6 +205,7 @@ func (r *reply) input(c *choice) round.Input {
 	if !r.traits.Lookup() {
 		ask.Look = r.learned.sharpness.due(in.Terms.Params)
 		ask.Params, ask.Uniforms, ask.Round = in.Terms.Params, r.uniforms, r.rounds
+		ask.Rule, ask.Written = in.Terms.Rule, in.Terms.Written
 		ask.Sharpen = r.learned.sharpness.factor()
 		if r.config.Speculation.Rule == string(gamma.CostAware) && r.confidenceIsCheap() {
 			// Only the rule cost-aware ends a draft early by the probabilities of its tokens. If Continue is

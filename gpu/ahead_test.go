@@ -33,10 +33,11 @@ func TestADrawnDraftAndItsVerdictAreOneWait(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for round := range uint32(4) {
+	for i := range uint32(4 * len(judgements)) {
+		round, judgement := i%4, judgements[i/4]
 		filters := compute.Filters{Temperature: 0.5 + float64(round), TopP: 0.9, TopK: int(round)}
 		by := compute.Sampling{Target: filters, Draft: filters, Seed: uint64(round) << 33, Reply: 2,
-			Round: round, Drafts: 3, Vocab: smallest.Vocab}
+			Round: round, Drafts: 3, Vocab: smallest.Vocab, Judgement: judgement, Written: int(5 * i)}
 		d.log = nil
 		if err := m.Chain(t.Context(), draftCache, []int32{5, 6}, 3, drawn, &by); err != nil {
 			t.Fatal(err)
@@ -46,9 +47,9 @@ func TestADrawnDraftAndItsVerdictAreOneWait(t *testing.T) {
 			t.Fatal(err)
 		}
 		judge(logits, drawn)
-		if want := []string{"up 88", "graph", "up 4", "graph", "graph", "down 32", "wait"}; round >= 2 &&
+		if want := []string{"up 92", "graph", "up 4", "graph", "graph", "down 32", "wait"}; round >= 2 &&
 			!slices.Equal(d.log, want) {
-			t.Errorf("round %d queued %q, want %q", round, d.log, want)
+			t.Errorf("judgement %d, round %d queued %q, want %q", judgement, round, d.log, want)
 		}
 
 		d.log = nil
@@ -60,9 +61,9 @@ func TestADrawnDraftAndItsVerdictAreOneWait(t *testing.T) {
 			t.Fatal(err)
 		}
 		judge(logits, put)
-		if want := []string{"up 20", "graph", "up 76", "graph", "down 32", "wait"}; round >= 2 &&
+		if want := []string{"up 20", "graph", "up 80", "graph", "down 32", "wait"}; round >= 2 &&
 			!slices.Equal(d.log, want) {
-			t.Errorf("round %d with a draft of the host's queued %q, want %q", round, d.log, want)
+			t.Errorf("judgement %d, round %d with a draft of the host's queued %q, want %q", judgement, round, d.log, want)
 		}
 	}
 	for _, end := range []func() error{drawn.Close, put.Close, draftCache.Close, targetCache.Close, b.Close} {

@@ -30,7 +30,7 @@ type drawing struct {
 // The sizes of Filters and Round, in words of 4 bytes. See kernels/cuda/src/filters.h and draw.h.
 const (
 	filterWords = 5
-	roundWords  = 6
+	roundWords  = 7
 )
 
 // chance returns the address of the probability of draft token at; the memory has room for n tokens.
@@ -115,7 +115,7 @@ func (t *tokens) Sample(s compute.Sampling) error {
 		certain = math.MaxUint32
 	}
 	for _, w := range []uint32{uint32(s.Seed), uint32(s.Seed >> 32), s.Reply, s.Round, certain,
-		uint32(s.Drafts)} {
+		uint32(s.Drafts), uint32(s.Written)} {
 		words = append(words, int32(w))
 	}
 	b.tape.append(move{d.settings, b.word(b.tape.word(words...)), 4 * len(words)})
@@ -246,8 +246,8 @@ func (t *tokens) Kept(dst []float32) (bytes int64, err error) {
 	return 4 * int64(len(dst)), nil
 }
 
-// AcceptDrawn runs the stochastic verification on the device: it accepts or rejects each draft
-// token, and draws the residual or bonus token.
+// AcceptDrawn runs the stochastic verification on the device: it finds out which draft tokens stay, and
+// draws the token that follows.
 func (l *logits) AcceptDrawn(tt compute.Tokens) (compute.Drawn, error) {
 	b, t := l.owner, tt.(*tokens)
 	d := &t.drawing
@@ -262,11 +262,11 @@ func (l *logits) AcceptDrawn(tt compute.Tokens) (compute.Drawn, error) {
 		err = l.weigh(l.rows, d.by.Target, d.targetFilters(), l.p.weights, l.p.sums, l.x.cols)
 	}
 	if n == 0 || d.by.Certain {
-		q = l.p // a valid address; the kernel does not read it
+		q = l.p // a valid address; the kernels do not read it
 	}
 	require(q.sums != 0 || err != nil, "AcceptDrawn of a draft that was not drawn")
 	if err == nil {
-		b.tape.append(reject{l.p, q, t.chosen(1), d.round(), l.rest, b.arrived, d.memory, n})
+		b.tape.append(d.judgement(reject{l.p, q, t.chosen(1), d.round(), l.rest, b.arrived, d.memory, n}))
 	}
 	b.tape.append(restores...) // after an error, too: the edits are on the tape already
 	words := make([]uint64, n+1)

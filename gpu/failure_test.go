@@ -59,8 +59,10 @@ func use(t *testing.T, d *recorder, f *weights.File) (err error) {
 			return err
 		}
 	}
-	if err := sampledRound(m, cache); err != nil {
-		return err
+	for _, j := range judgements {
+		if err := sampledRound(m, cache, j); err != nil {
+			return err
+		}
 	}
 	if err := guidedRound(m, cache); err != nil {
 		return err
@@ -68,15 +70,18 @@ func use(t *testing.T, d *recorder, f *weights.File) (err error) {
 	return cache.KeyValue(0, 1, make([]float32, 32), make([]float32, 32))
 }
 
+// judgements are all ways to judge a sampled draft.
+var judgements = []compute.Judgement{compute.EachToken, compute.OwnDraws}
+
 // sampledRound draws a draft of two tokens, verifies it, and reads the scores of the first.
-func sampledRound(m *model.Model, cache compute.Cache) (err error) {
+func sampledRound(m *model.Model, cache compute.Cache, j compute.Judgement) (err error) {
 	tokens, err := m.Tokens(4)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, tokens.Close()) }()
 	filters := compute.Filters{Temperature: 1, TopP: 0.9}
-	by := compute.Sampling{Target: filters, Draft: filters, Drafts: 2, Vocab: smallest.Vocab, Keep: 1}
+	by := compute.Sampling{Target: filters, Draft: filters, Drafts: 2, Vocab: smallest.Vocab, Keep: 1, Judgement: j}
 	if err := m.Chain(context.Background(), cache, []int32{3}, 2, tokens, &by); err != nil {
 		return err
 	}
@@ -216,7 +221,7 @@ func TestCutsAreClearedAfterAFailure(t *testing.T) {
 	defer b.Close()
 	fills := func(failAt int) (n int, err error) {
 		d.log, d.failAt, d.failure = nil, failAt, errors.New("refused")
-		err = sampledRound(m, cache)
+		err = sampledRound(m, cache, compute.EachToken)
 		for _, work := range d.log {
 			if work == "fill" {
 				n++

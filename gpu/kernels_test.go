@@ -3,11 +3,13 @@ package gpu
 import (
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"specula/engine/compute"
 	"specula/gpu/driver"
+	"specula/kernels/cuda"
 )
 
 // imitationCode is machine code of every module but those that it lacks.
@@ -36,6 +38,11 @@ func TestHowKernelsAreLoaded(t *testing.T) {
 			return nil
 		}
 	}
+	atStart := slices.DeleteFunc(cuda.Modules(), func(module string) bool { // those of weight formats are loaded with a model
+		return slices.ContainsFunc(cuda.Packed(), func(f *cuda.Format) bool { return f.Module == module })
+	})
+	count := strconv.Itoa(len(atStart))
+	modules := count + " modules"
 	for name, c := range map[string]struct {
 		lacks     []string
 		code, ptx func(module string) error // how the driver answers
@@ -46,11 +53,11 @@ func TestHowKernelsAreLoaded(t *testing.T) {
 		"machine code": {nil, all(nil), all(nil), func(string) bool { return false },
 			"kernels: imitation, from the program", nil},
 		"a module without": {[]string{"norm"}, all(nil), all(nil), func(m string) bool { return m == "norm" },
-			"compiled by the driver, 1 of 17 modules, because " + errLacks.Error(), nil},
+			"compiled by the driver, 1 of " + modules + ", because " + errLacks.Error(), nil},
 		"one refused": {nil, only("rope", refusal), all(nil), func(m string) bool { return m == "rope" },
-			"compiled by the driver, 1 of 17 modules, because " + refusal.Error(), nil},
+			"compiled by the driver, 1 of " + modules + ", because " + refusal.Error(), nil},
 		"all refused": {nil, all(refusal), all(nil), func(string) bool { return true },
-			"compiled by the driver, 17 of 17 modules, because " + refusal.Error(), nil},
+			"compiled by the driver, " + count + " of " + modules + ", because " + refusal.Error(), nil},
 		"refused in both forms": {nil, all(refusal), all(&driver.Error{Doing: "compiling", Code: 218}),
 			func(m string) bool { return m == "argmax" }, "the driver had to compile it: " + refusal.Error(), ErrNoDevice},
 		"no memory": {nil, all(&driver.Error{Doing: "loading", Code: 2}), all(nil), func(string) bool { return false },

@@ -142,6 +142,7 @@ type player struct {
 	proposer *spec.DraftModel
 	verifier *spec.Verifier
 	certain  bool // draft always token 1, with no random draw
+	rule     spec.Rule
 	gamma    int
 	check    func(round ref.Round, context, draft []int32, o spec.Outcome) error // nil: no check
 	trial    int
@@ -156,7 +157,8 @@ func (p *player) round(t *testing.T, u sample.Uniforms, round int, written []int
 	var rows judged
 	var draft spec.Draft
 	var err error
-	sampling, _ := spec.Sampling(p.world.Params, u, round, gamma)
+	terms := spec.Terms{Params: p.world.Params, Uniforms: u, Round: round, Written: position, Rule: p.rule, Device: true}
+	sampling, _ := terms.Sampling(gamma)
 	if p.certain || gamma == 0 {
 		for range gamma {
 			draft.Tokens, draft.Q = append(draft.Tokens, 1), append(draft.Q, sample.OneHot(1))
@@ -172,7 +174,7 @@ func (p *player) round(t *testing.T, u sample.Uniforms, round int, written []int
 	} else {
 		draft, err = p.proposer.Propose(t.Context(),
 			spec.Ask{Gamma: gamma, Params: p.world.Params, Sharpen: lawSharpen, Uniforms: u, Round: round,
-				OnDevice: true})
+				Rule: p.rule, Written: position, OnDevice: true})
 		if on := draft.Device; err == nil && on != nil {
 			if rows.Logits, err = p.pass(on.Tokens, position, on.N); err == nil {
 				rows.decision, err = rows.Logits.(compute.Judge).AcceptDrawn(on.Tokens)
@@ -197,9 +199,9 @@ func (p *player) round(t *testing.T, u sample.Uniforms, round int, written []int
 	if bytes, syncs := rows.Moved(); bytes != int64(8*(gamma+1)) || syncs != 1 {
 		return nil, fmt.Errorf("%d bytes moved with %d waits", bytes, syncs)
 	}
-	o, err := p.verifier.Verify(rows, draft, spec.Terms{Params: p.world.Params, Uniforms: u, Round: round})
+	o, err := p.verifier.Verify(rows, draft, terms)
 	if err == nil && p.check != nil {
-		err = p.check(ref.Round{Seed: [2]uint32{lawSeed, 0}, Reply: uint32(p.trial), Round: uint32(round)}, context, draft.Tokens, o)
+		err = p.check(ref.Round{Seed: [2]uint32{lawSeed, 0}, Reply: uint32(p.trial), Round: uint32(round), Written: int32(position)}, context, draft.Tokens, o)
 	}
 	p.rounds++
 	p.accepted += o.Accepted
@@ -232,9 +234,14 @@ func (p *player) play(t *testing.T, trial int) (played gate.Played) {
 // lawSharpen is the factor on the draft's temperature.
 const lawSharpen = 0.8
 
+// byRule has the rules as the device judges by them.
+var byRule = map[spec.Rule]func(p, q []ref.WeightRow, ids []int32, round ref.Round) ref.Rejection{
+	spec.Token: ref.Reject, spec.ExactMatch: ref.MatchDraws,
+}
+
 // replay returns a check that repeats a round on the host, with kernels/ref, and wants the same
 // result.
-func (l *tables) replay(certain bool) func(round ref.Round, context, ids []int32, o spec.Outcome) error {
+func (l *tables) replay(certain bool, rule spec.Rule) func(round ref.Round, context, ids []int32, o spec.Outcome) error {
 	return func(round ref.Round, context, ids []int32, o spec.Outcome) error {
 		round.Drafts = int32(len(ids))
 		row := func(scores []float32, sharpen float64) ref.WeightRow {
@@ -265,7 +272,7 @@ func (l *tables) replay(certain bool) func(round ref.Round, context, ids []int32
 			}
 			before = ids[i]
 		}
-		want := ref.Reject(p, q, ids, round)
+		want := byRule[rule](p, q, ids, round)
 		if o.Accepted != want.Accepted || int(o.Commit.ID) != want.Commit ||
 			float32(o.Commit.P) != want.Chance {
 			return fmt.Errorf("accepted %d and then %d with p %v; on the host %d, %d, %v", o.Accepted,
@@ -284,17 +291,22 @@ type language struct {
 	certain bool
 	damaged bool // some of the draft's scores are NaN
 	replies int  // as many as a test that always runs can afford
+	rule    spec.Rule
 }
 
 var languages = []language{
-	{"near", 10, 2, sample.Params{Temperature: 1, TopP: 1}, gate.Near, false, false, 2500},
+	{"near", 10, 2, sample.Params{Temperature: 1, TopP: 1}, gate.Near, false, false, 2500, spec.Token},
 	{"filtered", 8, 3, sample.Params{Temperature: 0.7, TopP: 0.9, TopK: 6, MinP: 0.02}, gate.Near,
-		false, false, 500},
-	{"partial", 10, 1, sample.Params{Temperature: 1.5, TopP: 1}, gate.Partial, false, false, 1500},
+		false, false, 500, spec.Token},
+	{"partial", 10, 1, sample.Params{Temperature: 1.5, TopP: 1}, gate.Partial, false, false, 1500, spec.Token},
 	{"temperature last", 32, 2, sample.Params{Temperature: 1.3, TopP: 0.95, TemperatureLast: true},
-		gate.Near, false, false, 500},
-	{"damaged", 10, 2, sample.Params{Temperature: 1, TopP: 1}, gate.Near, false, true, 1500},
-	{"certain", 8, 2, sample.Params{Temperature: 1, TopP: 1}, gate.Near, true, false, 2000},
+		gate.Near, false, false, 500, spec.Token},
+	{"damaged", 10, 2, sample.Params{Temperature: 1, TopP: 1}, gate.Near, false, true, 1500, spec.Token},
+	{"certain", 8, 2, sample.Params{Temperature: 1, TopP: 1}, gate.Near, true, false, 2000, spec.Token},
+	{"exact", 10, 2, sample.Params{Temperature: 1, TopP: 1}, gate.Near, false, false, 1500, spec.ExactMatch},
+	{"exact, filtered", 8, 3, sample.Params{Temperature: 0.7, TopP: 0.9, TopK: 6, MinP: 0.02}, gate.Near, false, false, 500, spec.ExactMatch},
+	{"exact, damaged", 10, 2, sample.Params{Temperature: 1, TopP: 1}, gate.Near, false, true, 500, spec.ExactMatch},
+	{"exact, certain", 8, 2, sample.Params{Temperature: 1, TopP: 1}, gate.Near, true, false, 500, spec.ExactMatch},
 }
 
 // lawFactor multiplies the number of replies. SPECULA_LAW=50 is for a thorough run of the emulator, which
@@ -325,7 +337,7 @@ func (l language) player(t *testing.T, b compute.Backend) *player {
 		}
 	})
 	return &player{tables: tables, proposer: proposer, verifier: spec.NewVerifier(), certain: l.certain,
-		gamma: l.gamma}
+		gamma: l.gamma, rule: l.rule}
 }
 
 func TestLawOfSampledRounds(t *testing.T) {
@@ -357,7 +369,7 @@ func TestSampledRoundsReplayedOnTheHost(t *testing.T) {
 		}
 		t.Run(l.name, func(t *testing.T) {
 			p := l.player(t, b)
-			p.check = p.replay(l.certain)
+			p.check = p.replay(l.certain, l.rule)
 			for trial := range 100 {
 				p.play(t, trial)
 			}

@@ -9,35 +9,39 @@ import (
 
 	"specula/assets"
 	"specula/engine"
+	"specula/engine/compute"
 	"specula/engine/config"
 	"specula/engine/event"
 	"specula/engine/host"
 )
 
+// demoWithHeads loads the demo pair with its heads. change, which may be nil, may change the options.
+func demoWithHeads(t *testing.T, b compute.Backend, change func(*engine.Options)) *engine.Engine {
+	t.Helper()
+	o := engine.Options{
+		Config: config.Default(), Backend: b, Now: time.Now, NewSeed: func() int64 { return 1 },
+		Target: engine.Source{Name: "demo target", Embedded: assets.Target()},
+		Draft:  engine.Source{Name: "demo draft", Embedded: assets.Draft()},
+	}
+	for _, h := range assets.Heads() {
+		o.Heads = append(o.Heads, engine.HeadSource(h))
+	}
+	if change != nil {
+		change(&o)
+	}
+	e, err := engine.Load(t.Context(), o, func(event.Event) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
 // The path that a round shows is the path that it took. The bytes that crossed from the device
 // prove it.
 func TestTheShownPathIsTheOneThatRan(t *testing.T) {
 	b := open(t)
-	load := func(change func(*engine.Options)) *engine.Engine {
-		o := engine.Options{
-			Config: config.Default(), Backend: b, Now: time.Now, NewSeed: func() int64 { return 1 },
-			Target: engine.Source{Name: "demo target", Embedded: assets.Target()},
-			Draft:  engine.Source{Name: "demo draft", Embedded: assets.Draft()},
-		}
-		for _, h := range assets.Heads() {
-			o.Heads = append(o.Heads, engine.HeadSource(h))
-		}
-		if change != nil {
-			change(&o)
-		}
-		e, err := engine.Load(t.Context(), o, func(event.Event) {})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return e
-	}
-	together := load(nil)
-	apart := load(func(o *engine.Options) { o.DraftBackend = host.New(1) })
+	together := demoWithHeads(t, b, nil)
+	apart := demoWithHeads(t, b, func(o *engine.Options) { o.DraftBackend = host.New(1) })
 	const onProcessor = "what the draft was drawn from is on the processor, so whole rows are judged there"
 	for _, c := range []struct {
 		name     string
@@ -48,7 +52,11 @@ func TestTheShownPathIsTheOneThatRan(t *testing.T) {
 	}{
 		{"token", together, nil, "stochastic", "no filter depends on earlier tokens"},
 		{"block", together, []string{"acceptance", "block"}, "fallback", "the rule block needs whole rows"},
-		{"exact", together, []string{"acceptance", "exact"}, "fallback", "the rule exact needs whole rows"},
+		{"exact", together, []string{"acceptance", "exact"}, "stochastic", "no filter depends on earlier tokens"},
+		{"exact and heads", together, []string{"acceptance", "exact", "proposer", "eagle"}, "stochastic", "no filter depends on earlier tokens"},
+		{"exact, a draft model on the processor", apart, []string{"acceptance", "exact"}, "stochastic", "no filter depends on earlier tokens"},
+		{"exact and biases", together, []string{"acceptance", "exact", "logit-bias", " the=-2"}, "stochastic", "the device changes the scores by"},
+		{"typical-lossy", together, []string{"acceptance", "typical-lossy"}, "fallback", "the rule typical-lossy needs whole rows"},
 		{"guidance", together, []string{"guidance", "1.5"}, "stochastic", "the device changes the scores by guidance 1.5"},
 		{"guidance at temperature 0", together, []string{"guidance", "1.5", "temperature", "0"}, "greedy",
 			"the device changes the scores by guidance 1.5"},

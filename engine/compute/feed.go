@@ -53,15 +53,37 @@ type Filters struct {
 // MostDrafts is the largest number of draft tokens that AcceptDrawn can judge and Edits can speak of.
 const MostDrafts = 32
 
+// Judgement is how a device finds out which draft tokens stay, and which token follows them. Package spec
+// has the rules.
+type Judgement int
+
+// The judgements. p is the target's probability of a token in its row, q the draft's. Uniforms have the
+// stream numbers of package sample.
+const (
+	// EachToken accepts a token iff u·q < p, with the uniform u of stream 1 at its position. After the first
+	// rejection the next token is drawn from the residual max(0, p−q), by stream 2; if all are accepted,
+	// from the last row, by stream 3.
+	EachToken Judgement = iota
+	// OwnDraws lets the target draw a token in each row, by stream 4, in round 0, at the position
+	// Sampling.Written plus the row: the lowest id up to which the probabilities add up to more than the
+	// uniform. A draft token is accepted if it is the one drawn. The first other one follows, or that of
+	// the last row. The draft's q are not needed.
+	OwnDraws
+)
+
 // Sampling says how the tokens of a round are drawn and judged: the filters, and the numbers from
 // which the uniforms are computed, as in sample.NewPhilox.
 type Sampling struct {
 	Target, Draft Filters
+	Judgement     Judgement
 	Seed          uint64
 	Reply, Round  uint32
+	// Written is the number of tokens that the reply had before the round. OwnDraws needs it.
+	Written int
 	// Drafts is the number of draft tokens, MostDrafts at most.
 	Drafts int
-	// Certain: the draft tokens came from Put and were not drawn on the device. q = 1 for each.
+	// Certain: the draft tokens came from Put and were not drawn on the device. q = 1 for each, as far as
+	// the device knows.
 	Certain bool
 	// Vocab is the number of ids that may be drafted; a draft's scores beyond it are ignored.
 	Vocab int
@@ -103,10 +125,7 @@ type Judge interface {
 	// chosen is −1 in drafts. AcceptBest moves 4·(len(drafts)+1) bytes in one copy, with one wait.
 	AcceptBest(t Tokens, drafts []int32) (Verdict, error)
 	// AcceptDrawn judges tokens 1, 2, … of t, the draft. The draft has Sampling.Drafts tokens (see
-	// Tokens.Sample), one fewer than there are rows. A token is accepted iff u·q < p, where p is the target's
-	// probability of it in its row, q the draft's, and u the uniform random number of its position. After
-	// the first rejection the next token is drawn from the residual max(0, p−q); if all are accepted, from
-	// the last row.
+	// Tokens.Sample), one fewer than there are rows. Sampling.Judgement says how.
 	// AcceptDrawn moves 8·rows bytes in one copy, with one wait.
 	AcceptDrawn(t Tokens) (Drawn, error)
 }

@@ -262,9 +262,8 @@ func (l *judging) AcceptBest(tokens compute.Tokens, drafts []int32) (v compute.V
 func (l *judging) AcceptDrawn(tokens compute.Tokens) (v compute.Drawn, err error) {
 	t := tokens.(*drafted)
 	defer func() { t.edit = nil }()
-	n := t.by.Drafts
 	v.PassMS = t.passMS()
-	for i := range n {
+	for i := range t.by.Drafts {
 		chance := compute.Chance{ID: t.ids[1+i]}
 		switch {
 		case t.by.Certain:
@@ -274,23 +273,24 @@ func (l *judging) AcceptDrawn(tokens compute.Tokens) (v compute.Drawn, err error
 		}
 		v.Draft = append(v.Draft, chance)
 	}
+	return v, judgements[t.by.Judgement](l, t, &v)
+}
+
+// judgeEach is compute.EachToken.
+func (l *judging) judgeEach(t *drafted, v *compute.Drawn) error {
 	for i := 0; ; i++ {
 		scores, err := l.edited(t, i)
 		if scores == nil {
 			v.Follows = -1
-			return v, err
+			return err
 		}
 		p := oracle.Distribution(scores, filters(t.by.Target))
-		if i == n || !t.by.Certain && t.q[i] == nil {
+		if i == t.by.Drafts || t.missing(i) {
 			v.Follows = pick(p, t.uniform(sample.BonusDraw, i))
 			v.P = p[v.Follows]
-			return v, nil
+			return nil
 		}
-		id := t.ids[1+i]
-		q := make([]float64, len(p))
-		if q[id] = 1; !t.by.Certain {
-			copy(q, t.q[i])
-		}
+		id, q := t.ids[1+i], t.distribution(i, len(p))
 		v.Draft[i].P = p[id]
 		if t.uniform(sample.AcceptTest, i)*q[id] >= p[id] {
 			rest := make([]float64, len(p))
@@ -299,7 +299,7 @@ func (l *judging) AcceptDrawn(tokens compute.Tokens) (v compute.Drawn, err error
 			}
 			v.Follows = pick(rest, t.uniform(sample.ResidualDraw, i))
 			v.P = p[v.Follows]
-			return v, nil
+			return nil
 		}
 		v.Accepted++
 	}

@@ -83,7 +83,7 @@ func judgeUnseen(logits compute.Logits, draft *spec.Draft, terms *spec.Terms) (P
 // judge lets the device judge a draft that came from the host, after the pass over it, and draw the next
 // token. A device without compute.Judge returns the pass unjudged. If the device cannot judge this draft,
 // Pass.Host says why: NotForIt for too many tokens, or for uniforms that it cannot compute; else
-// DrawnHere, because a token was drawn at random.
+// DrawnHere, because a token was drawn at random and the rule needs its q.
 func (l *Local) judge(logits compute.Logits, draft *spec.Draft, terms *spec.Terms) (Pass, error) {
 	pass := Pass{Scores: logits}
 	device, ok := logits.(compute.Judge)
@@ -93,12 +93,12 @@ func (l *Local) judge(logits compute.Logits, draft *spec.Draft, terms *spec.Term
 	if terms.Params.Temperature == 0 {
 		return l.judgeBest(logits, device, draft, terms)
 	}
-	by, can := spec.Sampling(terms.Params, terms.Uniforms, terms.Round, len(draft.Tokens))
+	by, can := terms.Sampling(len(draft.Tokens))
 	switch {
 	case !can:
 		pass.Host = NotForIt
 		return pass, nil
-	case !Certain(draft):
+	case terms.NeedsQ() && !Certain(draft):
 		pass.Host = DrawnHere
 		return pass, nil
 	}

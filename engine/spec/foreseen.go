@@ -7,8 +7,8 @@ import (
 	"specula/engine/sample"
 )
 
-// Decided are the Rows of a pass whose draft the device has judged by the rule token. Neither the draft's
-// distributions nor the rows were copied to the host.
+// Decided are the Rows of a pass whose draft the device has judged by the rule of the terms. The rows were
+// not copied to the host.
 type Decided interface {
 	Rows
 	Decision() compute.Drawn
@@ -19,6 +19,16 @@ type Decided interface {
 // drops tokens that the device accepted after a stop token.
 type foreseen struct {
 	decision compute.Drawn
+	rule     *byDevice
+}
+
+// byDevice is a rule by which a device can judge.
+type byDevice struct {
+	judgement compute.Judgement
+	anyDraft  bool // the device needs no q
+	// test notes in e.judged[i] the numbers of its test that the device did not tell. It returns false if no
+	// later token has such numbers.
+	test func(e *evidence, i int, decision *compute.Drawn) bool
 }
 
 // repeat fills in the outcome of the round from the device's verdict.
@@ -46,8 +56,22 @@ func (f *foreseen) begin() {}
 
 func (f *foreseen) weigh(e *evidence, i int, _ sample.Dist) bool {
 	t := &e.judged[i]
-	t.P, t.Q, t.U = f.decision.Draft[i].P, f.decision.Draft[i].Q, e.uniform(sample.AcceptTest, i)
-	return i < f.decision.Accepted
+	t.P, t.Q = f.decision.Draft[i].P, f.decision.Draft[i].Q
+	return f.rule.test(e, i, &f.decision)
+}
+
+// testedToken is byDevice.test of the rule token.
+func testedToken(e *evidence, i int, decision *compute.Drawn) bool {
+	e.judged[i].U = e.uniform(sample.AcceptTest, i)
+	return i < decision.Accepted
+}
+
+// drawnToken is byDevice.test of the rule exact. The device does not know the q of a draft from the host.
+func drawnToken(e *evidence, i int, decision *compute.Drawn) bool {
+	if q := e.draft.Q[i]; !q.IsElsewhere() {
+		e.judged[i].Q = q.Prob(e.judged[i].ID)
+	}
+	return i < decision.Accepted
 }
 
 func (f *foreseen) settle(_ *evidence, n int) int { return min(n, f.decision.Accepted) }

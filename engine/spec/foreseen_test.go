@@ -85,13 +85,57 @@ func TestSamplingIsWhatADeviceCanMake(t *testing.T) {
 	if !ok || s != want {
 		t.Errorf("%+v %v, want %+v", s, ok, want)
 	}
-	for name, refused := range map[string]func() (compute.Sampling, bool){
-		"temperature 0":   func() (compute.Sampling, bool) { return Sampling(sample.Params{TopP: 1}, u, 0, 1) },
-		"too many tokens": func() (compute.Sampling, bool) { return Sampling(a.Params, u, 0, compute.MostDrafts+1) },
-		"other uniforms":  func() (compute.Sampling, bool) { return Sampling(a.Params, struct{ sample.Uniforms }{u}, 0, 1) },
+	a.Rule, a.Written = ExactMatch, 30
+	want.Judgement, want.Written = compute.OwnDraws, 30
+	if s, ok := a.sampling(2, 40); !ok || s != want {
+		t.Errorf("by the rule exact: %+v %v, want %+v", s, ok, want)
+	}
+	for name, refused := range map[string]struct {
+		terms Terms
+		n     int
+	}{
+		"temperature 0":        {Terms{Params: sample.Params{TopP: 1}, Uniforms: u}, 1},
+		"too many tokens":      {Terms{Params: a.Params, Uniforms: u}, compute.MostDrafts + 1},
+		"other uniforms":       {Terms{Params: a.Params, Uniforms: struct{ sample.Uniforms }{u}}, 1},
+		"a rule of the host's": {Terms{Params: a.Params, Uniforms: u, Rule: TypicalLossy}, 1},
 	} {
-		if _, ok := refused(); ok {
+		if _, ok := refused.terms.Sampling(refused.n); ok {
 			t.Errorf("%s: not refused", name)
+		}
+	}
+}
+
+// Under the rule exact a verdict has no uniform, and q is that of the host where the host has drafted.
+func TestAVerdictOfOwnDrawsIsTakenOver(t *testing.T) {
+	d := decided{t, compute.Drawn{Verdict: compute.Verdict{Accepted: 1, Follows: 4}, P: 0.5,
+		Draft: []compute.Chance{{ID: 1, P: 0.25, Q: 1}, {ID: 2, P: 0.25, Q: 1}, {ID: 3, P: 0.25, Q: 1}}}}
+	draft := Draft{Tokens: []int32{1, 2, 3}, Q: []sample.Dist{dist(0, 0.75, 0.25), sample.OneHot(2), sample.Elsewhere()}}
+	terms := Terms{Params: warm, Uniforms: sample.NewPhilox(1, 2), Rule: ExactMatch, Device: true}
+	o, err := NewVerifier().Verify(d, draft, terms)
+	must(t, err)
+	if o.Path != Stochastic || o.Accepted != 1 || o.Tested != 2 || o.Commit.ID != 4 || o.Commit.Verdict != event.Resampled {
+		t.Errorf("%+v", o)
+	}
+	for i, q := range []float64{0.75, 1, Unknown} {
+		if j := o.Draft[i]; j.Q != q || j.U != Unknown || j.Bound != Unknown {
+			t.Errorf("draft token %d: %+v, want q %g and no test", i, j, q)
+		}
+	}
+}
+
+// On a device, rules that the device has need no rows; a rule that it has not does.
+func TestRulesOfADevice(t *testing.T) {
+	for _, rule := range Rules {
+		terms := Terms{Params: warm, Rule: rule.Rule}
+		if want := rule.Rule != Token; terms.RuleNeedsRows() != want || (Eligible(&terms) == Fallback) != want {
+			t.Errorf("%s on a processor: rows are needed: %v, the path is %s", rule.Rule, terms.RuleNeedsRows(), Eligible(&terms))
+		}
+		terms.Device, terms.Mixed = true, true
+		if want := rule.device == nil; terms.RuleNeedsRows() != want || (Eligible(&terms) == Fallback) != want {
+			t.Errorf("%s on a device: rows are needed: %v, the path is %s", rule.Rule, terms.RuleNeedsRows(), Eligible(&terms))
+		}
+		if terms.Params.Temperature = 0; terms.RuleNeedsRows() || Eligible(&terms) != Greedy {
+			t.Errorf("%s at temperature 0: the path is %s", rule.Rule, Eligible(&terms))
 		}
 	}
 }

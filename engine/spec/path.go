@@ -8,8 +8,8 @@ const (
 	// Greedy compares argmaxes: 4 bytes a row are copied from the device. A device may have changed the
 	// rows as guidance and the shapers do.
 	Greedy Path = "greedy"
-	// Stochastic tests u·q < p on distributions that depend on their row alone, or that a device has changed
-	// as guidance and the shapers do. A device can do this test; then 8 bytes a row are copied from it.
+	// Stochastic judges by distributions that depend on their row alone, or that a device has changed as
+	// guidance and the shapers do. A device can do this by some rules; then 8 bytes a row are copied from it.
 	Stochastic Path = "stochastic"
 	// Fallback copies whole rows to the host and judges them there.
 	Fallback Path = "fallback"
@@ -29,7 +29,14 @@ func Eligible(t *Terms) Path {
 	return Stochastic
 }
 
-// RuleNeedsRows reports whether the acceptance rule needs whole rows.
+// RuleNeedsRows reports whether the acceptance rule needs whole rows on the host.
 func (t *Terms) RuleNeedsRows() bool {
-	return t.Params.Temperature > 0 && t.Rule != Token && t.Rule != ""
+	return t.Params.Temperature > 0 && t.Rule != Token && t.Rule != "" && !(t.Device && t.Rule.traits().device != nil)
+}
+
+// NeedsQ reports whether a device that judges a draft must have drawn it, because the rule needs the
+// distributions q. It need not for a draft whose q are all one-hot.
+func (t *Terms) NeedsQ() bool {
+	by := t.Rule.traits().device
+	return by == nil || !by.anyDraft
 }

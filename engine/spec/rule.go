@@ -3,6 +3,7 @@ package spec
 import (
 	"fmt"
 
+	"specula/engine/compute"
 	"specula/engine/sample"
 )
 
@@ -20,11 +21,12 @@ const (
 // Rules is the register of rules, and the only list of them.
 var Rules = [...]RuleTraits{
 	{Rule: Token, Help: "each with probability p/q, until one is rejected", Words: tokenWords,
-		state: func(v *Verifier) acceptance { return &v.token }},
+		state: func(v *Verifier) acceptance { return &v.token }, device: &byDevice{test: testedToken}},
 	{Rule: Block, Help: "all are judged together, which accepts more tokens of long drafts", Words: blockWords,
 		state: func(v *Verifier) acceptance { return &v.block }},
 	{Rule: ExactMatch, Drawn: true, Help: "only those that the target draws itself", Words: exactWords,
-		state: func(v *Verifier) acceptance { return &v.exact }},
+		state:  func(v *Verifier) acceptance { return &v.exact },
+		device: &byDevice{judgement: compute.OwnDraws, anyDraft: true, test: drawnToken}},
 	{Rule: TypicalLossy, Changes: true, Help: "those that the target finds probable enough; this changes the text's distribution, and the screen says so",
 		Words: typicalWords,
 		state: func(v *Verifier) acceptance { return &v.typical }},
@@ -39,6 +41,8 @@ type RuleTraits struct {
 	Help  string // which draft tokens it accepts, for the file of settings
 	Words RuleWords
 	state func(v *Verifier) acceptance
+	// device says how a device judges by this rule; nil: none can.
+	device *byDevice
 }
 
 // Lossy reports whether a rule changes the distribution of the text.

@@ -6,10 +6,10 @@ import (
 )
 
 // sampling describes how a device draws n draft tokens with ids below vocab, and judges them, for this
-// Ask. It returns false if a device cannot do it: at temperature 0, with uniforms that a device cannot
-// compute, or for too many tokens.
+// Ask. It returns false if a device cannot do it: see Terms.Sampling.
 func (a *Ask) sampling(n, vocab int) (compute.Sampling, bool) {
-	s, ok := Sampling(a.Params, a.Uniforms, a.Round, n)
+	t := Terms{Params: a.Params, Uniforms: a.Uniforms, Round: a.Round, Written: a.Written, Rule: a.Rule}
+	s, ok := t.Sampling(n)
 	s.Draft, s.Vocab = filters(a.drafting()), vocab
 	if a.Look {
 		s.Keep = min(1, n)
@@ -31,15 +31,17 @@ func (a *Ask) drafting() sample.Params {
 
 // Sampling describes how a device judges a draft of n tokens and draws the next token. The caller adds
 // how the draft is made: Draft and Vocab if the device samples it, Certain if it was not sampled.
-// Sampling returns false if a device cannot judge: at temperature 0, with uniforms that a device
-// cannot compute, and for more than compute.MostDrafts tokens.
-func Sampling(p sample.Params, u sample.Uniforms, round, n int) (compute.Sampling, bool) {
-	counted, ok := u.(sample.Counted)
-	if !ok || p.Temperature <= 0 || n > compute.MostDrafts {
+// Sampling returns false if a device cannot judge: at temperature 0, by a rule that only the host has, with
+// uniforms that a device cannot compute, and for more than compute.MostDrafts tokens.
+func (t *Terms) Sampling(n int) (compute.Sampling, bool) {
+	counted, ok := t.Uniforms.(sample.Counted)
+	rule := t.Rule.traits().device
+	if !ok || rule == nil || t.Params.Temperature <= 0 || n > compute.MostDrafts {
 		return compute.Sampling{}, false
 	}
 	seed, reply := counted.Counter()
-	return compute.Sampling{Target: filters(p), Seed: seed, Reply: reply, Round: uint32(round), Drafts: n}, true
+	return compute.Sampling{Target: filters(t.Params), Judgement: rule.judgement, Seed: seed, Reply: reply, Round: uint32(t.Round),
+		Written: t.Written, Drafts: n}, true
 }
 
 func filters(p sample.Params) compute.Filters {

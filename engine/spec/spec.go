@@ -75,6 +75,10 @@ type Ask struct {
 	Shapers  sample.Shapers
 	Uniforms sample.Uniforms
 	Round    int
+	// Rule and Written are those of Terms. A draft that is sampled on a device needs them: they become part of
+	// the settings by which the device draws and judges.
+	Rule    Rule
+	Written int
 	// Continue decides after token i (from 0), drawn with Confidence q, whether one more draft token
 	// is worth its cost. It returns "" to go on, or the reason to stop; nil: always go on. Lookups do
 	// not call it, because their tokens cost nothing, nor do drafts that a device makes without the

@@ -40,7 +40,7 @@ type Terms struct {
 	Shapers sample.Shapers
 	// Mixed: each row is computed from several rows of the model, as under guidance.
 	Mixed bool
-	// Device: the target's device can mix rows and do what Editable shapers do.
+	// Device: the target's device can mix rows, do what Editable shapers do, and judge by some rules.
 	Device bool
 	// Logprobs is how many log-probabilities will be asked for; see LogProbs.
 	Logprobs int
@@ -151,7 +151,7 @@ func (v *Verifier) Verify(target Rows, draft Draft, terms Terms) (Outcome, error
 		out.Draft[i].Verdict = event.Discarded
 	}
 	if made, ok := target.(Decided); ok && out.Path == Stochastic {
-		f := foreseen{decision: made.Decision()}
+		f := foreseen{decision: made.Decision(), rule: terms.Rule.traits().device}
 		return out, f.repeat(&evidence{draft: draft, terms: terms, judged: out.Draft}, &out)
 	}
 	if made, ok := target.(Drawer); ok {

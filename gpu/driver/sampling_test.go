@@ -26,6 +26,7 @@ func (m onDriver) Run(kernel string, grid, block sim.Dim, sharedBytes int, argum
 func TestArgmaxKernels(t *testing.T)  { checkSampling(t, "argmax") }
 func TestSoftmaxKernels(t *testing.T) { checkSampling(t, "softmax") }
 func TestRejectKernels(t *testing.T)  { checkSampling(t, "reject") }
+func TestExactKernels(t *testing.T)   { checkSampling(t, "exact") }
 func TestNucleusKernels(t *testing.T) { checkSampling(t, "nucleus") }
 func TestEditKernels(t *testing.T)    { checkSampling(t, "edits") }
 

@@ -22,6 +22,7 @@ type Round struct {
 	Reply, Round uint32
 	Certain      uint32 // bit i: draft token i was looked up or chosen greedily, not drawn at random, so its q is 1
 	Drafts       int32
+	Written      int32 // tokens that the reply had before the round
 }
 
 // The streams of uniforms, with the numbers of engine/sample.
@@ -116,6 +117,20 @@ func (r WeightRow) Chance(id int, total uint64) float32 { return quotient(r.Mass
 
 // quotient divides integers as the device does, for numbers that are only shown.
 func quotient(mass, total uint64) float32 { return float32(mass) / float32(total) }
+
+// DrawByID returns the token that a uniform picks if masses are laid end to end in the order of ids, or −1
+// for a row without mass.
+func (r WeightRow) DrawByID(at Round, stream, position int) int {
+	target := share(at.uniform(stream, position), wide{low: r.Total()}).low
+	for id := range r.Weights {
+		mass := r.Mass(id)
+		if target < mass {
+			return id
+		}
+		target -= mass
+	}
+	return -1
+}
 
 // Draw returns the token that a uniform picks, or −1 for a row without mass.
 func (r WeightRow) Draw(at Round, stream, position int) int {

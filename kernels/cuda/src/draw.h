@@ -13,6 +13,7 @@ struct Round {
     unsigned reply, round;
     unsigned certain;   // bit i: draft token i was not drawn; its q is 1
     int drafts;         // tokens of the draft
+    int written;        // tokens that the reply had before the round
 };
 
 // The uses of random numbers, with the host's numbers.
@@ -91,6 +92,30 @@ template <class Mass> INLINE int warp_pick(int n, const Mass &mass, typename Mas
     return lane + warp_size * pick_lane(own, target);
 }
 
+// first_past returns the first of n masses up to which the sum is above target, −1 if there is none. It
+// subtracts the masses before this one from target.
+template <class Mass> INLINE int first_past(int n, const Mass &mass, u64 &target) {
+    for (int from = 0; from < n; from += ahead * warp_size) {
+        typename Mass::Read read[ahead];
+        UNROLL for (int i = 0; i < ahead; i++) {
+            int j = from + i * warp_size + lane_id();
+            read[i] = mass.read(j < n ? j : n - 1);
+        }
+        for (int i = 0; i < ahead; i++) {
+            int j = from + i * warp_size + lane_id();
+            u64 own = j < n ? mass.of(read[i], j) : 0, upto = running_sum(own);
+            unsigned past = __ballot_sync(full_warp, target < upto);
+            if (past) {
+                int lane = lowest_bit(past);
+                target -= lane_value(upto - own, lane);
+                return from + i * warp_size + lane;
+            }
+            target -= lane_value(upto, warp_size - 1);
+        }
+    }
+    return -1;
+}
+
 struct Weights {
     using Number = u64;
     using Read = float;
@@ -125,5 +150,12 @@ struct Row {
         if (slice < 0) return -1;
         int first = slice * slice_tokens;
         return first + warp_pick(slice_length(vocab, slice), Weights{weights + first, unit_of(vocab)}, target);
+    }
+    // draw_by_id is draw with the masses in the order of ids, as the host adds them.
+    INLINE_MEMBER int draw_by_id(u64 target) const {
+        int slice = first_past(slices(), Sums<u64>{sums}, target);
+        if (slice < 0) return -1;
+        int first = slice * slice_tokens;
+        return first + first_past(slice_length(vocab, slice), Weights{weights + first, unit_of(vocab)}, target);
     }
 };

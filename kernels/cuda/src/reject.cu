@@ -7,8 +7,7 @@
 // are integers, without a rounding. A rejected token has q > p, so others have p > q: the residual has mass.
 #include "arrival.h"
 #include "draw.h"
-
-constexpr int most_drafts = 32;
+#include "verdict.h"
 
 enum Verdict { accepted, rejected, no_target, no_draft };
 
@@ -18,9 +17,6 @@ struct Judged {
     u64 target, draft;  // the totals of the target's and of the draft's row
     int verdict;
 };
-
-// short_float rounds a number ≥ 0 to 20 bits: 8 of the exponent and 12 of the fraction.
-INLINE u64 short_float(float v) { return (float_bits(v) + 0x400u) >> 11; }
 
 // Rest computes the residual max(0, p − q), times both totals, for the tokens of one slice. If certain ≥ 0,
 // the draft is one-hot: q is 1 for the token certain and 0 for all others.
@@ -77,10 +73,7 @@ INLINE int draw_rest(Rest rest, const Wide *sums, int vocab, u64 u) {
 // rows, and ids has rows draft tokens; a sequence uses as many as its Round says. q is not read for a certain
 // token. A draft ends before a token that has no mass in its row of q or whose id is not in the vocabulary.
 //
-// results is (sequences, rows+1). The first word has, from the lowest bit up, the next token (24 bits;
-// all ones if the target's row has no mass), the number of accepted tokens (8 bits), and p of the next
-// token (float32). A word for each draft token follows: its id (24 bits), p and q (20 bits each, see
-// short_float). Words after the draft are 0.
+// results is (sequences, rows+1): the words of verdict.h, and 0 after the draft.
 //
 // Grid (any number, sequences). Each block of a sequence judges the draft, as that is little work, and adds up
 // the residual of some slices. The last block to arrive draws. rest_sums is (sequences, slices). arrived has
@@ -129,11 +122,11 @@ extern "C" __global__ void __launch_bounds__(1024) reject(const float *p, const 
     u64 *out = results + first_p;
     if (lane_id() == 0) {
         float chance = id < 0 ? 0.0f : quotient(target.mass(id), total);
-        out[0] = (u64)float_bits(chance) << 32 | (unsigned)kept << 24 | ((unsigned)id & 0xffffffu);
+        out[0] = verdict_word(id, kept, chance);
     }
     for (int i = lane_id(); i < rows; i += warp_size) {
         u64 word = 0;
-        if (i < round.drafts) word = short_float(judged[i].q) << 44 | short_float(judged[i].p) << 24 | ((unsigned)ids[first_q + i] & 0xffffffu);
+        if (i < round.drafts) word = draft_word(ids[first_q + i], judged[i].p, judged[i].q);
         out[1 + i] = word;
     }
 }

@@ -29,18 +29,20 @@ func (b *batch) want() []uint64 {
 func (b *batch) run(t testing.TB, kernels Kernels, blocks, threads int) []uint64 {
 	t.Helper()
 	results := make([]uint64, b.sequences*(b.rows+1))
-	weights := func(rows []ref.WeightRow) []float32 {
-		return concat(len(rows), func(i int) []float32 { return rows[i].Weights })
-	}
-	sums := func(rows []ref.WeightRow) []uint64 {
-		return concat(len(rows), func(i int) []uint64 { return rows[i].Sums })
-	}
 	rest, arrived := make([]uint64, 2*b.sequences*ref.Slices(b.vocab)), make([]int32, b.sequences)
 	kernels.Run("reject", simtest.Grid(blocks, b.sequences), simtest.Block(threads), 0,
-		weights(b.p), sums(b.p), weights(b.q), sums(b.q),
+		weightsOf(b.p), sumsOf(b.p), weightsOf(b.q), sumsOf(b.q),
 		b.ids, b.rounds, rest, arrived, results, int32(b.rows), int32(b.vocab), int32(b.draftVocab))
 	simtest.Equal(t, "counters of blocks", arrived, make([]int32, b.sequences))
 	return results
+}
+
+func weightsOf(rows []ref.WeightRow) []float32 {
+	return concat(len(rows), func(i int) []float32 { return rows[i].Weights })
+}
+
+func sumsOf(rows []ref.WeightRow) []uint64 {
+	return concat(len(rows), func(i int) []uint64 { return rows[i].Sums })
 }
 
 // newBatch draws drafts from q, which resembles p. It spoils some rows, and makes some drafts

@@ -30,6 +30,7 @@ var All = []Check{
 	{"DrawRows", "softmax", checkDrawRows},
 	{"Reject", "reject", checkReject},
 	{"RejectWithoutDrafts", "reject", checkRejectWithoutDrafts},
+	{"MatchDraws", "exact", checkMatchDraws},
 	{"CutRows", "nucleus", checkCutRows},
 	{"EditRows", "edits", checkEditRows},
 	{"GuideRows", "edits", checkGuideRows},
