@@ -24,7 +24,7 @@ import (
 // The documents are README.md, CONTRIBUTING.md and the files of docs. Their tables are generated,
 // and what they name must exist.
 
-// document is one of them.
+// document is README.md, CONTRIBUTING.md or a file of docs.
 type document struct {
 	path string // with slashes, from the root
 	text string

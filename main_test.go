@@ -45,12 +45,12 @@ func TestAWrongShapeIsAWrongUsage(t *testing.T) {
 	for _, args := range [][2]string{{"nothing", "Q8_0"}, {"tiny", "Q9"}} {
 		err := app.MakeWeights(t.Context(), args[0], args[1], t.TempDir()+"/x.gguf")
 		if code := exitCode(err); code != cli.ExitUsage {
-			t.Errorf("%v: error %v, exit code %d", args, err, code)
+			t.Errorf("%v: error %v, exit code %d, want %d", args, err, code, cli.ExitUsage)
 		}
 	}
 }
 
-// info says of every file whether it can be loaded, and why not, although its header is in order.
+// Of a file with a sound header, info says whether it can be loaded, and if not, why.
 func TestInfoSaysWhatAFileIsGoodFor(t *testing.T) {
 	unnamed := bytes.Replace(assets.Target(), []byte("tokenizer.ggml.pre"), []byte("tokenizer.ggml.was"), 1)
 	projector := (&gguf.Builder{}).Set("general.architecture", "clip").Set("general.type", "mmproj").Bytes()
@@ -89,8 +89,8 @@ func TestInfoSaysWhatAFileIsGoodFor(t *testing.T) {
 	}
 }
 
-// A seed was drawn for a reply, and the clock decided how long its drafts were. The command that an
-// export shows under it writes it again, to the byte.
+// The seed of a reply was drawn, and the clock decided how long the drafts were. Still, the command that an
+// export shows under the reply writes the same text again.
 func TestAnExportedReplyIsWrittenAgain(t *testing.T) {
 	c := config.Default()
 	if err := c.SetAll(config.Value{Name: "temperature", Text: "1"}, config.Value{Name: "max-tokens", Text: "80"}); err != nil {
@@ -127,7 +127,7 @@ func TestAnExportedReplyIsWrittenAgain(t *testing.T) {
 	}
 }
 
-// answer is what the program answers.
+// answer runs the program and returns the text of its first reply.
 func answer(t *testing.T, args ...string) string {
 	t.Helper()
 	p := program()
@@ -159,7 +159,7 @@ func TestTheStandardLogStaysOffTheScreen(t *testing.T) {
 	before := log.Writer()
 	defer log.SetOutput(before)
 	silenceLog()
-	if log.Writer() != io.Discard {
-		t.Error("it would be written into the middle of the screen")
+	if w := log.Writer(); w != io.Discard {
+		t.Errorf("the standard log writes to a %T, into the middle of the screen; want io.Discard", w)
 	}
 }

@@ -134,7 +134,7 @@ var arrows = []struct {
 	{"ui/...", []string{"ui/...", "engine", "engine/event", "engine/trace", "engine/config"}},
 }
 
-// notInEngine lists packages that the row of engine/... in arrows allows, but that engine must not import.
+// notInEngine lists packages that the row of engine/... in arrows allows, but that no package of this row may import.
 var notInEngine = []string{"engine/host", "engine/app"}
 
 func covers(pattern, pkg string) bool {
@@ -279,7 +279,7 @@ func TestGoModReplacesNothing(t *testing.T) {
 	}
 }
 
-// Text that only makes sense on one machine or in one conversation.
+// A path of one machine means nothing to anybody else.
 func TestNothingPointsOutsideTheRepository(t *testing.T) {
 	outside := regexp.MustCompile(`(^|[\s"'(=])/(work|farm|root|tmp/brief)/`)
 	walk(t, func(path string) {

@@ -213,7 +213,7 @@ func TestEveryFieldOfEventsIsFilled(t *testing.T) {
 	}
 }
 
-// A section of the side column that is in one of its lists only is not drawn at every width.
+// A section of the side column must be in both lists, sections and wideSections. Otherwise some width does not draw it.
 func TestEverySectionIsDrawn(t *testing.T) {
 	u := findUses(t)
 	column := types.NewPointer(u.checked["ui/pane"].Scope().Lookup("column").Type())
@@ -257,8 +257,8 @@ func TestEveryPaneIsDrawn(t *testing.T) {
 	}
 }
 
-// selected returns the names that a function of a package selects, as in x.name, also those that functions
-// of the package with such a name select in turn.
+// selected returns the names that a function of a package selects, as in x.name. If functions or methods of the
+// package have one of these names, the names that they select are returned, too.
 func (u *uses) selected(pkg, function string) map[string]bool {
 	selected, open := map[string]bool{}, []string{function}
 	for len(open) > 0 {

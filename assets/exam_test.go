@@ -50,11 +50,11 @@ func TestExamHasItsQuestions(t *testing.T) {
 		}
 	}
 	if !counted[10] || !counted[20] {
-		t.Error("nobody is asked to count to 10 and to 20")
+		t.Errorf("questions ask to count to %v, want 10 and 20 among these", counted)
 	}
 }
 
-// plain is what makes two texts the same question: letters and digits in lower case.
+// plain returns the words of a text in lower case, without punctuation. Texts that are equal then ask the same.
 func plain(text string) string {
 	text = strings.ToLower(strings.NewReplacer("'", "", "’", "").Replace(text))
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }), " ")
@@ -94,7 +94,7 @@ func TestBenchmarkWasNotTrainedOn(t *testing.T) {
 	}
 }
 
-// trainingLines are what users and assistants say in the training text, with the files.
+// trainingLines maps each line that a user or an assistant says in the training text, as plain returns it, to its file.
 func trainingLines(t *testing.T) map[string]string {
 	t.Helper()
 	const dir = "training/text"

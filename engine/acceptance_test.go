@@ -12,14 +12,14 @@ import (
 	"specula/engine/spec"
 )
 
-// expectedKept returns how many tokens of a draft each rule accepts on average over its uniforms. A round
-// judged as a block tells p and q of every draft token. The rule token accepts Σᵢ Π_{j≤i} min(1, pⱼ/qⱼ),
-// the rule block Σᵢ wᵢ (see engine/spec). So two rules are compared on the same drafts.
+// expectedKept compares two rules on the same draft. It returns how many of its tokens the rule token accepts on
+// average, Σᵢ Π_{j≤i} min(1, pⱼ/qⱼ), and the rule block, Σᵢ wᵢ (engine/spec/block.go): wᵢ is the chance that token i
+// is kept, whatever is drafted after it. A round judged as a block tells p and q of every draft token.
 func expectedKept(round event.Round) (token, block float64) {
 	reached, w := 1.0, 1.0
 	for _, t := range round.Draft {
 		if t.P == nil || t.Q == nil || *t.P == 0 {
-			break // nothing after a token that the target never says is kept
+			break // a token without p was not tested; one with p = 0 is refused, and so is all after it
 		}
 		reached *= min(1, *t.P / *t.Q)
 		w = min(1, w**t.P / *t.Q)
@@ -29,7 +29,7 @@ func expectedKept(round event.Round) (token, block float64) {
 	return token, block
 }
 
-// lengths counts how many draft tokens of a round the rules token and block accept.
+// lengths adds up over rounds how many draft tokens the rules token and block accept.
 type lengths struct {
 	rounds                     float64
 	token, block               float64 // expected
@@ -74,7 +74,7 @@ func (l *lengths) gain() (percent, se float64) {
 //	go test -run '^$' -bench Acceptance -benchtime 200x ./engine
 //
 // One iteration answers one prompt, judged as blocks. token-kept and block-kept are the expected numbers
-// of accepted tokens, given the drafts. gain-% is how many more tokens a round writes with block, in
+// of accepted tokens a round (expectedKept). gain-% is how many more tokens a round writes with block, in
 // percent, ± its standard error. The seen-… are the numbers with the uniforms that were really drawn.
 func BenchmarkAcceptance(b *testing.B) {
 	prompts := assets.Prompts()
@@ -140,8 +140,8 @@ func checkRules(t *testing.T, round event.Round) {
 	}
 }
 
-// Under the rule exact, a seed gives one text with every proposer and draft length. The register says so by
-// Drawn. Under the other rules the drafts make a difference.
+// Under the rule exact, a seed gives one text with every proposer and draft length. Under the other rules the
+// drafts make a difference. The field Drawn in the register of rules must say the same.
 func TestExactMatchMakesATextIndependentOfItsDrafts(t *testing.T) {
 	for _, rule := range spec.Rules {
 		write := func(settings ...string) []int32 {
@@ -163,7 +163,7 @@ func TestExactMatchMakesATextIndependentOfItsDrafts(t *testing.T) {
 
 func TestRuleChangesInMidReply(t *testing.T) {
 	s := session(t, pair(), "temperature", "1", "seed", "3", "gamma-rule", "fixed", "gamma", "4")
-	var order []string // from the second rule on, and back to the first
+	var order []string // the second rule and all after it, then the first
 	for i := range spec.Rules {
 		order = append(order, string(spec.Rules[(i+1)%len(spec.Rules)].Rule))
 	}
@@ -181,7 +181,7 @@ func TestRuleChangesInMidReply(t *testing.T) {
 }
 
 func TestTypicalBoundsHoldFromTheNextRound(t *testing.T) {
-	const changed = 3 // the round after which the bounds go
+	const changed = 3 // after this round the bounds are lifted
 	s := session(t, pair(), "acceptance", "typical-lossy", "temperature", "1", "seed", "3",
 		"gamma-rule", "fixed", "gamma", "4", "max-tokens", "60")
 	var kept, tested [2]int // by strict bounds, then by none

@@ -123,7 +123,7 @@ func TestAgreementNeedsADraft(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r, err := e.Agreement(t.Context(), []agreement.Talk{{Turns: user("hi")}}, []float64{1}, nil); err == nil {
-		t.Errorf("without a draft: %+v", r)
+		t.Errorf("without a draft it returned %+v, want an error", r)
 	}
 }
 

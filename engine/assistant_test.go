@@ -17,7 +17,7 @@ import (
 	"specula/engine/model/modeltest"
 )
 
-// assisted is a tiny target with shared keys, for which there is a drafter.
+// assisted is the file of a tiny target with shared keys; the file of its drafter has the same name.
 const assisted = "gemma4-shared.gguf.gz"
 
 func targetData(t testing.TB) []byte {
@@ -28,7 +28,7 @@ func drafterData(t testing.TB) []byte {
 	return modeltest.Unpack(t, filepath.Join(assistants, assisted))
 }
 
-// Greedy replies are the target's text at every γ. A draft has as many tokens as γ allows, in each round.
+// Greedy replies are the target's text at every γ, and the longest draft has as many tokens as γ allows.
 func TestAssistantsDraftAtEveryGamma(t *testing.T) {
 	e := family(t, filepath.Join("model/testdata/architectures", assisted))
 	plain := session(t, e, "temperature", "0", "max-tokens", "40", "speculate", "off")
@@ -53,7 +53,7 @@ func TestAssistantsDraftAtEveryGamma(t *testing.T) {
 	}
 }
 
-// A drafter for another target is no error: mtp says what does not fit, and another proposer drafts.
+// A drafter for another target is no error: mtp says what does not fit, and auto chooses another proposer.
 func TestAssistantsOfOtherTargetsAreLeftAside(t *testing.T) {
 	drafter := drafterData(t)
 	width := slices.Clone(drafter)
@@ -78,13 +78,14 @@ func TestAssistantsOfOtherTargetsAreLeftAside(t *testing.T) {
 			t.Errorf("%s: mtp is refused because %q, auto is %+v", want, why, r.Auto)
 		}
 		if got := write(t, s, user("ABCABC"), nil); got.failed != "" {
-			t.Error(got.failed)
+			t.Errorf("%s: the reply failed: %s", want, got.failed)
 		}
 	}
 }
 
-// Of the files beside a target, the drafter for its width whose name is most like its own is found.
-func TestDraftersBesideATarget(t *testing.T) {
+// DrafterBeside looks at the drafters for the target's width and finds the one whose name begins most like the
+// target's.
+func TestTheDrafterBesideATargetIsFound(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "a [b]*")
 	if err := os.Mkdir(folder, 0o755); err != nil {
 		t.Fatal(err)

@@ -55,14 +55,14 @@ func TestAutoTakesWhatThereIs(t *testing.T) {
 			}
 			r := write(t, session(t, e, "temperature", "0", "max-tokens", "40"), user(repeats), nil)
 			if s := r.started.Settings; s.Proposer != "auto" || s.AutoProposer != tt.who {
-				t.Errorf("the reply began with proposer %q, %q", s.Proposer, s.AutoProposer)
+				t.Errorf("the reply began with proposer %q, %q, want auto, %q", s.Proposer, s.AutoProposer, tt.who)
 			}
 			if r.ended.Totals.Drafted == 0 {
 				t.Error("nothing was drafted")
 			}
 			for _, round := range r.rounds {
 				if len(round.Draft) > 0 && round.Proposer != tt.who {
-					t.Errorf("round %d was drafted by %s", round.Index, round.Proposer)
+					t.Errorf("round %d was drafted by %s, want %s", round.Index, round.Proposer, tt.who)
 				}
 			}
 			for change := range r.started.Config {
@@ -114,7 +114,7 @@ func TestAutoTurnsFromADraftThatFails(t *testing.T) {
 		t.Errorf("told %q", said)
 	}
 	if got := drafters(r); !slices.Equal(got, []string{"suffix"}) {
-		t.Errorf("drafted by %q", got)
+		t.Errorf("drafted by %q, want suffix alone", got)
 	}
 	plain := write(t, session(t, pair(), append(settings, "speculate", "off")...), user(repeats), nil)
 	if !slices.Equal(r.ended.IDs, plain.ended.IDs) {
@@ -123,7 +123,7 @@ func TestAutoTurnsFromADraftThatFails(t *testing.T) {
 	// A proposer that the user chose by name stays, even if it cannot draft.
 	change(t, s, "proposer", "draft")
 	if r := write(t, s, user(repeats), nil); len(notices(r)) > 0 || len(drafters(r)) > 0 {
-		t.Errorf("told %q, drafted by %q", notices(r), drafters(r))
+		t.Errorf("told %q, drafted by %q, want neither a notice nor a draft", notices(r), drafters(r))
 	}
 }
 
@@ -133,14 +133,14 @@ func TestAutoTurnsFromADraftWhoseContextIsFull(t *testing.T) {
 	e, _ := loaded(t, func(o *engine.Options) { o.Draft.Embedded, o.Heads = withContextLength(t, assets.Draft(), 64), nil })
 	s := session(t, e, "temperature", "0", "max-tokens", "40", "gamma-rule", "fixed")
 	if long := write(t, s, user(strings.Repeat(repeats+" ", 4)), nil); !slices.Equal(drafters(long), []string{"suffix"}) {
-		t.Errorf("a long chat is drafted by %q; told %q", drafters(long), notices(long))
+		t.Errorf("a long chat is drafted by %q, want suffix; told %q", drafters(long), notices(long))
 	}
 	if short := write(t, s, user("hello"), nil); !slices.Equal(drafters(short), []string{"draft"}) {
-		t.Errorf("a short chat is drafted by %q", drafters(short))
+		t.Errorf("a short chat is drafted by %q, want draft", drafters(short))
 	}
 }
 
-// lostDraft is the draft model's own device. It fails when told to.
+// lostDraft is the draft model's own device. While lost is true, it computes no scores.
 type lostDraft struct {
 	compute.Backend
 	lost bool
@@ -163,7 +163,7 @@ func TestAutoGoesOnWithoutTheDraftsDevice(t *testing.T) {
 		}
 	})
 	if r.failed != "" || !slices.Equal(drafters(r), []string{"draft", "suffix"}) {
-		t.Errorf("error %q, drafted by %q, told %q", r.failed, drafters(r), notices(r))
+		t.Errorf("error %q, drafted by %q, want draft, then suffix; told %q", r.failed, drafters(r), notices(r))
 	}
 	plain := write(t, session(t, pair(), "temperature", "0", "max-tokens", "60", "speculate", "off"), user(repeats), nil)
 	if !slices.Equal(r.ended.IDs, plain.ended.IDs) {

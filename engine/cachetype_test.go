@@ -30,7 +30,7 @@ func keeping(t *testing.T, cache string) *engine.Engine {
 	return e
 }
 
-// With every type of cache, no proposer changes the text, and drafts are accepted.
+// With every type of cache, no proposer changes the greedy text, and tokens of the draft model are accepted.
 func TestSpeculationNeverChangesGreedyTextWithAnyCache(t *testing.T) {
 	for _, cache := range cacheTypes[1:] { // the first is that of the other tests
 		t.Run(cache, func(t *testing.T) {
@@ -115,8 +115,8 @@ func (b *asking) CheckCache(shape compute.CacheShape) error {
 	return errKeepsNothing
 }
 
-// wishing is a CPU backend that asks for passes of some rows over a prompt, and records the longest pass
-// for which a model makes room.
+// wishing is a CPU backend that calls itself a GPU and asks for rows rows in a pass over a prompt. In most it
+// records the most rows for which a model makes room.
 type wishing struct {
 	compute.Backend
 	rows, most int
@@ -143,7 +143,7 @@ func TestADeviceChoosesTheRowsOfAPrompt(t *testing.T) {
 	}
 }
 
-// auto means a different type on each device. On the CPU it depends on the size of the model. If the
+// auto means a different type on each device; on the CPU it is F32 for a model as small as the demo pair. If the
 // device refuses the type, loading fails.
 func TestTheSettingNamesTheCacheType(t *testing.T) {
 	for _, c := range []struct {

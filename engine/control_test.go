@@ -48,7 +48,7 @@ func TestAChangeThatIsRefusedLeavesNothing(t *testing.T) {
 	c := newControl(config.Default())
 	refusal := errors.New("not with this model")
 	if err := c.ask(temperature("0.25"), func(_, _ config.Config) error { return refusal }); err != refusal {
-		t.Errorf("got %v", err)
+		t.Errorf("error %v, want %v", err, refusal)
 	}
 	if _, changed := c.apply(-1); len(changed) != 0 || c.settings().Sampling.Temperature == 0.25 {
 		t.Errorf("changed all the same: %v", changed)

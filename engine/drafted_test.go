@@ -10,7 +10,8 @@ import (
 	"specula/tokenizer/chat"
 )
 
-// again writes a reply once more in a new session, from what its events tell.
+// again writes a reply once more in a new session, with the settings and drafts that its events tell, and returns
+// its tokens.
 func again(t *testing.T, e *engine.Engine, r record, prompt string) []int32 {
 	t.Helper()
 	settings := []string{"drafts", r.ended.Drafts}
@@ -31,7 +32,7 @@ func TestAReplyWithADrawnSeedIsWrittenAgain(t *testing.T) {
 			t.Run(proposer+" "+strings.Join(settings, " "), func(t *testing.T) {
 				s := session(t, pair(), append([]string{"temperature", "1", "max-tokens", "60", "proposer", proposer}, settings...)...)
 				for i := range 3 {
-					prompt := unsure()[i%2] // the third reply has read the first
+					prompt := unsure()[i%2] // for the third reply, proposers may recall the first
 					r := write(t, s, user(prompt), nil)
 					if r.failed != "" || r.started.Config["sampling.seed"] != fmt.Sprint(r.started.Settings.Seed) {
 						t.Fatalf("error %q, settings %v", r.failed, r.started.Config)
@@ -52,7 +53,8 @@ func TestDraftsOfAnotherModelAreRefused(t *testing.T) {
 	}
 }
 
-// A given draft is used, whatever the rule of γ and a lookup would choose.
+// A round drafts as many tokens as the setting drafts says, and by the proposer that it says, whatever the rule of γ
+// and a lookup would choose.
 func TestGivenDraftsAreMade(t *testing.T) {
 	const answer = "I am fine, thank you. How are you?"
 	twice := append(user("hello"), chat.Message{Role: "assistant", Content: answer}, chat.Message{Role: "user", Content: "hello"})
@@ -60,8 +62,8 @@ func TestGivenDraftsAreMade(t *testing.T) {
 		settings []string
 		lengths  []int
 	}{
-		{[]string{"proposer", "draft", "temperature", "3", "drafts", "8x4,0,1,=40.321,3"}, []int{8, 8, 8, 8, 0, 1, 2, 3}}, // every kind
-		{[]string{"proposer", "combined", "temperature", "0.1", "drafts", "3x2"}, []int{3, 3}},                            // the text before would be copied
+		{[]string{"proposer", "draft", "temperature", "3", "drafts", "8x4,0,1,=40.321,3"}, []int{8, 8, 8, 8, 0, 1, 2, 3}}, // every kind of entry
+		{[]string{"proposer", "combined", "temperature", "0.1", "drafts", "3x2"}, []int{3, 3}},                            // a lookup would copy the earlier reply
 	} {
 		r := write(t, session(t, pair(), append(tt.settings, "seed", "5", "max-tokens", "200")...), twice, nil)
 		if len(r.rounds) < len(tt.lengths) {

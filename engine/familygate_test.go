@@ -15,7 +15,7 @@ import (
 var (
 	gateFamilies = flag.String("gate-families", "deepseek2,gemma4-shared,granitehybrid,lfm2,qwen35moe-mtp,qwen3moe",
 		"tiny models whose sampled replies are judged, without .gguf.gz; all: every one")
-	gateReplies = flag.Int("gate-replies", 6, "most replies that each proposer writes with each rule")
+	gateReplies = flag.Int("gate-replies", 6, "how many replies each proposer writes with each rule at most")
 )
 
 // judged are the files of the models whose sampled replies are judged.
@@ -36,8 +36,8 @@ func judged(t *testing.T) []string {
 	return some
 }
 
-// Whole sampled replies have the target's distribution with each proposer and exact rule, whatever the layers
-// keep: states, compressed keys, keys of other layers, rows of experts.
+// Whole sampled replies have the target's distribution with each proposer and each exact rule, whatever the layers
+// are: recurrent, with compressed keys, with the keys of other layers, or mixtures.
 func TestSampledRepliesOfFamilies(t *testing.T) {
 	for _, path := range judged(t) {
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".gguf.gz"), func(t *testing.T) {

@@ -16,12 +16,12 @@ import (
 	"specula/tokenizer/chat"
 )
 
-// faulty is a backend that returns wrong scores when told to.
+// faulty is a backend that hands each row of scores to spoil, which may change it, before anybody reads it.
 type faulty struct {
 	compute.Backend
-	spoil  func(vocabRows int, row []float32)
-	target compute.Matrix // the table that the target looks its tokens up in
-	drafts bool           // the pass under way is the draft's
+	spoil  func(rows int, row []float32) // rows is how many rows the pass has; nil changes nothing
+	target compute.Matrix                // the table that the target looks its tokens up in
+	drafts bool                          // the pass under way is the draft's
 }
 
 func (f *faulty) Embed(dst compute.Buffer, table compute.Matrix, ids []int32) error {
@@ -159,7 +159,7 @@ func TestScoresThatAreNoNumbers(t *testing.T) {
 	})
 }
 
-func TestContextOverflow(t *testing.T) {
+func TestAContextThatOverflowsIsRefusedOrTrimmed(t *testing.T) {
 	o := options(host.New(1))
 	o.Config.Context.Length = 96
 	e, err := engine.Load(t.Context(), o, func(event.Event) {})

@@ -18,7 +18,7 @@ import (
 	"specula/engine/event"
 )
 
-// formSchemas ask for replies, deep or long, that would go on far beyond any limit.
+// formSchemas allow replies so deep or long that many come to their limit.
 var formSchemas = []string{
 	`{"type":"object","properties":{"title":{"type":"string"},"people":{"type":"array","minItems":1,"items":{"type":"object",
 	  "properties":{"name":{"type":"string","minLength":1},"age":{"type":"integer","minimum":0,"maximum":150},"kind":{"enum":["friend","stranger"]}},
@@ -29,7 +29,8 @@ var formSchemas = []string{
 	`{"type":"object","additionalProperties":{"type":"array","items":{"type":["boolean","null","string"]}}}`,
 }
 
-// formReplies writes replies under every schema, and returns how many ended at their limit.
+// formReplies writes replies under every schema, checks that each is valid, and returns how many ended at their
+// limit.
 func formReplies(t testing.TB, s *engine.Session, seeds, limit int) (cut int) {
 	t.Helper()
 	for seed := range seeds {
@@ -122,18 +123,19 @@ func TestRoundsSayWhatTheFormExpects(t *testing.T) {
 	}
 	last := r.rounds[len(r.rounds)-1]
 	if first := r.rounds[0]; first.Path != "fallback" || len(first.Shaped) != 1 || first.Shaped[0] != "regular expression" || first.Constraint == "" && last.Index > 0 {
-		t.Errorf("the first round says %q %q %q", first.Path, first.Shaped, first.Constraint)
+		t.Errorf("the first round has path %q, shapers %q, constraint %q; want fallback, the regular expression and what it expects",
+			first.Path, first.Shaped, first.Constraint)
 	}
 }
 
 func TestFormsAreRefusedAtOnce(t *testing.T) {
 	s := session(t, pair())
 	if err := s.Change("schema", `{"type":"object","properties":{"age":{"multipleOf":2}}}`); err == nil || !strings.Contains(err.Error(), "#/properties/age/multipleOf") {
-		t.Error(err)
+		t.Errorf("a schema with multipleOf: error %v, want one that names #/properties/age/multipleOf", err)
 	}
 	change(t, s, "choices", "yes")
 	if err := s.Change("regex", "a+"); err == nil || !strings.Contains(err.Error(), "a reply can have one form") {
-		t.Error(err)
+		t.Errorf("a second form: error %v, want that a reply can have one form", err)
 	}
 	change(t, s, "choices", "[]", "regex", "[a-z]{40}", "max", "3")
 	var failed string
@@ -157,11 +159,11 @@ func TestAFormIsReadFromItsFileForEachReply(t *testing.T) {
 	save(`root ::= "one"`)
 	s := session(t, pair(), "grammar", "@"+path)
 	if r := write(t, s, user("hello"), nil); r.ended.Text != "one" {
-		t.Errorf("got %q", r.ended.Text)
+		t.Errorf("wrote %q, want one", r.ended.Text)
 	}
 	save(`root ::= "two"`)
 	if r := write(t, s, user("hello"), nil); r.ended.Text != "two" {
-		t.Errorf("after a change of the file: %q", r.ended.Text)
+		t.Errorf("after a change of the file: wrote %q, want two", r.ended.Text)
 	}
 }
 
@@ -181,7 +183,7 @@ func TestAFormThatIsFarTooLongIsRefusedBeforeItIsMeasured(t *testing.T) {
 	}
 }
 
-// giveUp is a context that ends after it was checked so many times.
+// giveUp is a context that ends after Err was called looks times.
 type giveUp struct {
 	context.Context
 	looks atomic.Int64
@@ -210,13 +212,13 @@ func TestMeasuringAFormEndsWithTheReply(t *testing.T) {
 	}
 }
 
-// What a form forces is drafted by every proposer, and changes no greedy text.
+// With every proposer, tokens that a form forces are drafted, and the greedy text stays the same.
 func TestForcedTextIsDrafted(t *testing.T) {
 	settings := []string{"temperature", "0", "max-tokens", "120", "schema", formSchemas[0]}
 	plain := write(t, session(t, pair(), append(settings, "speculate", "off")...), user("Describe two people."), nil)
 	for _, c := range []struct {
 		proposer, rule string
-		most           int // draft tokens
+		most           int // draft tokens in a round
 	}{{"ngram", "cost-aware", 8}, {"draft", "cost-aware", 8}, {"suffix", "fixed", 2}, {"eagle", "windowed", 2}} {
 		s := session(t, pair(), append(settings, "proposer", c.proposer, "gamma", "2", "gamma-rule", c.rule)...)
 		r := write(t, s, user("Describe two people."), nil)

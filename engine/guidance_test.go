@@ -139,7 +139,8 @@ func TestGuidedReplyEqualsTwoSlowReadings(t *testing.T) {
 			for _, round := range rounds {
 				accepted += round.Accepted
 				if round.Syncs == 0 || round.Path != "fallback" || !strings.Contains(round.PathWhy, "guidance") {
-					t.Errorf("round %d: path %s, %d waits", round.Index, round.Path, round.Syncs)
+					t.Errorf("round %d: path %s, because %q, %d waits; want the path fallback, because of guidance, and a wait",
+						round.Index, round.Path, round.PathWhy, round.Syncs)
 				}
 			}
 			if accepted == 0 {
@@ -149,8 +150,8 @@ func TestGuidedReplyEqualsTwoSlowReadings(t *testing.T) {
 	}
 }
 
-// The companion stays correct when guidance is switched on, off and on again while speculation goes on:
-// the caches hold the committed tokens.
+// While guidance is switched on, off and on again in mid-reply, the companion's cache has as many tokens as Holds
+// lists. Reset empties it.
 func TestGuidanceChangesInMidReply(t *testing.T) {
 	s := guidedSession(t, "temperature", "0.8", "negative", "You talk about colours only.")
 	scales := []string{"2", "1", "1.5", "1", "3"}
@@ -179,7 +180,7 @@ func TestGuidanceChangesInMidReply(t *testing.T) {
 	}
 }
 
-func TestNegativePromptThatDoesNotFit(t *testing.T) {
+func TestANegativePromptThatDoesNotFitFailsTheReply(t *testing.T) {
 	long := make([]byte, 8000)
 	for i := range long {
 		long[i] = "ab "[i%3]
@@ -202,8 +203,8 @@ func TestNegativePromptThatDoesNotFit(t *testing.T) {
 	}
 }
 
-// When the effect of a setting ends in mid-reply, later rounds cost something else. So what they teach is
-// kept separately.
+// When the effect of a setting ends in mid-reply (here min-tokens), later rounds cost something else. So what they
+// teach is kept separately.
 func TestRoundsTeachOfTheirOwnKind(t *testing.T) {
 	s := guidedSession(t, "temperature", "0", "min-tokens", "9")
 	if err := s.Change("seed", "-1"); err != nil {
@@ -230,7 +231,7 @@ func TestRoundsTeachOfTheirOwnKind(t *testing.T) {
 	}
 }
 
-// A template that adds nothing makes no token of an empty negative prompt. The reply then fails with words that help.
+// With a template that adds nothing, an empty negative prompt has no token. The reply then fails and names the setting.
 func TestANegativePromptWithoutTokensIsRefused(t *testing.T) {
 	s := guidedSession(t, "guidance", "2")
 	template, err := chat.Choose(chat.Options{Source: "{% for m in messages %}{{ m.content }}{% endfor %}", Prefer: "file"})

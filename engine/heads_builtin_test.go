@@ -84,7 +84,7 @@ func TestBuiltInHeadsAreFoundLossless(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !r.Matched() || r.Tested != 3*len(names) {
-		t.Errorf("%d tested: %+v", r.Tested, r.Cases)
+		t.Errorf("%d cases were tested, want %d that match: %+v", r.Tested, 3*len(names), r.Cases)
 	}
 }
 
@@ -108,7 +108,8 @@ func misfit() *safetensors.Builder {
 	return &b
 }
 
-// Heads that the user names replace built-in heads of their kind; heads of the other kind stay.
+// Heads that the user names replace built-in heads of their kind; heads of the other kind stay. If the named heads do
+// not fit, there are none.
 func TestNamedHeadsComeBeforeThoseBuiltIn(t *testing.T) {
 	o := options(host.New(1))
 	sources := headSources(t)
@@ -116,7 +117,7 @@ func TestNamedHeadsComeBeforeThoseBuiltIn(t *testing.T) {
 		name, path string
 		heads      []engine.HeadSource
 		want       string
-		refused    map[string]string // part of why
+		refused    map[string]string // a part of the reason, by proposer
 	}{
 		{"both built in", "", sources, "EAGLE, 0.4 million parameters; Medusa, 4 heads, 4.5 million parameters", nil},
 		{"Medusa named", medusaFile(t, 2, noise(7)), sources, "EAGLE, 0.4 million parameters; Medusa, 2 heads, 2.2 million parameters", nil},
@@ -137,7 +138,7 @@ func TestNamedHeadsComeBeforeThoseBuiltIn(t *testing.T) {
 				t.Errorf("heads %q, want %q", ready.Heads, c.want)
 			}
 			for name, why := range refusals(ready) {
-				if name == "mtp" { // lies in the target's own file, and this one has none
+				if name == "mtp" { // this target has no such head in its file
 					continue
 				}
 				if want := c.refused[name]; want == "" && why != "" || !strings.Contains(why, want) {

@@ -27,7 +27,7 @@ const (
 	headFFN, headKeys, part = 64, 128, 1024
 )
 
-// headWeights fills a tensor of rows × cols; rows 1 for a vector.
+// headWeights returns the weights of a tensor of rows × cols; rows is 1 for a vector.
 type headWeights func(name string, rows, cols int) []float32
 
 // noise returns random heads, which know nothing.
@@ -94,7 +94,7 @@ func eagleFile(t *testing.T, third bool, fill headWeights) string {
 		vector("norm.weight", demoDim)
 		add("lm_head.weight", part, demoDim)
 		offsets := make([]int64, part)
-		offsets[part-1] = 2 // the rest is where it is
+		offsets[part-1] = 2 // all other tokens have the same number in the target's vocabulary
 		b.Integers("d2t", offsets)
 	}
 	add("fc.weight", demoDim, states*demoDim)
@@ -108,8 +108,8 @@ func eagleFile(t *testing.T, third bool, fill headWeights) string {
 	add(layer+"mlp.down_proj.weight", demoDim, headFFN)
 	config := ""
 	if third {
-		// The last hidden state is the one after all layers: before the last two layers the target at times
-		// still favours another token.
+		// The last of the three states is the one after all layers (8): before the last two layers the target at
+		// times still favours another token.
 		config = `{"num_attention_heads":4,"eagle_aux_hidden_state_layer_ids":[0,3,8]}`
 	}
 	return headFile(t, &b, config)
@@ -161,7 +161,7 @@ func kindsOfHeads(t *testing.T, fill headWeights) map[string]struct{ path, propo
 	}
 }
 
-// Heads that know nothing cost time and change nothing.
+// Heads that know nothing cost time and change no text.
 func TestHeadsNeverChangeGreedyText(t *testing.T) {
 	prompts := assets.Prompts()[:50]
 	settings := []string{"temperature", "0", "max-tokens", "9"}
@@ -188,8 +188,8 @@ func TestHeadsNeverChangeGreedyText(t *testing.T) {
 	}
 }
 
-// echoes counts the draft tokens in which heads repeat the token before the round, and all draft tokens
-// after a token that the heads can say.
+// echoes counts the draft tokens of a proposer that repeat the token before their round, and all its draft tokens.
+// It leaves out rounds after a token from most on, which the heads cannot say.
 func echoes(rounds []event.Round, proposer string, most int32) (heard, all int) {
 	before := last(rounds[0]) // what the prompt ends with is the template's and not the target's choice
 	for _, round := range rounds[1:] {
@@ -221,7 +221,7 @@ func TestHeadsHearTheTargetsLastState(t *testing.T) {
 			var messages []chat.Message
 			for turn, prompt := range assets.Prompts()[:6] {
 				if turn == 4 {
-					messages = messages[:2] // the third prompt is taken back
+					messages = messages[:2] // all turns but the first are taken back
 				}
 				messages = append(messages, chat.Message{Role: "user", Content: prompt})
 				if turn%2 == 1 { // a first attempt is cancelled in mid-reply

@@ -36,8 +36,8 @@ func sameFigures(t *testing.T, what string, token event.Token) (compared int) {
 	return compared
 }
 
-// The inspector's candidates show the distribution that each token was drawn from, with every kind of
-// proposer and at every temperature.
+// The inspector's candidates show the distribution that each token was drawn from, with every kind of proposer that
+// draws its draft, and at several temperatures.
 func TestCandidatesShowWhatWasDrawnFrom(t *testing.T) {
 	strangers := translated(t, strange(t, func(string) bool { return false }), "tokens")
 	for _, c := range []struct {

@@ -180,8 +180,8 @@ func TestLostBytesAreToldOnce(t *testing.T) {
 	}
 }
 
-// For a file that is no model, the error says what the file is, before anything is found missing and
-// before the file is read.
+// For a file that is no complete model, the error says what the file is, before anything is found missing and before
+// the weights are read.
 func TestLoadSaysWhatAFileIs(t *testing.T) {
 	backend := host.New(1)
 	defer backend.Close()

@@ -14,13 +14,13 @@ import (
 	"specula/engine/weights/random"
 )
 
-// counting counts the rows that a draft model reads.
+// counting counts the passes of target and draft, and the rows that the draft model reads.
 type counting struct {
 	compute.Backend
 	target        compute.Matrix // the table that the target looks its tokens up in
 	passes, rows  int            // of the draft
 	targetsPasses int
-	read          []int32 // by the draft, since somebody emptied it
+	read          []int32 // tokens that the draft read since the test emptied this list
 }
 
 func (b *counting) Embed(dst compute.Buffer, table compute.Matrix, ids []int32) error {
@@ -83,7 +83,7 @@ func TestADraftThatIsNotAskedDoesNotRead(t *testing.T) {
 func TestADraftThatRestedReadsAllThatWasCommitted(t *testing.T) {
 	s, b := counted(t, "temperature", "0", "max-tokens", "60", "gamma-rule", "cost-aware", "costs", "nominal")
 	for _, p := range assets.Prompts()[:8] {
-		write(t, s, user(p), nil) // it learns that nothing holds
+		write(t, s, user(p), nil) // the session learns that no draft token is accepted
 	}
 	var written []int32
 	rested, drafted := 0, false
@@ -96,7 +96,7 @@ func TestADraftThatRestedReadsAllThatWasCommitted(t *testing.T) {
 			drafted = true
 			read := b.read[:len(b.read)-(n-1)] // the rest are the draft's own guesses
 			if len(read) < len(written) || !slices.Equal(read[len(read)-len(written):], written) {
-				t.Errorf("in front of its draft it read %d, after which %d were committed", read, written)
+				t.Errorf("before its draft the model read the tokens %d, want the committed tokens %d at their end", read, written)
 			}
 		}
 		for _, token := range round.Committed() {
@@ -111,12 +111,12 @@ func TestADraftThatRestedReadsAllThatWasCommitted(t *testing.T) {
 		b.read = b.read[:0]
 	})
 	if !drafted {
-		t.Error("it never drafted after a rest")
+		t.Error("the model never drafted after a rest")
 	}
 }
 
-// A draft model whose tokens are never accepted is soon not asked any more. It reads missed tokens only at
-// the beginning of a few replies.
+// A draft model whose tokens are never accepted is soon hardly asked any more. So it reads at most an eighth of the
+// tokens, and a twentieth as many passes run as of the target.
 func TestAHostileDraftReadsLittle(t *testing.T) {
 	for _, temperature := range []string{"0", "0.7"} {
 		t.Run("temperature "+temperature, func(t *testing.T) {

@@ -29,7 +29,7 @@ func TestEverySettingOfABuildIsInMade(t *testing.T) {
 	}
 }
 
-// otherwise returns the default settings but for s, which has another value.
+// otherwise returns the default settings, except that s has another value.
 func otherwise(t *testing.T, s config.Setting) config.Config {
 	c := config.Default()
 	for _, value := range append(s.Choices, "2", "3", "0.5", "false", "2x1") {
@@ -55,7 +55,8 @@ func TestCascadesAskEachProposerOnce(t *testing.T) {
 	}
 }
 
-// When a setting of a proposer changes, cascades with it are built again, too, and learn anew. Others stay.
+// When a setting changes, renew drops the proposers that were built from it, the cascades with them, and what was
+// learned about both. Others stay.
 func TestAChangedProposerLeavesItsCascades(t *testing.T) {
 	c := config.Default().Speculation
 	s := &Session{proposers: map[string]spec.Proposer{}, made: map[string]string{}, failed: map[string]string{}, lessons: map[kind]*lessons{}}

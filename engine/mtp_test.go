@@ -66,9 +66,9 @@ func letters(rng *rand.Rand, n int) string {
 	return b.String()
 }
 
-// Without any configuration, the head in a target's file, or the drafter made for a target, drafts. It also
-// drafts several tokens in a round, each from its own output for the token before. The text is the target's
-// alone. This holds in later turns, after cancelled replies, and when the prompt goes back.
+// If no proposer is chosen, the head in a target's file, or the drafter made for a target, drafts. It also drafts
+// several tokens in a round, each from its own output for the token before. The text is the target's alone. This
+// holds for later chats of a session and after cancelled replies, too.
 func TestAutoDraftsByTheHeadInTheFile(t *testing.T) {
 	paths := families(t, withMTP)
 	for _, drafter := range families(t, assistants+"/*.gguf.gz") {

@@ -12,10 +12,10 @@ import (
 	"specula/tokenizer/chat"
 )
 
-// forgetful is a backend whose caches can only remove their last tokens, or go back to two checkpoints.
+// forgetful is a backend whose caches can only remove their last tokens, or go back to one of two checkpoints.
 type forgetful struct{ *host.Backend }
 
-const forgetfulSpare = 34 // of a pass with the longest draft
+const forgetfulSpare = 34 // how many of the last tokens can be removed: those of a pass with the longest draft
 
 type forgetfulCache struct {
 	compute.Cache
@@ -24,7 +24,7 @@ type forgetfulCache struct {
 
 func (b forgetful) Cache(s compute.CacheShape) (compute.Cache, error) {
 	c, err := b.Backend.Cache(s)
-	if err != nil || s.Layers == 1 { // of a head
+	if err != nil || s.Layers == 1 { // the cache of a head
 		return c, err
 	}
 	return &forgetfulCache{Cache: c}, nil

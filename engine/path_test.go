@@ -41,13 +41,13 @@ func TestPathAndReason(t *testing.T) {
 	}
 }
 
-// After the least number of tokens is reached, rounds leave the path fallback. The text is the same as on
-// that path, which log-probabilities force for comparison.
+// Once the least number of tokens is reached, rounds take the path that they have without the setting. The text is
+// the same as on the path fallback, which log-probabilities force for comparison.
 func TestMinTokensHoldAsLongAsTheyChangeSomething(t *testing.T) {
 	const least, most = 7, 40
 	for _, c := range []struct {
 		settings []string
-		path     string // after that
+		path     string // once the least number is reached
 	}{
 		{[]string{"temperature", "0"}, "greedy"},
 		{[]string{"temperature", "0.9", "acceptance", "token"}, "stochastic"},

@@ -66,7 +66,7 @@ func recalling() (names []string) {
 // guess it.
 var repeating = []string{"allow", `[" the"]`, "min-tokens", "20"}
 
-// greedyTokens is the length of the plain replies that all proposers must give.
+// greedyTokens is the greatest length of the plain replies that all proposers must give.
 const greedyTokens = 24
 
 func plainReplies(t *testing.T) map[string][]int32 {
@@ -147,8 +147,8 @@ func switchInMidReply(t *testing.T, e *engine.Engine) {
 	}
 }
 
-// After another proposer was in force for a while, or could not be used, a proposer must know the same as
-// if it had been in force from the start.
+// A proposer that was replaced for two rounds, by one that cannot draft, then reads what it missed: about as many of
+// its tokens are accepted as without the detour.
 func TestAProposerCatchesUpAfterADetour(t *testing.T) {
 	settings := []string{"temperature", "0", "max-tokens", "60", "gamma-rule", "fixed", "gamma", "3"}
 	detour := session(t, withHeads(t, ""), settings...)
@@ -288,7 +288,7 @@ func TestCombinedSaysWhoDrafted(t *testing.T) {
 	}
 }
 
-// After a cancellation at any moment, every proposer works in the next reply.
+// After a cancellation at a random event, the next reply has the same text with every proposer.
 func TestEveryProposerSurvivesACancel(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 2))
 	for _, name := range available(t) {

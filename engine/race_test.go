@@ -15,7 +15,7 @@ type raced struct {
 	ms      [2]float64
 	turns   []int // the lane of each round
 	outcome event.RaceOutcome
-	ahead   float64 // by how many milliseconds a lane was ahead of the other at most, the longest round counted out
+	ahead   float64 // by how many milliseconds more than the longest round takes a lane was ahead of the other
 }
 
 func race(t *testing.T, lanes [2][]config.Value, after bool, settings ...string) raced {
@@ -72,10 +72,10 @@ func TestRaceComparesTextsThatMustBeEqual(t *testing.T) {
 	} {
 		r := race(t, c.lanes, false, c.settings...)
 		if r.outcome.Compared != c.compared || r.outcome.Same != c.compared || r.outcome.Why == "" || r.text[0] == "" || r.text[1] == "" {
-			t.Errorf("%s: %+v of %q", c.name, r.outcome, r.text)
+			t.Errorf("%s: %+v of %q, want compared and same %t, with a reason", c.name, r.outcome, r.text, c.compared)
 		}
 		if c.compared && r.text[0] != r.text[1] {
-			t.Errorf("%s: compared as equal: %q", c.name, r.text)
+			t.Errorf("%s: told to be the same, but the texts are %q", c.name, r.text)
 		}
 	}
 }
@@ -84,7 +84,7 @@ func TestRaceSharesTheEnginesTime(t *testing.T) {
 	lanes := [2][]config.Value{values("speculate=off"), values("gamma-rule=fixed gamma=4")}
 	r := race(t, lanes, false, "temperature", "0")
 	if r.ahead > 0 {
-		t.Errorf("a lane was %g ms ahead", r.ahead)
+		t.Errorf("a lane was ahead by the longest round and another %g ms, want at most by the longest round", r.ahead)
 	}
 	changes := 0
 	for i := range len(r.turns) - 1 {
@@ -93,7 +93,7 @@ func TestRaceSharesTheEnginesTime(t *testing.T) {
 		}
 	}
 	if changes < 4 {
-		t.Errorf("at once, the lanes took turns %v", r.turns)
+		t.Errorf("at once, the lanes took turns %v: %d changes, want at least 4", r.turns, changes)
 	}
 	one := race(t, lanes, true, "temperature", "0")
 	if !slices.IsSorted(one.turns) || len(slices.Compact(one.turns)) != 2 {

@@ -111,6 +111,6 @@ func TestOldTracesGetTheWordsOfProposers(t *testing.T) {
 		}
 	}
 	if n := len(WithWords(event.Ready{}).Proposers); n != len(drafters()) {
-		t.Errorf("%d proposers have words", n)
+		t.Errorf("%d proposers have words, want all %d", n, len(drafters()))
 	}
 }

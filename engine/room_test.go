@@ -29,8 +29,8 @@ func TestSpeculationEndsWhereTheContextDoes(t *testing.T) {
 	}
 }
 
-// A negative prompt needs room, too. A form that fits after the prompt is refused under guidance, before
-// anything is written, if it does not fit after the negative prompt.
+// A negative prompt needs room, too. Under guidance a form is refused before anything is written if it fits after the
+// prompt, but not after the negative prompt.
 func TestTheNegativePromptCountsInTheRoomForAForm(t *testing.T) {
 	o := options(host.New(1))
 	o.Config.Context.Length = 80
@@ -48,7 +48,7 @@ func TestTheNegativePromptCountsInTheRoomForAForm(t *testing.T) {
 			t.Errorf("guidance %s: failed with %q, want %q", tt.guidance, r.failed, tt.refused)
 		}
 		if n := len(r.text()); n != 30 && tt.refused == "" || n != 0 && tt.refused != "" {
-			t.Errorf("guidance %s: %q", tt.guidance, r.text())
+			t.Errorf("guidance %s: wrote %q, want 30 letters, or nothing if the form is refused", tt.guidance, r.text())
 		}
 	}
 }

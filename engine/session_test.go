@@ -22,15 +22,14 @@ import (
 // embedded loads the pair inside the program on a backend.
 func embedded(t testing.TB, backend compute.Backend) *engine.Engine {
 	t.Helper()
-	var ready []event.Event
-	e, err := engine.Load(t.Context(), options(backend), func(ev event.Event) { ready = append(ready, ev) })
+	e, err := engine.Load(t.Context(), options(backend), func(event.Event) {})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return e
 }
 
-// briefly limits calibration in tests of other things: what a few rounds cost decides nothing there.
+// briefly limits the calibration in tests that need no measured costs.
 const briefly = 10 * time.Millisecond
 
 func options(backend compute.Backend) engine.Options {
@@ -51,8 +50,8 @@ func builtIn() (list []engine.HeadSource) {
 	return list
 }
 
-// Several threads wait for each other most of the time in models as small as the built-in pair. The race
-// detector looks at two.
+// One thread computes, because in models as small as the built-in pair several threads mostly wait for each other.
+// Under the race detector it is two.
 var threads = flag.Int("threads", 1, "number of threads that compute the built-in pair")
 
 // pair is loaded once for all tests that do not change it.
@@ -210,7 +209,7 @@ func TestEventsTellTheReply(t *testing.T) {
 		tested += round.Tested
 		accepted += round.Accepted
 		if round.Index != i || round.BytesMoved == 0 || round.VerifyMS <= 0 || round.Path != "stochastic" || round.PathWhy == "" {
-			t.Errorf("round %d: %+v", i, round)
+			t.Errorf("round %d lacks a measurement, or has another index or path than %d and stochastic: %+v", i, i, round)
 		}
 		checkVerdicts(t, round)
 	}
@@ -222,7 +221,7 @@ func TestEventsTellTheReply(t *testing.T) {
 	}
 }
 
-// checkVerdicts checks a round's verdicts by the rule that decided about them.
+// checkVerdicts checks a round's verdicts under the rule token: a token is accepted if u·q < p.
 func checkVerdicts(t *testing.T, round event.Round) {
 	t.Helper()
 	for j, token := range round.Draft {
@@ -290,7 +289,7 @@ func TestChangeInMidReply(t *testing.T) {
 		t.Errorf("γ 400: error %v", err)
 	}
 	if err := s.Change("target", "x.gguf"); err == nil {
-		t.Error("changing the target in mid-flight was accepted")
+		t.Error("changing the target of an open session was accepted")
 	}
 }
 
@@ -306,7 +305,7 @@ func TestStopStringsNeverShow(t *testing.T) {
 	}
 }
 
-// A stop token has no text, but its name in the vocabulary.
+// In events, a stop token has no text; it has its name in the vocabulary.
 func TestAStopTokenIsNamed(t *testing.T) {
 	s := session(t, pair(), "temperature", "0", "bias", "<|im_end|>=100")
 	var last event.Token
@@ -330,7 +329,7 @@ func TestLengthIsNeverExceeded(t *testing.T) {
 	}
 }
 
-// Where a reply ends soon, a round gets another γ than is set, and its event says that and why.
+// Where a reply ends soon, a round gets a smaller γ than is set, and its event says that and why.
 func TestARoundSaysWhatOverrulesItsGamma(t *testing.T) {
 	s := session(t, pair(), "temperature", "0", "max-tokens", "6", "gamma-rule", "fixed", "gamma", "6")
 	overruled := 0

@@ -74,7 +74,7 @@ func TestChangesDoNotPileUp(t *testing.T) {
 func TestNamingGammaFixesIt(t *testing.T) {
 	s := session(t, pair(), "temperature", "0", "max-tokens", "12")
 	for _, step := range []struct{ name, value, rule, gammas string }{
-		{"gamma", "4", "fixed", "4 of 8"}, // which the default is, too
+		{"gamma", "4", "fixed", "4 of 8"}, // 4 is the default, too
 		{"gamma-rule", "cost-aware", "cost-aware", "4 of 8"},
 		{"gamma", "6", "fixed", "6 of 8"},
 		{"gamma-max", "3", "fixed", "3 of 3"},
@@ -96,11 +96,11 @@ func TestAnswerLeavesTheRuleAsItWas(t *testing.T) {
 	s := session(t, pair())
 	_, err := s.Answer(t.Context(), user("hello"), "sampling.max_tokens", "4", "speculation.gamma_rule", "fixed", "speculation.gamma", "2")
 	if c := s.Settings().Speculation; err != nil || c.Rule != "cost-aware" || c.Gamma != 4 {
-		t.Errorf("error %v, rule %s, γ %d", err, c.Rule, c.Gamma)
+		t.Errorf("error %v, rule %s, γ %d, want cost-aware, 4", err, c.Rule, c.Gamma)
 	}
 }
 
-// withContextLength returns a model file whose context length is tokens.
+// withContextLength returns a copy of a model file whose context length is tokens.
 func withContextLength(t *testing.T, file []byte, tokens uint32) []byte {
 	t.Helper()
 	key := "qwen3.context_length"
@@ -115,7 +115,7 @@ func withContextLength(t *testing.T, file []byte, tokens uint32) []byte {
 	return changed
 }
 
-func TestADraftWithAShorterContext(t *testing.T) {
+func TestADraftWithAShorterContextStopsDrafting(t *testing.T) {
 	o := options(host.New(1))
 	o.Draft.Embedded = withContextLength(t, assets.Draft(), 48)
 	var ready event.Ready
@@ -153,7 +153,7 @@ func TestTheContextBoundsTheDraftToo(t *testing.T) {
 	}
 }
 
-func TestALongChatIsFittedQuickly(t *testing.T) {
+func TestALongChatLosesNoTurnTooMany(t *testing.T) {
 	var messages []chat.Message
 	for range 400 {
 		messages = append(messages, chat.Message{Role: "user", Content: strings.Repeat("tell me more. ", 8)},

@@ -11,7 +11,7 @@ import (
 	"specula/engine/host"
 )
 
-// everyFeature has settings for each feature that forces the path fallback.
+// everyFeature has settings for the features that change scores. Each forces the path fallback.
 func everyFeature() map[string][]string {
 	return map[string][]string{
 		"penalties":      {"repeat-penalty", "1.3", "frequency-penalty", "0.4", "presence-penalty", "0.3"},
@@ -54,8 +54,8 @@ func TestShapedTextIsThatOfPlainRounds(t *testing.T) {
 	}
 }
 
-// A change in mid-reply holds from the next round on, and also counts what was written before. The rest
-// of the reply is the one that follows if the setting was there from the start.
+// A change in mid-reply holds from the next round on, and a penalty also counts the tokens from before it. When the
+// change is taken back, the next reply is as if it had never been made.
 func TestShapingChangesInMidReply(t *testing.T) {
 	base := []string{"temperature", "0", "max-tokens", "40", "gamma-rule", "fixed", "gamma", "3"}
 	s := session(t, pair(), base...)
@@ -95,11 +95,11 @@ func TestShapingChangesInMidReply(t *testing.T) {
 	change(t, s, "presence-penalty", "0", "ban", "[]")
 	plain := write(t, session(t, pair(), base...), user("hello"), nil)
 	if got := write(t, s, user("hello"), nil); !slices.Equal(got.ended.IDs, plain.ended.IDs) || got.rounds[0].Path != "greedy" {
-		t.Errorf("after it was taken back: %q on the path %s, want %q", got.ended.Text, got.rounds[0].Path, plain.ended.Text)
+		t.Errorf("after the change was taken back: %q on the path %s, want %q on greedy", got.ended.Text, got.rounds[0].Path, plain.ended.Text)
 	}
 }
 
-func TestLogProbs(t *testing.T) {
+func TestLogProbsAreThoseOfRawScores(t *testing.T) {
 	s := session(t, pair(), "temperature", "0", "logprobs", "3", "max-tokens", "20", "gamma-rule", "fixed", "ban", "Hello")
 	r := write(t, s, user("hello"), nil)
 	for _, round := range r.rounds {
@@ -151,8 +151,8 @@ func TestNamesOfTokensAreCheckedWhenAsked(t *testing.T) {
 	}
 }
 
-// Settings that forbid every token end the reply with an error that says so. The next reply is not
-// affected.
+// Settings that forbid every token end the reply with an error that names them. When they are taken back, the next
+// reply is not affected.
 func TestContradictionsEndTheReply(t *testing.T) {
 	s := session(t, pair(), "temperature", "0", "max-tokens", "30", "allow", "Hello", "ban", "Hello", "min-tokens", "5")
 	r := write(t, s, user("hello"), nil)

@@ -7,7 +7,7 @@ import (
 	"specula/engine/model"
 )
 
-func TestLayersThatCannotBeSkipped(t *testing.T) {
+func TestLayersThatCannotBeSkippedAreRefused(t *testing.T) {
 	for _, tt := range []struct {
 		setting string
 		layers  int

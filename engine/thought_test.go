@@ -27,8 +27,9 @@ func (s spelling) control(id int32) string {
 	return ""
 }
 
-// Each token is told as thought or answer, marks included, also where a mark spans tokens or the
-// prompt has opened it. The text has the marks, but no other control token.
+// Each token is told as thought or answer, also where the prompt has opened a thought. The tokens of a mark count as
+// thought, except those that only begin an opening mark. The text has the marks and in harmony what begins and ends a
+// message, but no other control token.
 func TestThoughtsAreToldFromTheAnswer(t *testing.T) {
 	think := chat.Marks{Open: "<think>", Close: "</think>"}
 	harmony := chat.Marks{Open: "<|channel|>analysis<|message|>", Close: "<|channel|>final<|message|>"}

@@ -36,7 +36,7 @@ func randomCombination(rng *rand.Rand) combination {
 		}
 	}
 	c := combination{prompt: assets.TrainedPrompts()[rng.IntN(50)], settings: []string{"seed", strconv.Itoa(rng.IntN(100)), "max-tokens", strconv.Itoa(1 + rng.IntN(24))}}
-	rules := choices("speculation.acceptance") // at temperature 0 they are one
+	rules := choices("speculation.acceptance") // at temperature 0 all keep the same tokens
 	if rng.IntN(2) == 0 {
 		c.settings, rules = append(c.settings, "temperature", "1.1"), []string{"exact"}
 		maybe(&c.settings, "top-k", "8", "top-p", "0.8", "min-p", "0.1", "temperature-last", "on")
@@ -62,8 +62,8 @@ func randomCombination(rng *rand.Rand) combination {
 	return c
 }
 
-// All features together: with every proposer, acceptance rule, shaper, guidance, form and change in
-// mid-reply, the text is that of plain decoding.
+// With random combinations of proposers, acceptance rules, shapers, guidance, forms and changes in mid-reply, the text
+// is that of plain decoding.
 func TestNoCombinationOfFeaturesChangesTheText(t *testing.T) {
 	engines := map[string]*engine.Engine{
 		"EAGLE":      withHeads(t, eagleFile(t, false, echo(t))),
@@ -80,7 +80,7 @@ func TestNoCombinationOfFeaturesChangesTheText(t *testing.T) {
 			for i := range 40 {
 				c := randomCombination(rng)
 				if s.Settings().Constraint.Schema != start.Constraint.Schema || i%10 == 9 {
-					s = session(t, e) // sessions of several replies, too
+					s = session(t, e) // a session writes up to ten replies
 				}
 				clear := []string{"top-k", "0", "top-p", "1", "min-p", "0", "temperature-last", "off", "guidance", "1", "repeat-penalty", "1",
 					"frequency-penalty", "0", "dry-multiplier", "0", "ban", "[]", "bias", "[]", "bad-word", "[]", "min-tokens", "0", "logprobs", "0",

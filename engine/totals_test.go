@@ -7,8 +7,8 @@ import (
 	"specula/engine/event"
 )
 
-// The speed-up of a reply is that of all its rounds, not the one that its last round tells of the newest
-// rounds. It is measured only if the reply has had a plain round, too.
+// The speed-up of a reply is that of all its rounds; the one in its last round's event is of the newest rounds only.
+// Without a plain round in the reply the speed-up is an estimate.
 func TestTheSpeedUpOfAReplyIsOverAllItsRounds(t *testing.T) {
 	committed := &event.Token{Verdict: event.Plain}
 	drafted := func(kept int, ms, plainMS float64) *event.Round {

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -120,7 +121,7 @@ func TestDraftOfAnotherVocabulary(t *testing.T) {
 	for _, tt := range []struct {
 		name, way, used string
 		gone            func(string) bool
-		least, most     float64 // accepted, in those of the draft with the same vocabulary
+		least, most     float64 // accepted tokens, divided by those of the draft with the same vocabulary
 	}{
 		{"the same tokens in another order", "auto", "by common tokens", nothing, 1, 1},
 		{"without long tokens", "auto", "by common tokens", long, 0.15, 1},
@@ -151,7 +152,7 @@ func TestDraftOfAnotherVocabulary(t *testing.T) {
 	}
 }
 
-func TestTranslationSwitchedOff(t *testing.T) {
+func TestWithoutTranslationAnotherVocabularyIsRefused(t *testing.T) {
 	e := translated(t, strange(t, func(string) bool { return false }), "off")
 	s := session(t, e)
 	if why := s.Ready().DraftRefused; !strings.Contains(why, "same token for every id") || !strings.Contains(why, "model.translate") {
@@ -159,19 +160,31 @@ func TestTranslationSwitchedOff(t *testing.T) {
 	}
 }
 
-// Sampled, in a chat, with a cancelled reply and with a changing γ: the caches stay correct with
-// translated drafts.
-func TestTranslatedDraftSampled(t *testing.T) {
+// In a sampled chat with cancelled replies and a changing γ, each reply with translated drafts is the one that a new
+// session writes: the caches hold what they must.
+func TestTranslatedDraftsAreTakenBackWhole(t *testing.T) {
 	for _, way := range []string{"tokens", "text"} {
 		t.Run(way, func(t *testing.T) {
 			e := translated(t, strange(t, func(text string) bool { return len(text) > 4 }), way)
-			s := session(t, e, "temperature", "0.9", "max-tokens", "40", "seed", "3", "gamma-rule", "fixed", "gamma", "3")
+			settings := []string{"temperature", "0.9", "max-tokens", "40", "seed", "3", "gamma-rule", "fixed", "gamma", "3"}
+			s := session(t, e, settings...)
 			messages := user("What is speculative decoding?")
 			accepted := 0
 			for turn, question := range []string{"And why?", "Über Zürich — 日本?", "Repeat that."} {
+				ctx, cancel := context.WithCancel(t.Context())
+				writeContext(t, ctx, s, messages, func(ev event.Event) {
+					if round, ok := ev.(event.Round); ok && round.Index == 1 {
+						cancel()
+					}
+				})
+				cancel()
 				r := write(t, s, messages, nil)
 				if r.failed != "" {
 					t.Fatal(r.failed)
+				}
+				fresh := write(t, session(t, e, append(settings, "gamma", fmt.Sprint(s.Settings().Speculation.Gamma))...), messages, nil)
+				if !slices.Equal(r.ended.IDs, fresh.ended.IDs) {
+					t.Errorf("turn %d: wrote %q, a new session %q", turn, r.ended.Text, fresh.ended.Text)
 				}
 				accepted += r.ended.Totals.Accepted
 				messages = append(messages, engine.Message{Role: "assistant", Content: r.text()}, engine.Message{Role: "user", Content: question})

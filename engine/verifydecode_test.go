@@ -9,7 +9,7 @@ import (
 
 // Every position of a reply is compared. A single wrong bit in a pass of several rows is found, even if it
 // changes no text.
-func TestCompareWithDecoding(t *testing.T) {
+func TestComparingWithDecodingFindsASingleBit(t *testing.T) {
 	backend := &faulty{Backend: host.New(1)}
 	s := session(t, embedded(t, backend), "temperature", "0", "max-tokens", "40", "gamma", "4")
 	const prompt = "What is speculative decoding?"
