@@ -48,7 +48,7 @@ const (
 type CacheState struct {
 	Kind             StateKind
 	KeyHeads, Heads  int  // head h reads the query and key of key head h mod KeyHeads
-	KeyDim, ValueDim int  // the state of a head is (KeyDim, ValueDim); a short convolution has one head, and no keys
+	KeyDim, ValueDim int  // the state of a head has KeyDim·ValueDim numbers; a short convolution has one head, and no keys
 	Kernel           int  // tokens that the convolution sees, the last one included
 	Grouped          bool // head h reads the query and key of key head ⌊h·KeyHeads/Heads⌋ instead
 }

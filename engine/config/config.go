@@ -64,8 +64,8 @@ type Penalties struct {
 	DryBreakers   []string // texts across which no repetition is looked for
 }
 
-// Tokens changes the scores of single tokens. A token is given by its id, or by a text that is
-// exactly one token.
+// Tokens changes the scores of tokens, or forbids them. In its first three lists a token is given by its id or
+// by its text; a text that several tokens have stands for all of them.
 type Tokens struct {
 	Bias     []string // "TOKEN=BIAS"
 	Banned   []string

@@ -17,7 +17,8 @@ type cache struct {
 	states []*cpu.State // of layers with a recurrent state; nil for the others
 }
 
-// Cache allocates memory for all tokens of the shape.
+// Cache makes a cache and allocates all its memory. Layers with a window may get room for their last rows only
+// (partialCache).
 func (b *Backend) Cache(shape compute.CacheShape) (compute.Cache, error) {
 	require(shape.Layers > 0 && shape.Tokens > 0 && (shape.Each == nil || len(shape.Each) == shape.Layers), "a cache without layers or tokens")
 	if err := b.CheckCache(shape); err != nil {

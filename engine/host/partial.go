@@ -135,8 +135,8 @@ func (c *partialCache) Reset(layer int) {
 	c.states[layer].Reset()
 }
 
-// Load copies checkpoint i, which was saved at length n, into rings and states. The rows of later tokens
-// may be overwritten.
+// Load copies checkpoint i, which was saved at length n, into rings and states. In rings it may also overwrite
+// rows of the tokens from n on.
 func (c *partialCache) Load(i, n int) {
 	c.owner.flush()
 	p := &c.checkpoints[i]

@@ -51,8 +51,8 @@ func (m *Model) Without(layers []int) (*Model, error) {
 	return &view, nil
 }
 
-// ParametersWithout estimates how many parameters remain without this many layers. It counts only
-// the matrices of a layer, because norms and biases are tiny.
+// ParametersWithout estimates how many parameters remain without this many layers. Of a layer it counts only
+// the matrices, because norms and biases are tiny. If some layers have a state, it takes the mean of all layers.
 func (c Config) ParametersWithout(layers int) int64 {
 	if c.State.Heads > 0 { // the layers differ in size, so count their mean
 		tables := int64(2)

@@ -334,7 +334,7 @@ func (s *Server) counted(read int, prefixes [][]int32) error {
 	return nil
 }
 
-// limit keeps the k likeliest tokens. vLLM adds the drawn token if it is not among these; limit moves it to own.
+// limit moves the drawn token to own if it is not among the k likeliest: vLLM adds it to the row.
 func (p *place) limit(k int) {
 	if len(p.top) <= k {
 		return

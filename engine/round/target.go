@@ -58,7 +58,7 @@ type Pass struct {
 	PriceMS float64
 }
 
-// Price returns the cost of a round without drafting: PriceMS if it is set, else ms, the measured time.
+// Price returns what a round costs besides its drafting: PriceMS if it is set, else ms, the measured time.
 func (p *Pass) Price(ms float64) float64 {
 	if p.PriceMS > 0 {
 		return p.PriceMS

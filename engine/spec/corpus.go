@@ -23,7 +23,7 @@ type Corpus struct {
 // NewCorpus returns an empty corpus.
 func NewCorpus() *Corpus { return &Corpus{most: maxCorpus} }
 
-// Add keeps a copy of a finished context, or of its last maxCorpus/2 tokens if it is longer. The copy
+// Add keeps a copy of a finished context, or of its last most/2 tokens if it is longer. The copy
 // replaces the texts that the context continues. Add does nothing if a kept text begins with the
 // context.
 func (c *Corpus) Add(context []int32) {

@@ -24,7 +24,7 @@ type cursor struct {
 	ctx   context.Context
 	file  string
 	src   io.ReaderAt
-	limit int64 // the header ends before this: the file's size or maxHeaderBytes
+	limit int64 // where the header must end at the latest: the file's size, or maxHeaderBytes if that is less
 	pos   int64
 	err   error
 

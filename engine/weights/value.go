@@ -74,8 +74,8 @@ func readScalar(c *cursor, t gguf.ValueType, field string) uint64 {
 	return b
 }
 
-// readArray skips an array. It refuses arrays of arrays: no model in use has them, and with them a
-// file could choose the depth of a recursion.
+// readArray reads the element type and the count of an array, and skips its elements. It refuses arrays of
+// arrays: no model in use has them, and with them a file could choose the depth of a recursion.
 func (v *value) readArray(c *cursor) {
 	at := c.pos
 	v.elem = gguf.ValueType(c.u32("element type"))

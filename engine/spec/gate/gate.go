@@ -48,7 +48,7 @@ func (r Report) Failures() string {
 func (w *World) Judge(trials, length int, seed uint64, play func(trial int) Played) Report {
 	rng := rand.New(rand.NewPCG(seed, 2))
 	single := make([][]int, length) // counts of tokens, (position, vocab)
-	pairs := make([][]int, length)  // counts of pairs, (position, vocab·vocab): the index is the token before, times vocab, plus the token
+	pairs := make([][]int, length)  // counts of pairs, by position; the index of a pair is the token before times vocab, plus the token
 	bonus := make([][]int, length*w.Vocab)
 	for i := range length {
 		single[i] = make([]int, w.Vocab)

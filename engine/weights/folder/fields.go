@@ -9,8 +9,8 @@ import (
 )
 
 // Fields are the fields of a JSON object. A getter takes several names for a field, and reads the first
-// that exists; null counts as missing. The first error is kept for Err, so that fields can be read one
-// after the other; after an error, getters return the zero value.
+// that exists; null counts as missing. If the field is refused, the value that a getter returns has no meaning.
+// The first error is kept for Err, so that fields can be read one after the other.
 type Fields struct {
 	file   string // path of the file
 	prefix string // put before the names in errors, such as "rope_parameters."
