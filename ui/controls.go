@@ -299,7 +299,7 @@ func (m *Model) paceWords() string {
 	return mode.String()
 }
 
-// choices returns the values that a setting can have.
+// choices returns the values of a setting that is one of a list of names.
 func choices(name string) []string {
 	s, _ := config.Lookup(name)
 	return s.Choices

@@ -29,7 +29,7 @@ type file struct {
 	out *output
 }
 
-// writer is an output or a file.
+// writer is what newOutput returns: an output, or a file that writes to one.
 type writer interface {
 	io.Writer
 	giveUp()

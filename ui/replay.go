@@ -16,7 +16,7 @@ import (
 	"specula/ui/pace"
 )
 
-// longestGap limits the wait between two recorded events. Longer gaps come from a user who types.
+// longestGap limits the wait between two recorded events. A longer gap is usually that of a user who types.
 const longestGap = time.Second
 
 // playFrom plays the recording from the event with index at on. Earlier events are shown at once. The

@@ -120,7 +120,7 @@ const fateColumn = 14
 // keyColumn is the column where the explanations of keys and commands begin.
 func keyColumn(w int) int { return min(34, w*2/5) }
 
-// entry draws a name in its style and its explanation, which is wrapped and begins at column at.
+// entry draws a name in its style, and its explanation, which is wrapped and begins in the column at.
 func entry(th *theme.Theme, w, at int, style theme.Style, name, does string) []string {
 	var out []string
 	line := paint.NewLine(th, w).Put("", "  ").Put(style, name)

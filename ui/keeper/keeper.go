@@ -25,7 +25,8 @@ package keeper
 
 import "os"
 
-// variable holds the keeper's process id in the child's environment.
+// variable names an environment variable. In the child it holds the keeper's process id; set to off by the
+// user, it turns the keeper off.
 const variable = "SPECULA_KEEPER"
 
 // Link is the child's connection to its keeper. A nil Link means that there is no keeper; its methods

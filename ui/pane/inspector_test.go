@@ -13,8 +13,8 @@ import (
 	"specula/ui/theme"
 )
 
-// The inspector says how the probabilities of the bars were computed. The draft may have another
-// temperature than the target, may be the draft model's best token, or may not be drawn at all.
+// The inspector says how the probabilities of the bars were computed. The draft may have been drawn at
+// another temperature than the target's, be the draft model's best token, or be looked up.
 func TestInspectorTellsTheTemperatures(t *testing.T) {
 	th, _ := theme.Named("mono", true)
 	one := 1.0

@@ -17,7 +17,7 @@ type Count struct {
 	DecodeMS float64 `json:"decodeMS"`
 }
 
-// Add adds an event of the lane.
+// Add counts an event of the lane if it is a round.
 func (c *Count) Add(e event.Event) {
 	r, ok := e.(event.Round)
 	if !ok {

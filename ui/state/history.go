@@ -75,9 +75,9 @@ type Rate struct {
 
 const rateShare = 0.95
 
-// Rate returns the rate of the newest rounds of this chat. With asked, only rounds that asked the last
-// proposer for a draft count, else only rounds that asked for none. The proposer's reading is left out, as
-// in the speed-up.
+// Rate returns the rate of the newest rounds of this chat. With asked, it counts the rounds that asked for a
+// draft, those of the newest one's proposer; otherwise the rounds that asked for none. The proposer's reading
+// is left out, as in the speed-up.
 func (s *State) Rate(asked bool) (r Rate) {
 	weight, last := 1.0, ""
 	for i := len(s.History) - 1; i >= 0 && weight > 0.01; i-- {

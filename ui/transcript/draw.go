@@ -67,7 +67,7 @@ func (b *block) fate(th *theme.Theme, token int) theme.Style {
 	return th.Fate(t.Fate)
 }
 
-// drawFooter says what the reply is doing or, when it is done, what it cost.
+// drawFooter says that the prompt is being read or, when the reply is done, how it ended and its numbers.
 func (b *block) drawFooter(s *state.State, th *theme.Theme, out *paint.Line) {
 	m := b.message
 	out.Pad(indent)
