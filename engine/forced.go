@@ -7,8 +7,8 @@ import (
 
 // Forced text. A form, such as a JSON schema, sometimes permits only one text next: a key of an object, a
 // closing bracket. This text is drafted without a proposer, as the tokens into which the tokenizer splits it.
-// The target may choose other tokens for the same text. So the forced tokens are a draft like any other: q of
-// each is 1 for this token, and the target's verdict decides.
+// The target may choose other tokens for the same text. So the forced tokens are a draft like any other: each
+// counts as drafted with q = 1, and the target's verdict decides.
 
 // force replaces the proposer's draft by the text that the form forces, if there is any. Three rules
 // limit this. If a model is to draft more tokens than the forced text has, the model drafts, because

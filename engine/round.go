@@ -223,7 +223,7 @@ func (r *reply) input(c *choice) round.Input {
 
 // judgesUnseen reports whether a device may judge a draft that the host has not seen. Inspection needs
 // the draft on the host. At temperature 0 the host therefore judges an inspected round itself, and
-// chooses the same tokens as the device would. In a sampled round the host would draw other tokens than
+// chooses the same tokens as the device would. In a sampled round the host may draw other tokens than
 // the device. So the device judges an inspected round, too, and its rows are read afterwards.
 func judgesUnseen(in *round.Input) bool {
 	path := spec.Eligible(&in.Terms)

@@ -64,10 +64,11 @@ const (
 	// rejection the next token is drawn from the residual max(0, p−q), by stream 2; if all are accepted,
 	// from the last row, by stream 3.
 	EachToken Judgement = iota
-	// OwnDraws lets the target draw a token in each row, by stream 4, in round 0, at the position
-	// Sampling.Written plus the row: the lowest id up to which the probabilities add up to more than the
-	// uniform. A draft token is accepted if it is the one drawn. The first other one follows, or that of
-	// the last row. The draft's q are not needed.
+	// OwnDraws lets the target draw a token in each row. The uniform is that of stream 4, round 0 and position
+	// Sampling.Written + i for row i. The drawn token is the lowest id for which the probabilities of all ids up
+	// to it add up to more than the uniform. Draft tokens are accepted up to the first that differs from the
+	// token drawn in its row. That drawn token follows; if none differs, the one drawn in the last row. The
+	// draft's q are not needed.
 	OwnDraws
 )
 

@@ -72,7 +72,7 @@ type HostReason int
 // The reasons.
 const (
 	NoReason  HostReason = iota // the device judges, it has no judge, or the round's path leaves the draft to the host
-	DrawnHere                   // the draft's distributions q are on the host
+	DrawnHere                   // the rule needs the draft's distributions q, and these are on the host
 	NotForIt                    // too many tokens, or uniforms that the device cannot compute
 )
 

@@ -35,7 +35,7 @@ func (f Fields) With(defaults map[string]any) Fields {
 	return f
 }
 
-// find returns the first of the names that exists, and its value.
+// find returns the first of the names that the object has a field for, and the value of that field.
 func (f Fields) find(names []string) (name string, value any) {
 	for _, name := range names {
 		if value := f.values[name]; value != nil {
@@ -45,7 +45,7 @@ func (f Fields) find(names []string) (name string, value any) {
 	return "", nil
 }
 
-// Has returns the first of the names that exists; "" if none does.
+// Has returns the first of the names that the object has a field for; "" if there is none.
 func (f Fields) Has(names ...string) string { name, _ := f.find(names); return name }
 
 // Value returns the value of a field as encoding/json decodes it; nil if the field is missing.
