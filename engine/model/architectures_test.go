@@ -17,8 +17,8 @@ import (
 	"specula/engine/weights/gguf"
 )
 
-// A fixture is a tiny model of a family, made by the library transformers and converted by
-// llama.cpp; `make oracle` makes it.
+// A fixture is a tiny model of a family, in the file that llama.cpp's converter makes of it, with what the
+// library transformers computes; `make oracle` makes both.
 type fixture struct {
 	name    string
 	prompts []fixturePrompt
@@ -28,7 +28,7 @@ type fixturePrompt struct {
 	IDs    []int32     `json:"ids"`
 	Rows   []int       `json:"rows"`
 	Logits [][]float64 `json:"logits"` // of these rows, computed by transformers in float64
-	// Of a model with a head of MTP: what the head drafts after the ids, and the logits of each token.
+	// Of a model with a head of MTP or a drafter: what it drafts after the ids, and the logits of each drafted token.
 	Drafted []int32     `json:"drafted"`
 	Guesses [][]float64 `json:"guesses"`
 }
@@ -79,8 +79,8 @@ func (f *fixture) open(t testing.TB, backend compute.Backend, o model.Options) *
 	return m
 }
 
-// Every family computes what transformers computes, in prompts shorter and longer than the windows
-// of keys and the positions before they were stretched.
+// Every family computes what transformers computes, in prompts shorter and longer than the windows of keys, and
+// than the context before its positions were stretched.
 func TestEveryArchitectureAgainstTransformers(t *testing.T) {
 	backend := newBackend(t, 1)
 	for _, f := range fixtures(t) {
@@ -95,8 +95,8 @@ func TestEveryArchitectureAgainstTransformers(t *testing.T) {
 	}
 }
 
-// tolerance is how far a logit may be from that of transformers. The tiny model of qwen3next makes much
-// of rounding: where the library computes in float32 instead of float64, its logits move by 6e-4.
+// tolerance is how far a logit may be from that of transformers. The tiny model of qwen3next amplifies rounding
+// errors: where the library computes in float32 instead of float64, the logits move by 6e-4.
 func (f *fixture) tolerance() float64 {
 	if strings.HasPrefix(f.name, "qwen3next") {
 		return 3e-4
@@ -141,7 +141,7 @@ func TestEveryArchitectureHasAFixture(t *testing.T) {
 
 // Verification gives the bits of decoding in every family, with drafts rejected on the way, before
 // and after the first key that a window leaves out. Each number of rows is tried with rejections in one
-// type of cache and without in the other, where two threads compute.
+// type of cache and without in the other. With caches in F16, two threads compute.
 func TestEveryArchitectureVerifiesAsItDecodes(t *testing.T) {
 	backends := []compute.Backend{newBackend(t, 1), newBackend(t, 2)}
 	for _, f := range fixtures(t) {

@@ -78,8 +78,8 @@ func ownCache(t *testing.T, s guesser) compute.Cache {
 	return cache
 }
 
-// compareDrafts drafts after a prompt, of which the target has read all but the last token, with a cache of the
-// head that holds the first tokens of it, or none.
+// compareDrafts drafts after a prompt, of which the target has read all but the last token. own is a cache of the
+// head, which holds the first tokens of the prompt, or none.
 func compareDrafts(t *testing.T, s guesser, own compute.Cache, prompt fixturePrompt, tolerance float64) {
 	t.Helper()
 	unread := prompt.IDs[own.Len():]

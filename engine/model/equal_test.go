@@ -25,11 +25,11 @@ func randomIDs(n, vocab int, seed uint64) []int32 {
 	return ids
 }
 
-// record is what a model computes for a text: logits of the last rows, and keys and values of every
-// token in every layer.
+// record is what a model computes for a text: logits of some rows, and keys and values of every token in every
+// layer.
 type record struct {
 	scores [][]float32
-	keys   [][]float32 // layer·tokens + token
+	keys   [][]float32 // at layer·tokens + token, with the number of tokens of the text
 	values [][]float32
 }
 
@@ -60,7 +60,7 @@ func (r *record) addCache(t testing.TB, m *model.Model, cache compute.Cache, fro
 	}
 }
 
-// checkpoint lets a cache go back to its present length, if it could not go back to any.
+// checkpoint lets a cache go back to its present length, even one that cannot go back to every length.
 func checkpoint(t testing.TB, cache compute.Cache) {
 	t.Helper()
 	if err := compute.Checkpoint(cache); err != nil {
@@ -116,14 +116,14 @@ func (r record) same(t testing.TB, what string, want record) {
 type subject struct {
 	name string
 	open func(testing.TB, compute.Backend, model.Options) *model.Model
-	near bool // texts at the splits of attention are left to subjects with the same attention
+	near bool // is not tried with long texts, which reach a split of attention: others with the same attention are
 }
 
 func subjects() []subject {
 	all := demoAndTies()
 	for _, typ := range formats() {
 		if typ == compute.F32 || typ == compute.F16 || typ == compute.Q8_0 {
-			continue // those of demoAndTies
+			continue // demoAndTies has these
 		}
 		all = append(all, subject{name: "random " + gguf.TypeName(typ), open: func(t testing.TB, b compute.Backend, o model.Options) *model.Model {
 			return noise(t, b, "tiny", typ, o)

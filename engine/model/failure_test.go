@@ -12,7 +12,7 @@ import (
 	"specula/engine/weights/gguf"
 )
 
-// countdown is a context that is cancelled when Err is called for the n-th time.
+// countdown is a context that is cancelled once Err was called left times.
 type countdown struct {
 	context.Context
 	left int
@@ -27,7 +27,7 @@ func (c *countdown) Err() error {
 
 var errBroken = errors.New("the device broke")
 
-// failing is a backend whose n-th product fails.
+// failing is a backend whose product number left fails, counted from 1; 0: none.
 type failing struct {
 	*host.Backend
 	left int
@@ -66,19 +66,18 @@ func TestStoppedPassLeavesTheCache(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		run     func(context.Context) error
-		passes  int // started before the pass is stopped
 		stop    func() context.Context
 		want    error
 		advance int
 	}{
-		{"forward, cancelled at the first product", forward, 0, func() context.Context { return &countdown{context.Background(), 0} }, context.Canceled, 0},
-		{"forward, cancelled in a layer", forward, 0, func() context.Context { return &countdown{context.Background(), 3} }, context.Canceled, 0},
-		{"forward, cancelled at the scores", forward, 0, func() context.Context { return &countdown{context.Background(), products * tinyLayers} }, context.Canceled, 0},
-		{"prefill, cancelled in the third pass", prefill, 2, func() context.Context { return &countdown{context.Background(), 2*products*tinyLayers + 1} }, context.Canceled, 6},
-		{"forward, broken", forward, 0, func() context.Context { backend.left = 5; return context.Background() }, errBroken, 0},
-		{"forward, broken at the scores", forward, 0, func() context.Context { backend.left = products*tinyLayers + 1; return context.Background() }, errBroken, 0},
-		{"prefill, broken in the second pass", prefill, 1, func() context.Context { backend.left = products*tinyLayers + 3; return context.Background() }, errBroken, 3},
-		{"prefill, broken at the scores", prefill, 2, func() context.Context { backend.left = 3*products*tinyLayers + 1; return context.Background() }, errBroken, 6},
+		{"forward, cancelled at the first product", forward, func() context.Context { return &countdown{context.Background(), 0} }, context.Canceled, 0},
+		{"forward, cancelled in a layer", forward, func() context.Context { return &countdown{context.Background(), 3} }, context.Canceled, 0},
+		{"forward, cancelled at the scores", forward, func() context.Context { return &countdown{context.Background(), products * tinyLayers} }, context.Canceled, 0},
+		{"prefill, cancelled in the third pass", prefill, func() context.Context { return &countdown{context.Background(), 2*products*tinyLayers + 1} }, context.Canceled, 6},
+		{"forward, broken", forward, func() context.Context { backend.left = 5; return context.Background() }, errBroken, 0},
+		{"forward, broken at the scores", forward, func() context.Context { backend.left = products*tinyLayers + 1; return context.Background() }, errBroken, 0},
+		{"prefill, broken in the second pass", prefill, func() context.Context { backend.left = products*tinyLayers + 3; return context.Background() }, errBroken, 3},
+		{"prefill, broken at the scores", prefill, func() context.Context { backend.left = 3*products*tinyLayers + 1; return context.Background() }, errBroken, 6},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if err := c.run(c.stop()); !errors.Is(err, c.want) {
@@ -96,7 +95,7 @@ func TestStoppedPassLeavesTheCache(t *testing.T) {
 	}
 }
 
-func TestRefusedPasses(t *testing.T) {
+func TestPassesThatDoNotFitAreRefused(t *testing.T) {
 	backend := newBackend(t, 1)
 	m, err := model.Load(context.Background(), backend, tinyModels()[0].build(t), model.Options{MaxTokens: 10, MaxRows: 4}, nil)
 	if err != nil {

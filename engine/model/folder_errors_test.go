@@ -109,7 +109,7 @@ func TestBadFoldersAreRefused(t *testing.T) {
 				_, err = model.Load(context.Background(), newBackend(t, 1), file, model.Options{}, nil)
 			}
 			if err == nil {
-				t.Fatal("it was loaded")
+				t.Fatalf("the folder was loaded, want an error with %q", c.want)
 			}
 			for _, part := range c.want {
 				if !strings.Contains(err.Error(), part) {
@@ -120,7 +120,7 @@ func TestBadFoldersAreRefused(t *testing.T) {
 	}
 }
 
-// Weights in FP8 are the product with the factor of their block, rounded to BF16.
+// A weight in FP8 is multiplied by the factor of its block and rounded to BF16.
 func TestFoldersInFP8(t *testing.T) {
 	folder := unpack(t, "llama")
 	plain := openFolder(t, folder)
@@ -145,8 +145,8 @@ func TestFoldersInFP8(t *testing.T) {
 			b.Add(tensor.Name, "F32", w.Data, shape...)
 			continue
 		}
-		// A weight is one of ±0.125 and ±0.375. Its byte stands for 1 or 3 times 2^-3 in the block with
-		// the factor 1, and for as much times 2^-1 in those with the factor 1/4.
+		// A weight is one of ±0.125 and ±0.375. Its byte stands for 1 or 3 times 2^-3 in blocks with the
+		// factor 1, and for 1 or 3 times 2^-1 in blocks with the factor 1/4.
 		numbers, _ := gguf.Decode(w.Type, w.Data)
 		blockRows, blockCols := (w.Rows+23)/24, (w.Cols+19)/20
 		octets, factors := make([]byte, len(numbers)), make([]float32, blockRows*blockCols)
@@ -172,8 +172,8 @@ func TestFoldersInFP8(t *testing.T) {
 	}
 }
 
-// What a folder gives for a vocabulary: the end of a reply by generation_config.json, BOS by the form
-// of a text, and the chat template of either file.
+// A folder says in generation_config.json which tokens end a reply, by the post-processor in tokenizer.json whether a
+// text begins with BOS, and in tokenizer_config.json or chat_template.jinja the chat template; the latter wins.
 func TestVocabularyOfAFolder(t *testing.T) {
 	folder := unpack(t, "llama")
 	write := func(file, text string) {
@@ -189,18 +189,18 @@ func TestVocabularyOfAFolder(t *testing.T) {
 	file := openFolder(t, folder)
 	spec, err := file.TokenizerSpec()
 	if got := fmt.Sprint(spec.BOS, spec.EOS, spec.Ends, spec.AddBOS); err != nil || got != "1 2 [2 0 2] true" {
-		t.Errorf("begin, end, all ends, begins with BOS: %s (%v)", got, err)
+		t.Errorf("begin, end, all ends, begins with BOS: %s (%v), want 1 2 [2 0 2] true", got, err)
 	}
 	if got := file.ChatTemplate(); got != "yes" {
-		t.Errorf("the template is %q", got)
+		t.Errorf("the template is %q, want yes", got)
 	}
 	write("chat_template.jinja", "newer")
 	if got := openFolder(t, folder).ChatTemplate(); got != "newer" {
-		t.Errorf("the template is %q", got)
+		t.Errorf("the template is %q, want newer", got)
 	}
 }
 
-// FuzzFolder: any files lead to a model or to an error, and never to a panic.
+// Whatever is in the files of a folder, opening it gives a model or an error, and never panics.
 func FuzzFolder(f *testing.F) {
 	folder := unpack(f, "llama-llama3")
 	read := func(file string) []byte {

@@ -43,7 +43,7 @@ func headCases(t *testing.T) []headCase {
 	return file.Cases
 }
 
-// guesser is the state of a head of either kind.
+// guesser is the state of a head of any kind.
 type guesser interface {
 	Tap() *compute.Tap
 	Keep(at, rows int, fresh bool) error

@@ -14,7 +14,7 @@ import (
 	"specula/engine/weights"
 )
 
-// A cache has one compressed key for all heads, of which the value is a part.
+// In each layer, a cache keeps one compressed key a token for all heads. The value is a part of this key.
 func TestLatentKeysAreKeptCompressed(t *testing.T) {
 	f := &fixture{name: "deepseek2"}
 	m := f.open(t, newBackend(t, 1), model.Options{MaxTokens: 64})
@@ -67,8 +67,7 @@ func TestLatentHeadsAreAlike(t *testing.T) {
 	}
 }
 
-// Attention over compressed keys adds the bias of its output, and a file with a bias that it does not
-// know is refused.
+// Attention over compressed keys adds the bias of its output. A file with a bias of the queries is refused.
 func TestBiasesOfLatentAttention(t *testing.T) {
 	scores := func(more func(*modeltest.Noisy)) [][]float32 {
 		file, err := weights.Parse("deepseek2", modeltest.NoisyLatent(compute.F16, more))
@@ -91,7 +90,8 @@ func TestBiasesOfLatentAttention(t *testing.T) {
 	refuses(t, modeltest.NoisyLatent(compute.F16, func(n *modeltest.Noisy) { n.Vectors(4*96, "blk.0.attn_q.bias") }), `"blk.0.attn_q.bias" has no place`)
 }
 
-// Queries that grow after the original context are not computed: there the context ends.
+// Some files let queries grow after the original context. This is not computed, so the context of such a file ends
+// there.
 func TestLatentContextEndsWhereQueriesGrow(t *testing.T) {
 	data := (&fixture{name: "mistral4"}).data(t)
 	grown := bytes.Replace(data, []byte("rope.scaling.yarn_beta_fast"), []byte("attention.temperature_scale"), 1)
@@ -110,9 +110,9 @@ func TestLatentContextEndsWhereQueriesGrow(t *testing.T) {
 	}
 }
 
-// A head whose attention would be that of these families is refused, and the model works without it. A
-// head of Gemma 4 would have no keys of its own.
-func TestHeadsWithoutTheirAttention(t *testing.T) {
+// Heads cannot compute the attention of these two families. So a head in their files is left aside, and the model is
+// loaded without it.
+func TestHeadsOfOtherAttentionAreLeftAside(t *testing.T) {
 	for name, data := range map[string]func(compute.DType, func(*modeltest.Noisy)) []byte{"deepseek2": modeltest.NoisyLatent, "gemma4": modeltest.NoisyGemma4} {
 		file, err := weights.Parse(name, withHead(name, data))
 		if err != nil {

@@ -7,8 +7,9 @@ import (
 	"specula/engine/compute"
 )
 
-// A conversation with the demo target fits into a processor's caches; one with Qwen3-0.6B does not.
-func TestCacheTypeBySize(t *testing.T) {
+// A conversation with the demo target fits into a processor's caches, and is kept in F32; one with Qwen3-0.6B does
+// not, and is kept in F16.
+func TestCacheTypeDependsOnTheSize(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		layers int

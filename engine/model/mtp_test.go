@@ -53,8 +53,8 @@ func TestHeadsInFilesAgainstTransformers(t *testing.T) {
 	}
 }
 
-// A head that lacks a tensor, or has one too many, is left aside, and the model is loaded. A file may
-// also keep next to nothing of a head.
+// A head that lacks a tensor, or has one too many, is left aside with a reason, and the model is loaded. A file that
+// has no more than a norm of a head has none.
 func TestHeadsThatCannotBeUsedAreLeftAside(t *testing.T) {
 	file := func(name string) []byte { return (&fixture{name: name}).data(t) }
 	for name, c := range map[string]struct {
@@ -97,7 +97,7 @@ func renamed(t *testing.T, data []byte, from, to string) []byte {
 	return data
 }
 
-// roomy is a backend on a machine with this much memory.
+// roomy is a backend on a machine with a given memory.
 type roomy struct {
 	*host.Backend
 	bytes int64

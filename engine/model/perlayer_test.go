@@ -27,7 +27,8 @@ func TestPerLayerEmbeddingsAreLookedUp(t *testing.T) {
 	}
 }
 
-// A view of a model with such embeddings gives a row the same bits alone and among others.
+// A view (a model without some layers) of a model with embeddings for each layer gives a row the same bits alone and
+// among others.
 func TestViewsHavePerLayerEmbeddings(t *testing.T) {
 	f := &fixture{name: "gemma4-embeddings"}
 	m := f.open(t, newBackend(t, 1), model.Options{MaxTokens: 32, MaxRows: 8})

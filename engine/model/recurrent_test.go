@@ -9,9 +9,9 @@ import (
 	"specula/engine/model"
 )
 
-// A cache with states goes back to any length that it says it reaches: rows of a short pass one by
-// one, a long pass as a whole, checkpoints, and nothing at all. Read again from there, a text gives
-// the bits of the first reading. Passes that are cancelled in between leave no trace.
+// A cache with states goes back to any length that it says it reaches: by rows of a short pass one by one, by a long
+// pass as a whole, to a checkpoint, or to nothing. What is read from there has the bits that reading the whole text
+// from its start gives. Passes that are cancelled in between leave no trace.
 func TestStatesGoBack(t *testing.T) {
 	for _, name := range []string{"qwen35", "lfm2", "granitehybrid-moe", "falcon-h1", "nemotron_h", "nemotron_h_moe"} {
 		t.Run(name, func(t *testing.T) { statesGoBack(t, &fixture{name: name}) })

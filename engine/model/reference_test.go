@@ -110,7 +110,7 @@ func demoFile(t *testing.T, name string) func(b compute.Backend) *model.Model {
 	}
 }
 
-func TestReference(t *testing.T) {
+func TestThePairComputesWhatPyTorchComputes(t *testing.T) {
 	const nearTie = 1e-3
 	cases := referenceCases(t)
 	target := func(c referenceCase) reply { return c.Target }

@@ -24,7 +24,7 @@ func (b wholeCaches) Cache(s compute.CacheShape) (compute.Cache, error) {
 
 const ringContext = 1800 // around a ring of 512 rows three times
 
-// windowed opens fixtures whose layers see few keys, with a context that is long enough for rings.
+// windowed opens a fixture whose layers see few keys, with a context that is long enough for rings.
 func windowed(t *testing.T, backend compute.Backend, name string) *model.Model {
 	t.Helper()
 	file := (&fixture{name: name}).file(t)
@@ -39,7 +39,7 @@ func windowed(t *testing.T, backend compute.Backend, name string) *model.Model {
 	return m
 }
 
-// withUint32 returns a file with another number in its metadata.
+// withUint32 returns a copy of a file whose metadata key is value.
 func withUint32(file []byte, key string, value uint32) []byte {
 	file = append([]byte(nil), file...)
 	at := bytes.Index(file, []byte(key))
@@ -79,8 +79,8 @@ func TestRingsVerifyAsWholeCachesDecode(t *testing.T) {
 	}
 }
 
-// Cut back to any length, a cache with rings goes to one from which reading on gives the same bits:
-// the length itself if few tokens are removed, else a checkpoint or nothing.
+// Asked to go back to some length, a cache with rings can go back to this length if few tokens are removed, else to a
+// checkpoint or to nothing. What is read from there has the same bits as with a cache that keeps all rows.
 func TestRingsGoBack(t *testing.T) {
 	for _, name := range []string{"gemma3", "gemma4-shared"} {
 		t.Run(name, func(t *testing.T) { ringsGoBack(t, name) })

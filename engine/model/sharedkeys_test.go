@@ -33,7 +33,7 @@ func TestSharedKeysAreKeptOnce(t *testing.T) {
 		}
 	}
 	if got := m.Config().Lenders; !slices.Equal(got, []int{3, 4}) {
-		t.Errorf("others attend to the keys of the layers %v", got)
+		t.Errorf("others attend to the keys of the layers %v, want 3 and 4", got)
 	}
 }
 
@@ -65,7 +65,7 @@ func TestViewsKeepLenders(t *testing.T) {
 	if slices.Equal(whole[0], cut[0]) {
 		t.Error("leaving out two layers changed nothing")
 	}
-	// Alone or in one pass: a view that read keys of another layer would read rows that are not there yet.
+	// Token by token, a view that took the keys of a wrong layer would read rows that are not there yet.
 	cache := newCache(t, first)
 	for _, id := range ids[:7] {
 		if _, err := first.Forward(context.Background(), cache, []int32{id}); err != nil {
@@ -110,7 +110,7 @@ func TestUnusedKeysAreIgnored(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := m.Config().Lenders; !slices.Equal(got, []int{2, 3}) {
-		t.Errorf("others attend to the keys of the layers %v", got)
+		t.Errorf("others attend to the keys of the layers %v, want 2 and 3", got)
 	}
 }
 

@@ -54,8 +54,8 @@ func refuses(t *testing.T, data []byte, want string) {
 	}
 }
 
-// A model with states that does not fit into the memory is refused in words, before anything is
-// loaded: its states and their checkpoints count.
+// The planned memory of a cache is what it takes: its states count, and so do the inputs that it keeps of the rows
+// that it can take back.
 func TestStatesCountInMemory(t *testing.T) {
 	backend := newBackend(t, 1)
 	for _, name := range []string{"lfm2", "granitehybrid", "falcon-h1", "nemotron_h", "nemotron_h_moe-narrow"} {

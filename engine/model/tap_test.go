@@ -20,7 +20,7 @@ func tapped(t *testing.T, backend compute.Backend, tap *compute.Tap, m int) [][]
 	return scoresOf(t, rows)
 }
 
-// A tap holds the residual stream of the naive transformer, in the order that was asked for.
+// A tap holds the residual stream of the naive transformer, in the order of layers that was asked for.
 func TestTapAgainstNaiveForward(t *testing.T) {
 	backend := newBackend(t, 1)
 	for _, shape := range tinyModels() {
@@ -105,7 +105,7 @@ func TestTapChangesNoBit(t *testing.T) {
 	}
 }
 
-func TestTapOfALayerThatIsNotThere(t *testing.T) {
+func TestATapOfALayerThatIsNotThereIsRefused(t *testing.T) {
 	m := tinyTarget(t, newBackend(t, 1))
 	for _, layer := range []int{-2, tinyLayers + 1} {
 		t.Run(fmt.Sprint(layer), func(t *testing.T) {

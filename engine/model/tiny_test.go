@@ -27,7 +27,7 @@ type tiny struct {
 	linear   float64
 	factors  bool // the file has rope_freqs.weight
 	biases   bool // biases of query, key and value
-	mixBias  bool
+	mixBias  bool // a bias of attention's output
 	qkNorm   bool
 	tied     bool
 	twins    bool  // output rows come in pairs that differ by one rounding step
@@ -35,7 +35,7 @@ type tiny struct {
 	typ      compute.DType
 	matrices map[string][]float64 // as the file stores them; filled by build
 	shapes   map[string][2]int
-	streams  [][][]float64 // of the last forward: before each layer and after the last, (tokens, Dim)
+	streams  [][][]float64 // of the last forward: each token's residual stream, before each layer and after the last
 }
 
 // tinyLayer is the size of one layer.

@@ -32,8 +32,8 @@ func formats() []compute.DType {
 	return all
 }
 
-// everyFormat returns small models, one for each weight type, with the cache types by turns, and one for
-// each cache type. Attention does not know the weight type, so not all pairs are tried.
+// everyFormat returns small models of each weight type: in Q8_0 and F16 one with each cache type, in the others one,
+// with the cache types in turn. Attention does not depend on the weight type, so not all pairs are tried.
 func everyFormat() (all []subject) {
 	caches := []compute.DType{compute.F32, compute.F16, compute.Q8_0}
 	for i, weights := range formats() {
@@ -52,8 +52,8 @@ func everyFormat() (all []subject) {
 	return all
 }
 
-// someMixtures returns small mixtures of experts: rows that choose other experts are grouped in
-// another way when there are more of them.
+// someMixtures returns small mixtures of experts: the more rows a pass has, the more of them use the same expert and
+// are computed together.
 func someMixtures() (all []subject) {
 	for _, weights := range []compute.DType{compute.Q4_K, compute.MXFP4, compute.F16} {
 		all = append(all, subject{name: "random experts " + gguf.TypeName(weights), open: func(t testing.TB, b compute.Backend, o model.Options) *model.Model {
@@ -63,7 +63,7 @@ func someMixtures() (all []subject) {
 	return all
 }
 
-// text is a position in a text where rows are verified.
+// text is where rows are verified: these ids, after some other tokens.
 type text struct {
 	name   string
 	before int // tokens that are read before
@@ -124,7 +124,7 @@ func TestVerifyEqualsDecodeOnEveryLevel(t *testing.T) {
 		}
 		for i, s := range everyFormat() {
 			if i%3 != i/3%3 {
-				continue // one cache type per weight type is enough
+				continue // a third of them is enough: some with each cache type
 			}
 			t.Run(level.String()+"/"+s.name, func(t *testing.T) {
 				defer cpu.SetLevel(level)()
@@ -139,8 +139,8 @@ func TestVerifyEqualsDecodeOnEveryLevel(t *testing.T) {
 	}
 }
 
-// inTurns returns runSteps for even numbers and runRounds for odd ones, with words for the latter. A test that
-// reads several texts with each number of rows takes them in turns.
+// inTurns returns runSteps for even numbers and runRounds for odd ones, with words for runRounds. A test that reads
+// several texts with each number of rows takes both in turn.
 func inTurns(turn int) (run func(testing.TB, *model.Model, compute.Cache, []int32, int) record, how string) {
 	if turn%2 == 0 {
 		return runSteps, ""
@@ -164,7 +164,7 @@ func runRounds(t testing.TB, m *model.Model, cache compute.Cache, ids []int32, r
 		}
 		r.scores = append(r.scores, scoresOf(t, logits)[:kept]...)
 		if at += kept; cache.Len() != start+at-kept+rows {
-			t.Fatalf("the cache holds %d tokens", cache.Len())
+			t.Fatalf("the cache holds %d tokens, want %d", cache.Len(), start+at-kept+rows)
 		}
 		if err := cache.Truncate(start + at); err != nil {
 			t.Fatal(err)

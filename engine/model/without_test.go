@@ -93,7 +93,7 @@ func TestWithoutRefuses(t *testing.T) {
 	}
 }
 
-func TestMiddleLayers(t *testing.T) {
+func TestMiddleLayersAreEverySecondOne(t *testing.T) {
 	for layers, want := range map[int][]int{1: nil, 2: {1}, 3: {1}, 6: {2, 4}, 12: {4, 6, 8}, 28: {8, 10, 12, 14, 16, 18, 20}} {
 		if got := (model.Config{Layers: layers}).MiddleLayers(); !slices.Equal(got, want) {
 			t.Errorf("of %d layers %v, want %v", layers, got, want)

@@ -138,7 +138,7 @@ func TestAChainStaysInsideItsCache(t *testing.T) {
 	}
 }
 
-func TestAChainOfScoresThatAreNoNumbers(t *testing.T) {
+func TestAChainOfScoresThatAreNoNumbersGivesNoDraft(t *testing.T) {
 	m := &chaining{history: &history{vocab: 50, capacity: 100, poison: true}}
 	d := newDraft(t, m, 50)
 	_, err := d.Begin([]int32{1, 2, 3})
@@ -152,7 +152,8 @@ func TestAChainOfScoresThatAreNoNumbers(t *testing.T) {
 	}
 }
 
-// If a token's scores are wanted or shaped, the draft is made in single steps.
+// If a token's scores are wanted, or a sampled draft is not for the device or has uniforms that no device can
+// compute, the draft is made in single steps.
 func TestWhoWantsScoresGetsNoChain(t *testing.T) {
 	m := &chaining{history: &history{vocab: 50, capacity: 100}}
 	d := newDraft(t, m, 50)

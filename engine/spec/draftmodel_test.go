@@ -245,7 +245,7 @@ func TestDraftModelStaysInsideItsCache(t *testing.T) {
 	}
 }
 
-func TestDraftModelOfAnotherVocabularySize(t *testing.T) {
+func TestADraftModelProposesOnlyTokensOfTheTarget(t *testing.T) {
 	for _, own := range []int{20, 80} {
 		d := newDraft(t, &history{vocab: own, capacity: 1000}, 50)
 		_, err := d.Begin([]int32{1})
@@ -276,7 +276,7 @@ func TestDraftModelOfAnotherVocabularySize(t *testing.T) {
 	}
 }
 
-func TestDraftScoresThatAreNotFinite(t *testing.T) {
+func TestDraftScoresThatAreNotFiniteGiveNoDraft(t *testing.T) {
 	for _, params := range []sample.Params{{}, warm} {
 		m := &history{vocab: 50, capacity: 100}
 		d := newDraft(t, m, 50)
@@ -340,7 +340,7 @@ func TestDraftEndsEarly(t *testing.T) {
 	}
 }
 
-func TestGreedyDraft(t *testing.T) {
+func TestAGreedyDraftIsTheBestToken(t *testing.T) {
 	d := newDraft(t, &history{vocab: 50, capacity: 100}, 50)
 	_, err := d.Begin([]int32{1, 2, 3})
 	must(t, err)

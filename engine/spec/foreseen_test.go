@@ -123,7 +123,7 @@ func TestAVerdictOfOwnDrawsIsTakenOver(t *testing.T) {
 	}
 }
 
-// On a device, rules that the device has need no rows; a rule that it has not does.
+// On a device, a rule that the device can judge by needs no rows on the host; every other rule does.
 func TestRulesOfADevice(t *testing.T) {
 	for _, rule := range Rules {
 		terms := Terms{Params: warm, Rule: rule.Rule}

@@ -231,7 +231,7 @@ func TestHeadsReuseWhatTwoPromptsHaveInCommon(t *testing.T) {
 	}
 }
 
-// What the first pass of a draft has to read is told before, so that it can be weighed.
+// Heads tell before a draft how many tokens its first pass has to read.
 func TestHeadsTellWhatTheyHaveToRead(t *testing.T) {
 	for _, c := range []struct{ prompt, unread int }{{12, 11}, {9, 0}} { // a few tokens count as none
 		tr := &trunk{}

@@ -89,7 +89,7 @@ func TestNgramEqualsPlainSearch(t *testing.T) {
 	}
 }
 
-func TestNgramStopsBehindAStopToken(t *testing.T) {
+func TestNgramStopsAfterAStopToken(t *testing.T) {
 	g := NewNgram(2, 1)
 	_, err := g.Begin([]int32{1, 2, 3, 4, 1})
 	must(t, err)

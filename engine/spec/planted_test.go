@@ -163,7 +163,7 @@ func plantedInBlock() map[string]planted {
 
 const productsOfUniforms = "products of uniforms, residual of single tokens"
 
-// products are uniforms of tests, multiplied up to each position.
+// products multiplies the uniforms of the tests up to each position.
 type products struct{ sample.Uniforms }
 
 func (u products) Uniform(s sample.Stream, round, position int) float64 {

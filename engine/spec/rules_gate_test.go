@@ -11,7 +11,7 @@ import (
 	"specula/engine/spec/gate"
 )
 
-// exactRules must not change the target's distribution: all that do not say that they do.
+// exactRules are the rules of which the register does not say that they change the target's distribution.
 var exactRules = func() (list []Rule) {
 	for _, rule := range Rules {
 		if !rule.Changes {

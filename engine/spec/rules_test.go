@@ -98,8 +98,8 @@ func TestBlockReportsTheNumbersThatDecided(t *testing.T) {
 	}
 }
 
-// A row that cannot be read is an error only if the block ends before it. Otherwise the draft just
-// ends there.
+// A row that is not finite is an error only if the next token must be drawn from it, because all draft tokens
+// before it are kept. If fewer are kept, the row is not needed.
 func TestBlockBeforeARowThatIsNotFinite(t *testing.T) {
 	nan := float32(math.NaN())
 	q := dist(.25, .5, .25)

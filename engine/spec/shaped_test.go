@@ -13,7 +13,7 @@ import (
 	"specula/engine/sample"
 )
 
-// once forbids every token that is already in the context. It records what it was asked.
+// once forbids every token that is already in the context, and records the context of each call of Shape.
 type once struct {
 	context []int32
 	asked   [][]int32 // the context at each call of Shape

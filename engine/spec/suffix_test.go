@@ -55,7 +55,7 @@ func TestSuffixProposes(t *testing.T) {
 	}
 }
 
-func TestSuffixStopsBehindAStopToken(t *testing.T) {
+func TestSuffixStopsAfterAStopToken(t *testing.T) {
 	s := NewSuffix(nil)
 	_, err := s.Begin([]int32{1, 2, 3, 4, 1})
 	must(t, err)
@@ -144,7 +144,7 @@ func TestSuffixForgetsOnReset(t *testing.T) {
 	}
 }
 
-func TestCorpus(t *testing.T) {
+func TestACorpusKeepsTheNewestTexts(t *testing.T) {
 	c := NewCorpus()
 	c.most = 20
 	sizes := func() (n []int) {

@@ -11,7 +11,7 @@ import (
 )
 
 // Exact enumeration: for small vocabularies the tests integrate the verifier over its uniforms.
-// This gives the probability of each outcome, which must equal the target's. The test needs no chance and no
+// This gives the probability of each outcome, which must equal the target's. Nothing is drawn, so the tests need no
 // statistics.
 
 // rounding bounds the rounding error of the sums in float64.

@@ -9,8 +9,8 @@ import (
 	"specula/engine/spec/gate"
 )
 
-// rounds is the number of replies of a statistical test. TestGateCatchesEveryPlantedBug notices each planted
-// bug with so many, and those of 32 tokens with half of them.
+// rounds is the number of replies of a statistical test. TestGateCatchesEveryPlantedBug notices each planted bug with
+// as many, most of them with fewer.
 const rounds = 100_000
 
 // trial plays one round of a verifier with a draft of gamma tokens.
@@ -122,8 +122,8 @@ func (c gateCase) String() string {
 		c.target.TopK, c.draft.TopK, c.pairing)
 }
 
-// replies is the number of replies that a case is tested with. With two tokens a residual is always
-// right, so most bugs cannot show at all.
+// replies is the number of replies that a case is tested with. In a vocabulary of two tokens a residual can only be
+// the other token, so most bugs cannot show.
 func (c gateCase) replies() int {
 	if c.vocab < 10 {
 		return rounds / 4

@@ -236,7 +236,7 @@ func TestIdsStayInsideTheVocabulary(t *testing.T) {
 	}
 }
 
-func TestInspect(t *testing.T) {
+func TestInspectShowsTheLikeliestTokens(t *testing.T) {
 	nan := float32(math.NaN())
 	rows := &target{rows: [][]float32{probabilities(.5, .3, .2), {nan, 0, 0}, probabilities(.2, .7, .1)}}
 	draft := Draft{Tokens: []int32{1, 2}, Q: []sample.Dist{sample.OneHot(1), sample.OneHot(2)},
@@ -257,8 +257,8 @@ func TestInspect(t *testing.T) {
 	}
 }
 
-// The rule token is exact, and it accepts as often as any exact rule can: Σ min(p, q) = 1 − TV(p,
-// q).
+// The rule token accepts a draft of one token as often as an exact rule can: with the chance Σ min(p, q), which is 1
+// minus the total variation of p and q.
 func TestAcceptanceIsOneMinusTotalVariation(t *testing.T) {
 	w := gate.NewWorld(32, 2, warm, gate.Near, 5)
 	tr := newTrial(t, w, 1, warm)

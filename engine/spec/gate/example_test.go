@@ -18,7 +18,7 @@ func pick(p []float64, u float64) int32 {
 	return int32(len(p) - 1)
 }
 
-// A sampler is right if its replies have the world's distribution. One that flattens it is found
+// A sampler is right if its replies have the world's distribution. A sampler that flattens the distribution is found
 // out.
 func ExampleWorld_Judge() {
 	w := gate.NewWorld(8, 2, sample.Params{Temperature: 1, TopP: 1}, gate.Near, 1)

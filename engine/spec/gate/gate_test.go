@@ -10,7 +10,7 @@ import (
 var plain = sample.Params{Temperature: 1, TopP: 1}
 
 // Plain sampling passes in every world. Sampling that is slightly wrong in one place does not.
-func TestJudge(t *testing.T) {
+func TestJudgeFindsSlightlyWrongSampling(t *testing.T) {
 	for _, pairing := range Pairings {
 		w := NewWorld(10, 3, plain, pairing, 2)
 		rng := rand.New(rand.NewPCG(1, 3))
