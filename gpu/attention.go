@@ -9,16 +9,17 @@ import (
 	"specula/kernels/cuda"
 )
 
-// keysPerSplit is how many keys one split of attention covers. Splits start at multiples of it, so
-// the order of a sum depends only on the row's position. See kernels/cuda/src/attention.h.
+// keysPerSplit is how many keys one split of attention covers. Splits start at multiples of it, so the order
+// in which a row's keys and values are summed depends only on the row's position. See
+// kernels/cuda/src/attention.h.
 const keysPerSplit = 256
 
-// tensorHeads lists the head widths for which there is half-precision attention on tensor cores. The
-// value is the number of tiles, of eight queries each, in a block of the kernel for many rows.
+// tensorHeads lists the head widths for which there is half-precision attention on tensor cores. For each width
+// it has the number of tiles, of eight queries each, that a block of the kernel for many rows takes.
 var tensorHeads = map[int]int{64: 4, 80: 4, 96: 4, 128: 4, 256: 2, 512: 2}
 
-// tilesOf is the number of such tiles for a head whose value may have another length than its key, as with
-// compressed keys; 0: there is no such kernel.
+// tilesOf returns the number of tiles (see tensorHeads) for heads with these lengths of keys and values. With
+// compressed keys the two lengths differ. 0: there is no attention on tensor cores for such heads.
 func tilesOf(keyDim, valueDim int) int {
 	switch {
 	case keyDim == valueDim:
@@ -50,7 +51,7 @@ func attentionBytes(shape compute.CacheShape, rows int) int64 {
 }
 
 // ScratchBytes is the device memory that passes need besides their buffers: the scratch, and memory
-// for choosing tokens, for distributions and for edited scores. buffers has the rows and columns of each.
+// for choosing tokens, for distributions and for edited scores. buffers has the rows and columns of each buffer.
 func (b *Backend) ScratchBytes(buffers [][2]int, shape compute.CacheShape) int64 {
 	var rounded, after, choosing int64
 	most := 0
@@ -87,8 +88,8 @@ func (b *Backend) Attend(dst, q, k, v compute.Buffer, m int, cc compute.Cache, a
 	return nil
 }
 
-// attend lets m rows, of which the first stands at a.Position, attend to the keys and values of a layer that
-// are stored up to the last of these rows.
+// attend lets m rows, of which the first stands at a.Position, attend to the stored keys and values of a layer.
+// Each row attends to those up to its own position.
 func (b *Backend) attend(dst, q compute.Buffer, m int, layer layerCache, a compute.Attention) {
 	d, qb := rowsOf(dst, a.Row, m), rowsOf(q, a.Row, m)
 	require(layer.kvHeads > 0 && a.HeadDim == layer.keyDim && a.Heads%layer.kvHeads == 0, "Attend of heads that do not fit")
@@ -100,8 +101,8 @@ func (b *Backend) attend(dst, q compute.Buffer, m int, layer layerCache, a compu
 	}
 	position := b.positionOf(a.Row, a.Position)
 	b.changed(d)
-	// Launch for the next power of two of splits. The grid then seldom changes while the text
-	// grows, and a captured graph stays valid.
+	// Launch with the number of splits rounded up to a power of two. The grid then seldom changes while
+	// the text grows, and a captured graph stays valid.
 	splits := roundUpToPower(ceilDivide(a.Position+m, keysPerSplit))
 	row := int64(a.Heads*splits*(layer.valueDim+2)) * 4
 	at := int(b.scratch.attended.bytes / row)

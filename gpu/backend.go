@@ -129,7 +129,7 @@ func (b *Backend) Close() error {
 	return errors.Join(err, closed)
 }
 
-// alloc reserves device memory. An error says, by what, for which use.
+// alloc reserves device memory. what says in errors what the memory is for.
 func (b *Backend) alloc(what string, bytes int64) (p driver.Pointer, err error) {
 	if err := b.usable(); err != nil {
 		return 0, err

@@ -59,7 +59,7 @@ func layersAt(memory driver.Pointer, shape compute.CacheShape) []layerCache {
 	return layers
 }
 
-// newLayerCache returns the form of a layer's keys and values, which have no place yet.
+// newLayerCache returns how a cache of this shape stores the keys and values of layer l. They have no memory yet.
 func newLayerCache(l compute.CacheLayer, shape compute.CacheShape) layerCache {
 	c := layerCache{half: halfLayer(l, shape.Type), kvHeads: l.KVHeads, keyDim: l.KeyDim, valueDim: l.ValueDim, paddedDim: l.KeyDim}
 	c.capacity = ceilDivide(shape.Tokens, keysPerSplit) * keysPerSplit
@@ -113,7 +113,7 @@ func (b *Backend) CacheBytes(shape compute.CacheShape) int64 {
 	if shape.Tokens%keysPerSplit > 0 {
 		splits++
 	}
-	one := shape // the same cache with one split, which cannot overflow
+	one := shape // the same cache with one split, whose size cannot overflow
 	one.Tokens = keysPerSplit
 	_, states := statesAt(0, shape)
 	sum := uint64(states) * uint64(stateCopies(shape))

@@ -8,8 +8,8 @@ import (
 )
 
 // checkCard returns an error if a card or its driver is too old for the embedded kernels. The error
-// wraps ErrNoDevice, so that such a card is treated like none: under auto, the processor takes its place, with
-// this reason (Choose in engine/host/choose.go).
+// wraps ErrNoDevice, so that such a card is treated like none: with the device auto, the processor takes its
+// place, and the error is shown as the reason (Choose in engine/host/choose.go).
 func checkCard(i driver.Info) error {
 	if have := 10*i.Major + i.Minor; have < cuda.NeedsCapability {
 		return fmt.Errorf("%w that can be used: %s has compute capability %d.%d, and the kernels need %d.%d (Ampere: RTX 30, A100) or newer",

@@ -13,7 +13,7 @@ import (
 // epilogue is what a product does with its result: the last parameters of its kernel.
 type epilogue struct {
 	kind    int
-	arrived driver.Pointer // a counter of finished blocks, 0
+	arrived driver.Pointer // a counter of finished blocks, 0 between launches
 	to      driver.Pointer // the operand that is written
 	slabs   int
 	stream  driver.Pointer // rows that the product is added to; this and the fields below are for a norm
@@ -50,7 +50,7 @@ const (
 	// them all. For more, a launch with a block for each row should be faster. The limit is a guess.
 	mostNormed = 4096
 	// mostArrivals is the number of counters of finished blocks. A launch needs one; only attention needs one for
-	// each key head. If a layer has more of these, combining its splits is a launch of its own.
+	// each key head. If a layer has more key heads, combining its splits is a launch of its own.
 	mostArrivals = 256
 )
 
@@ -112,7 +112,7 @@ func joinEpilogues(operations []operation, m epilogueMemory) []operation {
 	return joined
 }
 
-// combines reports whether attention can do the work of o.
+// combines reports whether the launch of a can also do the work of o, which is then to combine the splits of a.
 func combines(a attend, o operation) bool {
 	c, ok := o.(combineOperand)
 	if !ok || a.part.heads == 0 {
@@ -137,7 +137,7 @@ func (o products) reading(usual, place driver.Pointer) products {
 	return moved
 }
 
-// epilogueOf returns o as an epilogue of products, if it can be one.
+// epilogueOf returns o as an epilogue of the products before it, if o can be one.
 func epilogueOf(o operation, before products) (epilogue, bool) {
 	rows, cols, form := before[0].rows, before[0].weight.rows, before[0].weight.format.Operand()
 	if before[0].by != (choices{}) {

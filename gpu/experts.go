@@ -28,10 +28,10 @@ type routing struct {
 
 	calls   int    // of Route
 	seen    uint32 // touched experts, as the host read them from counts last
-	touched int    // the same without overflow
+	touched int    // all touched experts so far, which does not overflow as the device's number does
 }
 
-// slots is the number of choices.
+// slots is the number of choices of all rows.
 func (r *routing) slots() int { return r.rows * r.Used }
 
 // mostGroups is the number of groups that a launch has room for. It does not depend on the choices, so
@@ -105,7 +105,8 @@ func (b *Backend) Route(r compute.Routing, scores compute.Buffer, m int, bias co
 	return nil
 }
 
-// MatMulExperts multiplies the inputs of slots with the matrices of their experts.
+// MatMulExperts multiplies the input of each slot with the matrix of its expert. The inputs are rows of x: with
+// bySlot each slot has its own, else all slots of a row have one.
 func (b *Backend) MatMulExperts(dst, x compute.Buffer, r compute.Routing, w compute.Matrix, bySlot bool) error {
 	of, weight := r.(*routing), w.(*matrix)
 	rows, used := of.rows, of.Used
@@ -120,7 +121,7 @@ func (b *Backend) MatMulExperts(dst, x compute.Buffer, r compute.Routing, w comp
 	return nil
 }
 
-// AddExpertBias adds to each slot the bias of its expert.
+// AddExpertBias adds to each slot's row of x the bias of the slot's expert.
 func (b *Backend) AddExpertBias(x compute.Buffer, r compute.Routing, bias compute.Vector) error {
 	of, v := r.(*routing), bias.(*vector)
 	xb := rowsOf(x, 0, of.slots())
@@ -130,7 +131,7 @@ func (b *Backend) AddExpertBias(x compute.Buffer, r compute.Routing, bias comput
 	return nil
 }
 
-// ScaleExperts multiplies each slot by the factor of its expert.
+// ScaleExperts multiplies each slot's row of x by the factor of the slot's expert.
 func (b *Backend) ScaleExperts(x compute.Buffer, r compute.Routing, factors compute.Vector) error {
 	of, v := r.(*routing), factors.(*vector)
 	xb := rowsOf(x, 0, of.slots())
@@ -140,7 +141,7 @@ func (b *Backend) ScaleExperts(x compute.Buffer, r compute.Routing, factors comp
 	return nil
 }
 
-// Mix writes to each row of dst the sum of the row's slots, each times its share.
+// Mix writes to each row of dst the sum of the rows of x that belong to its slots, each times the slot's share.
 func (b *Backend) Mix(dst, x compute.Buffer, r compute.Routing) error {
 	of := r.(*routing)
 	xb, d := rowsOf(x, 0, of.slots()), rowsOf(dst, 0, of.rows)
@@ -150,7 +151,7 @@ func (b *Backend) Mix(dst, x compute.Buffer, r compute.Routing) error {
 	return nil
 }
 
-// Weigh multiplies each row by the sigmoid of its gate.
+// Weigh multiplies each row of x by the sigmoid of the number that gate has for the row.
 func (b *Backend) Weigh(x compute.Buffer, m int, gate compute.Buffer) error {
 	xb, g := rowsOf(x, 0, m), rowsOf(gate, 0, m)
 	require(g.cols == 1, "Weigh by more than one column")

@@ -13,7 +13,7 @@ type recording struct {
 type recordingState int
 
 const (
-	seen     recordingState = iota // a tape came once: not captured, because many never come again
+	seen     recordingState = iota // a tape came once: not captured, because many tapes never come again
 	captured                       // graph replays the steps
 	refused                        // the driver could not capture the steps; they are launched one by one
 )

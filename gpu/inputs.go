@@ -12,7 +12,7 @@ import (
 type inputs struct {
 	words  driver.Pointer
 	pinned []byte                   // inputSlots slots of inputBytes
-	passed [inputSlots]driver.Event // the copy from the slot is done
+	passed [inputSlots]driver.Event // the device reaches it when the last copy from the slot is done
 	used   [inputSlots]bool         // a copy from the slot was queued after the host last waited
 	next   int
 }
@@ -60,7 +60,7 @@ func (in *inputs) send(d device, s driver.Stream, words []int32) error {
 	return d.Record(in.passed[slot], s)
 }
 
-// waited notes that the host has waited for the stream, so that every slot is free again.
+// waited notes that the host has waited for the stream: now every slot is free again.
 func (in *inputs) waited() { in.used = [inputSlots]bool{} }
 
 func (in *inputs) free(d device) (err error) {

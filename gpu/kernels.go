@@ -11,7 +11,7 @@ import (
 	"specula/kernels/cuda"
 )
 
-// kernel is a kernel that the device has. Its launch is reused: each run fills in new arguments.
+// kernel is a kernel that was found on the device. It has one launch: each run fills in new arguments.
 type kernel struct {
 	name        string
 	function    driver.Function
@@ -20,7 +20,7 @@ type kernel struct {
 	sharedBytes int // the limit of dynamic shared memory that was set; 0: none was (see prepare)
 }
 
-// freeShared is the shared memory, in bytes, that a block has on every GPU.
+// freeShared is the shared memory, in bytes, that a block may use on every GPU without SetDynamicShared.
 const freeShared = 48 << 10
 
 // library finds kernels by name. It loads a module when load is called, or when a kernel of the module is

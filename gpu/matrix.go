@@ -221,8 +221,8 @@ type rounded struct {
 	kind       string // Activations of the product's format
 }
 
-// changed must be called before a buffer is written. If the scratch holds converted rows of the buffer's
-// memory, in rows of whatever length (Reshape), changed drops them.
+// changed must be called before a buffer is written. If the scratch holds converted rows of this buffer, or of
+// another that Reshape gave the same memory, they count no longer.
 func (b *Backend) changed(x *buffer) {
 	if b.rounded.from == x.memory {
 		b.rounded = rounded{}
@@ -238,7 +238,7 @@ func (b *Backend) convert(x *buffer, m int, f *cuda.Format) {
 	}
 }
 
-// MatMul multiplies m rows with a weight.
+// MatMul multiplies m rows of x with a weight and writes the products to dst.
 func (b *Backend) MatMul(dst, x compute.Buffer, m int, w compute.Matrix) error {
 	xb, d, weight := rowsOf(x, 0, m), rowsOf(dst, 0, m), w.(*matrix)
 	f := weight.format

@@ -31,7 +31,7 @@ func (x *buffer) Cols() int    { return x.cols }
 
 var _ compute.Reshaper = (*Backend)(nil)
 
-// Reshape returns the memory of x in rows of cols numbers.
+// Reshape returns a buffer that is the memory of x in rows of cols numbers.
 func (b *Backend) Reshape(x compute.Buffer, cols int) compute.Buffer {
 	of := x.(*buffer)
 	require(cols > 0 && of.cols%cols == 0, "Reshape to rows that do not fit")

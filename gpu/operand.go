@@ -25,7 +25,7 @@ func (o operand) spread() driver.Shape {
 
 func (o operand) slabs() driver.Argument { return whole(o.format.ActivationSlabs(o.cols)) }
 
-// normOperand is a norm of rows, or an addNorm if y is not 0.
+// normOperand is a norm of rows, or an addNorm if y is not 0, that writes an operand.
 type normOperand struct {
 	to operand
 	addNorm

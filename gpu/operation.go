@@ -35,14 +35,15 @@ func launchOf(kernel string, shape driver.Shape, arguments ...driver.Argument) l
 // threadsPerBlock is the block size of kernels that need no size of their own.
 const threadsPerBlock = 256
 
-// strided is the shape for n numbers in each of m rows. Kernels launched with it loop over the numbers
-// in strides of the grid. More than 1024 blocks per row would not make a GPU faster.
+// strided is the shape for n numbers in each of m rows; with m = 0 there is one row. Kernels launched with it loop
+// over the numbers in strides of the grid. More than 1024 blocks per row would not make a GPU faster.
 func strided(n, m int) driver.Shape {
 	return driver.Shape{Grid: [3]int{min(ceilDivide(n, threadsPerBlock), 1024), m},
 		Block: [3]int{threadsPerBlock}}
 }
 
-// warpEach is the shape for n pieces of work in each of m rows, with a warp for each piece.
+// warpEach is the shape for n pieces of work in each of m rows, with a warp for each piece. With m = 0 there is one
+// row.
 func warpEach(n, m int) driver.Shape {
 	const warps = 8
 	return driver.Shape{Grid: [3]int{ceilDivide(n, warps), m}, Block: [3]int{32 * warps}}
@@ -144,7 +145,7 @@ type activate struct {
 	by   compute.Activation
 }
 
-// activationKernels are the names of the kernels.
+// activationKernels are the names of the kernels of activate.
 var activationKernels = map[compute.Activation]string{
 	compute.SiLU: "activate_silu", compute.GELU: "activate_gelu",
 	compute.ReLUSquared: "activate_relu_squared", compute.Sigmoid: "activate_sigmoid",

@@ -26,7 +26,7 @@ type choices struct {
 	used           int // slots for a row of activations: routing.Used, or 1 if each slot has a row of its own
 }
 
-// addExpertBias adds to each slot the bias of its expert.
+// addExpertBias adds to each slot's row of x the bias of the slot's expert.
 type addExpertBias struct {
 	x, bias     driver.Pointer // (slots, cols) and (experts, cols)
 	chosen      driver.Pointer // (slots) int32
@@ -37,7 +37,7 @@ func (o addExpertBias) launch() launch {
 	return launchOf("add_expert_bias", strided(o.cols, o.slots), address(o.x), address(o.bias), address(o.chosen), whole(o.cols))
 }
 
-// scaleExperts multiplies each slot by the factor of its expert.
+// scaleExperts multiplies each slot's row of x by the factor of the slot's expert.
 type scaleExperts struct {
 	x, factors  driver.Pointer // (slots, cols) and (experts)
 	chosen      driver.Pointer // (slots) int32
@@ -48,7 +48,7 @@ func (o scaleExperts) launch() launch {
 	return launchOf("scale_experts", strided(o.cols, o.slots), address(o.x), address(o.factors), address(o.chosen), whole(o.cols))
 }
 
-// mixSlots adds the slots of each row, times their shares.
+// mixSlots writes to each row of dst the sum of the rows of x that belong to its slots, each times the slot's share.
 type mixSlots struct {
 	dst, x, shares   driver.Pointer // (rows, cols), (rows·used, cols) and (rows, used)
 	rows, cols, used int
@@ -58,7 +58,7 @@ func (o mixSlots) launch() launch {
 	return launchOf("mix_slots", strided(o.cols, o.rows), address(o.dst), address(o.x), address(o.shares), whole(o.cols), whole(o.used))
 }
 
-// weighRows multiplies each row by the sigmoid of its gate.
+// weighRows multiplies each row of x by the sigmoid of the number that gate has for the row.
 type weighRows struct {
 	x, gate    driver.Pointer // (rows, cols) and (rows)
 	rows, cols int

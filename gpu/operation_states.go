@@ -20,7 +20,7 @@ type convolved struct {
 	size       cuda.Recurrence
 }
 
-// recur computes rows of a gated delta net or, if beta is 0, of Mamba-2, and moves the state.
+// recur computes rows of a gated delta net or, if beta is 0, of Mamba-2, and updates the state.
 type recur struct {
 	convolved
 	alpha, beta       driver.Pointer // (rows, heads)
@@ -55,7 +55,7 @@ func (o shortConvolution) launch() launch {
 // normGroups is a norm with weights of its own for each of the groups of a row.
 type normGroups struct {
 	norm
-	perRow int // groups
+	perRow int // groups of a row
 }
 
 func (o normGroups) launch() launch {

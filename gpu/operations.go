@@ -15,7 +15,7 @@ func rowsOf(x compute.Buffer, first, m int) *buffer {
 }
 
 // word is the device address of word n of the tape's inputs: 4 bytes that the host copies before the tape runs (inputs.go).
-// It checks that all words of the tape have room there.
+// It panics if the words of the tape do not all have room there.
 func (b *Backend) word(n int) driver.Pointer {
 	require(len(b.tape.words) <= inputWords, "a pass with too many words")
 	return b.inputs.words + driver.Pointer(4*n)
@@ -71,7 +71,7 @@ func (b *Backend) AddBias(x compute.Buffer, m int, bias compute.Vector) error {
 	return nil
 }
 
-// RoPE rotates each head of each row by the angles of its position.
+// RoPE rotates each head of each row by the angles of the row's position.
 func (b *Backend) RoPE(x compute.Buffer, m int, r compute.Rope) error {
 	xb := rowsOf(x, r.Row, m)
 	half := r.Dim / 2

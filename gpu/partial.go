@@ -16,7 +16,7 @@ type partialCache struct {
 	history     *rollback.History
 	states      []*layerState  // nil for layers without a state
 	bytes       int64          // of the states of all layers
-	copied      driver.Pointer // the states from before the last long pass; then those of the checkpoints
+	copied      driver.Pointer // the states from before the last long pass (see rollback.History); then those of the checkpoints
 	before      []mark         // for each layer, the mark of the state in copied
 	checkpoints [][]mark       // for each checkpoint and layer, the mark of the state there
 	failures    int            // Backend.failures when the cache was last empty
@@ -80,7 +80,8 @@ func (c *partialCache) Truncate(n int) error {
 	return nil
 }
 
-// begin prepares the state of a layer for a pass of this number of rows.
+// begin must be called before a pass of this number of rows reads the state of a layer. It undoes what a pass that
+// was not completed did to the state, and copies the state if the pass is a long one (rollback.History).
 func (c *partialCache) begin(layer, rows int) error {
 	if c.failed() {
 		if c.length > 0 {

@@ -9,7 +9,8 @@ func (b *Backend) ReservePast(shape compute.CacheShape) error {
 	return b.growScratch(&b.scratch.attended, "attention", attentionBytes(shape, 1))
 }
 
-// AttendPast computes the attention of a row at the last token of the cache (compute.Attention.Past).
+// AttendPast computes the attention of a row to tokens of the cache only. This is the attention of a row at the
+// position of the cache's last token (compute.Attention.Past).
 func (b *Backend) AttendPast(dst, q compute.Buffer, cc compute.Cache, a compute.Attention) error {
 	c := inside(cc)
 	require(a.Position == c.length && c.memory != 0, "AttendPast at another position than the cache's length")

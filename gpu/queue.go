@@ -25,8 +25,8 @@ func (b *Backend) lower(steps []step, operations ...operation) ([]step, error) {
 }
 
 // flush hands the tape to the device's thread. It blocks while tapesInFlight tapes wait for that thread,
-// and when a kernel is used for the first time. If an operation has no kernel, the next wait returns the
-// error.
+// and when a kernel is used for the first time. If the kernel of an operation cannot be loaded, the next wait
+// returns the error.
 func (b *Backend) flush() {
 	if len(b.tape.operations) == 0 {
 		b.tape.reset()

@@ -10,12 +10,12 @@ import (
 
 var _ compute.Recurrent = (*Backend)(nil)
 
-// DeltaNet computes rows of a gated delta net, and moves the state of the layer.
+// DeltaNet computes rows of a gated delta net, and updates the state of the layer.
 func (b *Backend) DeltaNet(dst, x, alpha, beta compute.Buffer, m int, c compute.Cache, d compute.Recurrence) error {
 	return b.recur(dst, x, alpha, beta, m, c, d)
 }
 
-// Mamba2 computes rows of a Mamba-2 layer in the same way.
+// Mamba2 computes rows of a Mamba-2 layer, and updates the state of the layer.
 func (b *Backend) Mamba2(dst, x, steps compute.Buffer, m int, c compute.Cache, d compute.Recurrence) error {
 	return b.recur(dst, x, steps, nil, m, c, d)
 }
@@ -56,7 +56,7 @@ func (b *Backend) ShortConvolution(dst, x compute.Buffer, m int, c compute.Cache
 	return nil
 }
 
-// beginState prepares the state of a layer for a pass of m rows.
+// beginState checks a pass of m rows over a layer with a state, calls begin, and returns the state.
 func (b *Backend) beginState(m int, c compute.Cache, d compute.Recurrence) (*layerState, error) {
 	p := c.(*partialCache)
 	require(d.Position == p.length && p.memory != 0, "a layer with a state at another position than the cache's length")
@@ -84,7 +84,7 @@ func at(v compute.Vector) driver.Pointer {
 	return v.(*vector).memory
 }
 
-// NormGroups normalises each group of columns.
+// NormGroups normalises each group of columns of each row. w has a weight for each column.
 func (b *Backend) NormGroups(dst, x compute.Buffer, m int, w compute.Vector, group int, eps float32) error {
 	xb, d, v := rowsOf(x, 0, m), rowsOf(dst, 0, m), w.(*vector)
 	require(group > 0 && xb.cols == d.cols && xb.cols == v.length && xb.cols%group == 0, "NormGroups of widths that do not fit")

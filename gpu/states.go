@@ -78,5 +78,5 @@ func statesAt(memory driver.Pointer, shape compute.CacheShape) (states []*layerS
 }
 
 // stateCopies is how often a cache has the states of its layers: those in use, those from before the last
-// long pass, and one for each checkpoint.
+// long pass (see rollback.History), and those of each checkpoint.
 func stateCopies(shape compute.CacheShape) int { return 2 + shape.Checkpoints }

@@ -46,7 +46,7 @@ func (t *tape) reset() {
 	t.beginPass()
 }
 
-// beginPass forgets which words the pass before has.
+// beginPass forgets which words hold positions and numbers: a new pass appends words of its own.
 func (t *tape) beginPass() { t.positions, t.numbers = t.positions[:0], t.numbers[:0] }
 
 func (t *tape) append(operations ...operation) { t.operations = append(t.operations, operations...) }

@@ -37,7 +37,7 @@ step() {
 machine() {
 	cat commit
 	uname -srm
-	./specula info --device cuda | sed -n 's/^ *device *cuda: /gpu: /p' | sed 's/  .*//' # the reason is on a separate line, or after spaces
+	./specula info --device cuda | sed -n 's/^ *device *cuda: /gpu: /p' | sed 's/  .*//' # without the reason that info gives after spaces
 	[ -z "$SPECULA_CHECK_SHAPES" ] || echo "shapes: $SPECULA_CHECK_SHAPES"
 	for tool in nvidia-smi ptxas compute-sanitizer; do
 		command -v $tool >/dev/null || echo "$tool: not installed"
@@ -75,7 +75,7 @@ tests() { # name, arguments
 	return $code
 }
 
-# measure runs the benchmarks of a program whose names match.
+# measure runs those benchmarks of a test binary whose names match an expression.
 measure() { # name, expression
 	tests "$1" -test.run '^$' -test.bench "$2" -test.benchtime "$time"
 }

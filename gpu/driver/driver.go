@@ -2,9 +2,9 @@
 // gorgonia.org/cu, and cgo of its own for what cu lacks: prepared launches, captured graphs,
 // pinned memory, function attributes and texts of errors.
 //
-// Read Device first: it is an opened GPU. It loads a Module from PTX, finds a Function in it, and
-// prepares a Launch; a Stream runs launches in order; a Graph replays many as one. Pointer is an
-// address in device memory. Error says what the driver refused.
+// Read Device first: it is an opened GPU. It loads a Module from PTX or machine code, finds a Function
+// in it, and prepares a Launch; a Stream runs launches in order; a Graph replays many as one. Pointer
+// is an address in device memory. Error says what the driver refused.
 //
 // With the build tag cuda, on Linux with cgo, the package is compiled against include/cuda.h.
 // trampolines.c defines the functions of the driver and forwards each call to libcuda.so.1. This
@@ -29,7 +29,7 @@ type Pointer uint64
 type (
 	Stream   uintptr // runs work in the order queued; does not wait for other streams
 	Event    uintptr // a point in the work of a stream
-	Module   uintptr // the kernels compiled from one PTX text
+	Module   uintptr // the kernels of one PTX text, or of one file of machine code
 	Function uintptr // one kernel
 	Launch   uintptr // a kernel with its shape and arguments, ready to run
 )

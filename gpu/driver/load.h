@@ -9,8 +9,8 @@ HIDDEN extern void *driver_entry[];
 HIDDEN extern const char *const driver_name[];
 HIDDEN extern const int driver_names;
 
-// driver_load finds the library and initialises it, once. It returns the result of cuInit, or -1 if
-// no library was found.
+// driver_load finds the library and initialises it, once. It returns the result of cuInit, an error if the
+// library has no cuInit, or -1 if no library was found.
 HIDDEN int driver_load(void);
 HIDDEN const char *driver_load_error(void);  // why there is no library
 HIDDEN const char *driver_library(void);     // the library's file

@@ -21,7 +21,7 @@ func (d *Device) Alloc(bytes int64) (Pointer, error) {
 	return Pointer(p), failed(fmt.Sprintf("allocating %d bytes on the device", bytes), err)
 }
 
-// Free frees memory of Alloc. It first waits for the work that uses this memory.
+// Free frees memory of Alloc. It first waits for queued work, which may use the memory.
 func (d *Device) Free(p Pointer) error {
 	return failed("freeing device memory", cu.MemFree(cu.DevicePtr(p)))
 }

@@ -195,10 +195,10 @@ type ExpertProducts struct {
 // readCost is what reading an expert's weights costs, in rows that are multiplied with them.
 const readCost = 4
 
-// Items returns the number of portions.
+// Items returns the number of portions, which are the items of this task.
 func (t *ExpertProducts) Items() int { return t.X.routing.mostGroups() * t.itemsEach() }
 
-// itemsEach returns the number of items that all products together have for one expert.
+// itemsEach returns the number of items that the products (MatMulExperts) together have for one expert.
 func (t *ExpertProducts) itemsEach() (n int) {
 	for i := range t.products[:t.n] {
 		n += t.products[i].items()
@@ -229,7 +229,7 @@ func (t *ExpertProducts) Do(from, to int) {
 	for g := range groups {
 		cost := int(groups[g].count) + readCost
 		// Think of a line on which the products' items lie one after the other, each as long as its cost.
-		// The portions divide the line evenly. An item belongs to the portion in which it begins.
+		// The portions divide the line evenly. A product's item belongs to the portion in which it begins.
 		first, last := (low-start+cost-1)/cost, (high-start+cost-1)/cost
 		if first, last = max(first, 0), min(last, each); first < last {
 			t.group(g, first, last)

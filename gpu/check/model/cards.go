@@ -34,8 +34,8 @@ func cardNamed(name string) card {
 // The assumptions of the estimate, fitted to the report of an H200 (kernels/cuda/reports). The names in
 // quotes are benchmarks of this report. For the other cards the assumptions were not measured.
 const (
-	// gap is the time in µs between two kernels of a graph that depend on each other: "Graph" 0.80. An event
-	// between two kernels takes about as long.
+	// gap is the time in µs between two kernels of a graph that depend on each other: "Graph" measured 0.80. An
+	// event between two kernels takes about as long.
 	gap = 0.8
 	// step is the time in µs for which a block waits once, for memory or for its slowest warp (stepsOf). "Kernels",
 	// with gap and event: norms of 4 steps took 5.8 to 7.5, heads (4) 6.0 to 6.5, swiglu (2) 3.9 to 4.1,
@@ -45,12 +45,12 @@ const (
 	// without the time to issue instructions. "Product/Q4_K/down": 12.2 with six slabs one after the other.
 	latency = 1.0
 	// streamed is the share of the memory's bandwidth that reading reaches at best. "Product/BF16/scores"
-	// reads 1,144 MB more than "gate" in 259 µs: 4,420 of 4,800 GB/s.
+	// reads 1,144 MB more than "Product/BF16/gate" and takes 259 µs longer: 4,420 of 4,800 GB/s.
 	streamed = 0.92
 	// slotsOfTile is the number of instructions that a multiprocessor issues in a clock with 8 warps, in products
 	// of many rows. Prefill of 512 rows of 8B: 13,332 tokens/s in Q8_0 and 11,013 in Q4_K (docs/gpu.md).
 	slotsOfTile = 2.7
-	// mmaOfPeak is the share of the peak rate that these products reach on Hopper's tensor cores; elsewhere 1.
+	// mmaOfPeak is the share of the peak rate that products of many rows reach on Hopper's tensor cores; elsewhere 1.
 	// "Prefill512/8B-BF16": 26.7 ms. mma alone reached 0.64, as "peak-Tops/s" says.
 	mmaOfPeak = 0.38
 	// launchesPeer is the number of launches per layer in llama.cpp.
@@ -75,7 +75,7 @@ func stepsOf(kernel string) int {
 	return 2 // start, numbers; of a product: start, sums of the warps
 }
 
-// stepsAlso are the steps of joined work. A norm or a combination is done by the last block to arrive; to know
-// that it is the last takes a step, as a start does. Heads begin while attention begins, and a SwiGLU needs one
-// barrier.
+// stepsAlso are the steps of work that a kernel does besides its own. A norm or a combination is done by the last
+// block to arrive; to know that it is the last takes a step, as a start does. The work on heads begins while
+// attention begins, and a SwiGLU needs one barrier.
 var stepsAlso = map[string]int{"norm": stepsOf("norm"), "combine": stepsOf("combine"), "heads": 2, "swiglu": 1}

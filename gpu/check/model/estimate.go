@@ -73,7 +73,7 @@ func layoutOf(name string) layout {
 			continue
 		}
 		l := layout{slab: float64(f.Bytes(1, 1)), int8: f.Source().Quants != nil, groups: 16}
-		columns, each := 16, 1 // columns and number of the instructions that multiply them
+		columns, each := 16, 1 // columns that an instruction multiplies, and how many instructions multiply them
 		if l.int8 {
 			l.groups = 8
 			switch {
@@ -89,7 +89,7 @@ func layoutOf(name string) layout {
 	return layout{}
 }
 
-// withOtherTypes adds passes for the types of weights that were not recorded. It copies the passes of
+// withOtherTypes adds passes for the quantised types of weights that were not recorded. It copies the passes of
 // Q8_0 or Q4_K, whichever has slabs of as many columns, and changes the kernels and the bytes.
 func withOtherTypes(passes []pass) []pass {
 	all := slices.Clone(passes)
@@ -128,8 +128,9 @@ func estimate(p pass, c card, loops map[string]loop) (time float64, launches int
 	return time, launches
 }
 
-// time is the time of one of these launches in µs. It adds the steps of the joined work, and the steps of the
-// kernel, for each wave of blocks; attention also reads. A product takes its steps once, and the time of product.
+// time is the time in µs of one of the equal launches l. It adds up the steps of the joined work and, for each wave
+// of blocks, the steps of the kernel; for attention also the time to read keys and values. For a product it adds
+// the steps of the kernel only once, and the time that the function product returns.
 func (l launch) time(rows int, c card, loops map[string]loop) (time float64) {
 	for _, work := range l.also {
 		time += step * float64(stepsAlso[work])
@@ -144,7 +145,7 @@ func (l launch) time(rows int, c card, loops map[string]loop) (time float64) {
 	return time + steps*waves(l, c, 32)
 }
 
-// waves is how many blocks a multiprocessor computes one after the other, if a thread takes this many registers.
+// waves is how many times the multiprocessors are filled with blocks, if a thread takes this many registers.
 func waves(l launch, c card, registers int) float64 {
 	resident := max(1, 65536/(registers*l.threads))
 	return math.Ceil(float64(l.blocks) / float64(c.multiprocessor*resident))

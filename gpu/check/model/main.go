@@ -119,7 +119,7 @@ func table(loops []loop) string {
 	return text.String()
 }
 
-// readLoops reads such a text; lines that are no loop are left out.
+// readLoops reads a text that table has written; lines that are no loop are left out.
 func readLoops(text string) (loops []loop) {
 	for line := range strings.Lines(text) {
 		var l loop

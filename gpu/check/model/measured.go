@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// The launches and loops of the version that the report measured; later versions have others.
+// The launches and loops of the version that the report of the H200 (measuredFile) measured; later versions have
+// others.
 //
 //go:embed h200/passes.txt
 var passesThen string
@@ -28,8 +29,8 @@ type figure struct {
 // percent is by how much the estimate is too long.
 func (f figure) percent() float64 { return 100 * (f.estimated/f.measured - 1) }
 
-// compare estimates what the report of the H200 measured, as far as the launches are known. It leaves out the
-// first kernel of a pass, because its time contains the host's.
+// compare estimates what the report of the H200 measured, as far as the launches are known. Of the times of single
+// kernels it leaves out the first kernel of a pass, because that time contains the host's.
 func compare(report []byte) (figures []figure, err error) {
 	var measured struct {
 		Benchmarks []struct {

@@ -102,8 +102,8 @@ func (d declarations) calls(f *ast.FuncDecl) []function {
 	return list
 }
 
-// scope holds the types of a function's receiver, parameters and results, and of the variables that the
-// function calls has found so far.
+// scope holds the types of a function's receiver, parameters and results, and of those variables in its body that
+// the method calls has come to so far.
 type scope struct {
 	declarations
 	types map[string]ast.Expr
@@ -170,7 +170,7 @@ func (s scope) typeOf(e ast.Expr) ast.Expr {
 	return nil
 }
 
-// resultsOf returns the types that a call or a conversion returns.
+// resultsOf returns the types of the results of a call, or the type that a conversion converts to.
 func (s scope) resultsOf(call *ast.CallExpr) []ast.Expr {
 	if name, ok := fromC(call.Fun); ok && name == "CString" {
 		return []ast.Expr{&ast.StarExpr{X: &ast.SelectorExpr{X: ast.NewIdent("C"), Sel: ast.NewIdent("char")}}}

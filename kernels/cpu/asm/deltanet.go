@@ -141,7 +141,7 @@ func (d *deltas) columns(n reg.Register, pointers []reg.Register, body func(name
 	}
 }
 
-// deltaRows are the rows of a state that a function reads at from and writes at to, if that is not nil.
+// deltaRows are the rows of a state that a function reads at from and, if to is not nil, writes at to.
 type deltaRows struct {
 	from, to reg.Register
 	stride   reg.Register   // bytes of a row

@@ -24,9 +24,9 @@ type few struct {
 	next, apart     reg.Register       // addresses to prefetch
 	pace, back      reg.Register       // see prefetch of kernels/cpu
 	parked          reg.Register       // address of sums that are kept in memory
-	// prefetch writes a prefetch. With many rows, most weights are in the second-level cache
-	// already, and prefetch reads them into the first. With few rows, it reads them into the
-	// second-level cache, which can have more requests under way.
+	// prefetch generates a prefetch of weights. With many rows, most weights are in the second-level
+	// cache already, and the instruction reads them into the first. With few rows, it reads them into
+	// the second-level cache, which can have more requests under way.
 	prefetch func(Op)
 }
 

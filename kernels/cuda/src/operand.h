@@ -98,7 +98,7 @@ struct IntegerOperand {
     }
 };
 
-// FOR_EACH_OPERAND exports a kernel for each kind: DEFINE(suffix, operand).
+// FOR_EACH_OPERAND calls the macro DEFINE(suffix, operand) for each kind of operand, to define a kernel for it.
 #define FOR_EACH_OPERAND(DEFINE)        \
     DEFINE(bfloat16, Bfloat16Operand)   \
     DEFINE(int8, IntegerOperand)

@@ -10,7 +10,7 @@ namespace emulator {
 
 namespace {
 
-constexpr unsigned char newer_abi = 8;      // of EI_ABIVERSION: the flags have the target in another place
+constexpr unsigned char newer_abi = 8;      // from this EI_ABIVERSION on, the flags have the target in another place
 constexpr int reserved_from = 90, reserved_bytes = 1 << 10;  // static shared memory that the system takes on these targets
 
 // The attributes of a kernel in its section .nv.info: a byte for the form of the value, a byte for the attribute,

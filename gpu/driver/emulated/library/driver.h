@@ -1,4 +1,5 @@
-// The state of the emulated driver: libcuda.so.1's functions on the machine of machine.h.
+// What the files of the emulated driver share. The driver has functions of libcuda.so.1, and runs kernels on the
+// machine of machine.h.
 //
 // The Go code of the GPU backend runs on it unchanged. What CUDA forbids is refused, and what CUDA
 // leaves undefined becomes visible. Streams are queues that run as late as CUDA allows, so that a
@@ -118,10 +119,10 @@ struct Driver {
 extern Driver driver;
 extern thread_local CUcontext current;
 
-// refuse records why a call fails, for cuGetErrorString.
+// refuse records why a call fails, for cuGetErrorString, and returns code.
 CUresult refuse(CUresult code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-// enter begins a call. The call needs a context on this thread that has not failed.
+// enter begins a call. It returns an error unless this thread has a current context that has not failed.
 CUresult enter(const char *call);
 #define ENTER                                                      \
     std::lock_guard<std::recursive_mutex> lock(emulator::driver.mutex); \
@@ -130,7 +131,7 @@ CUresult enter(const char *call);
 long setting(const char *name, long otherwise);
 int capability();          // of the device: 10 times major plus minor
 CUresult read_code(const char *image, CUmod_st &module); // reads which kernels a file of NVIDIA's format cubin has
-uint64_t draw();           // a random number for the driver's choices, with a seed
+uint64_t draw();           // a random number for the driver's choices, which follows from the seed
 bool capturing_anywhere(); // during a capture, calls that wait or allocate are forbidden
 CUresult forbid_in_capture(const char *call);
 

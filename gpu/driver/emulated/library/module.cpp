@@ -35,7 +35,7 @@ std::vector<int> parameter_bytes(const std::string &list) {
     return sizes;
 }
 
-// static_bytes adds the arrays in shared memory of a kernel, such as ".shared .align 4 .b8 name[128];".
+// static_bytes adds up the sizes of a kernel's arrays in shared memory, such as ".shared .align 4 .b8 name[128];".
 int static_bytes(const std::string &body) {
     int bytes = 0;
     for (size_t at = body.find(".shared .align"); at != std::string::npos; at = body.find(".shared .align", at + 1)) {

@@ -38,7 +38,7 @@ CUresult wait_for(CUevent event, unsigned record) {
     return CUDA_SUCCESS;
 }
 
-// capture puts work into the graph that a stream is recording.
+// capture puts work that a stream was given into the graph that is being captured from the stream.
 CUresult capture(CUstream stream, const char *what, Work work) {
     CUgraph graph = stream->capturing;
     graph->nodes.push_back({what, std::move(work), stream->last});

@@ -71,7 +71,7 @@ func (k *kept) clone() *kept {
 	return &kept{slices.Clone(k.state), slices.Clone(k.ring), slices.Clone(k.numbers)}
 }
 
-// advance moves the numbers after a pass of m rows.
+// advance sets the numbers for the pass that follows a pass of m rows.
 func (k *kept) advance(size cuda.Recurrence, m int) {
 	k.numbers[1] = max(k.numbers[0], k.numbers[0]+int32(m-size.Kept))
 	k.numbers[0] += int32(m)

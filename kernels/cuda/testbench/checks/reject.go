@@ -45,8 +45,8 @@ func sumsOf(rows []ref.WeightRow) []uint64 {
 	return concat(len(rows), func(i int) []uint64 { return rows[i].Sums })
 }
 
-// newBatch draws drafts from q, which resembles p. It spoils some rows, and makes some drafts
-// short, one-hot, or of ids that are no tokens.
+// newBatch draws drafts from q, which resembles p. It changes some rows (pair), and makes some drafts short,
+// one-hot, or of ids that are no tokens.
 func newBatch(seed uint64, sequences, rows, vocab, draftVocab int) *batch {
 	random := rand.New(rand.NewPCG(seed, uint64(vocab)))
 	b := &batch{sequences: sequences, rows: rows, vocab: vocab, draftVocab: draftVocab}

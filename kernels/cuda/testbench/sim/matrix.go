@@ -93,7 +93,8 @@ func (c *compiler) tile(shape string) (sum scalar, form tile, widen func(uint16)
 // element says where one element of a tile is: see tile.a.
 type element struct{ register, lane, shift uint8 }
 
-// places are the elements of both tiles, by row or column and the inner index.
+// places says where the elements of both tiles lie: those of a by row and inner index, those of b by column and
+// inner index.
 type places struct {
 	a [16][32]element
 	b [8][32]element
