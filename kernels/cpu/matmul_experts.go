@@ -42,7 +42,7 @@ func (t *ExpertRows) asTheyAre() bool { return !t.quantises && (t.bySlot || t.ro
 // one reports whether all slots have the same input.
 func (t *ExpertRows) one() bool { return !t.bySlot && t.routing.m == 1 }
 
-// Of reports whether these are the inputs made from x in the wanted form, so that they can be reused.
+// Of reports whether t has the inputs made from x in the wanted form, so that another product can reuse them.
 func (t *ExpertRows) Of(x []float32, quantises bool) bool {
 	return &t.x[0] == &x[0] && t.quantises == quantises
 }

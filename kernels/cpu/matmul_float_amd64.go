@@ -78,15 +78,15 @@ func (t *MatMulFloat) byGroups(first, last, groups int) {
 	}
 }
 
-// prefetchInOrder prefetches weights in the order of their addresses, which memory serves faster than
-// four places in turn.
+// prefetchInOrder returns a prefetch of weights in the order of their addresses, which memory serves faster
+// than four places in turn.
 func (t *MatMulFloat) prefetchInOrder(ahead int) prefetch {
 	pace := floatRows * lanes * t.Type.bytes
 	return prefetch{ahead, lineBytes, pace, pace}
 }
 
-// prefetchNextBlock prefetches group g's part of the next block of weights. Every group prefetches
-// an equal part, so memory is busy for as long as the block is multiplied.
+// prefetchNextBlock returns the prefetch of group g's part of the next block of weights. Every group
+// prefetches an equal part, so memory is busy for as long as the block is multiplied.
 func (t *MatMulFloat) prefetchNextBlock(rows, g, groups int) prefetch {
 	size := t.Cols * t.Type.bytes
 	p := t.prefetchInOrder(rows*size + g*floatRows*size/groups)

@@ -9,8 +9,8 @@ package cpu
 // faster if the processor converts and multiplies at the same time: measureWays finds out.
 
 const (
-	// manyRows is the least number of activation rows for which these ways are faster. So many rows
-	// can always be divided into groups of 5 or 6.
+	// manyRows is the least number of activation rows for which Near and Wide are faster than floats. So
+	// many rows can always be divided into groups of 5 or 6.
 	manyRows = 8 * mostDots
 	// A batch has nearGroups groups of activation rows. While it is multiplied, nearRows weight rows
 	// of nearCols columns stay in the second-level cache, and a group's activation rows in the

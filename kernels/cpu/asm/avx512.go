@@ -38,7 +38,7 @@ type part512 struct {
 }
 
 // productAVX512 generates a kernel for several rows of activations. If few is true, the kernel is for
-// leastFewRows to mostFewRows of kernels/cpu, else for all other numbers of rows above one.
+// leastFewRows to mostFewRows rows (constants of kernels/cpu), else for all other numbers of rows above one.
 // second is the variant that prefetches weights into the second-level cache.
 func productAVX512(c *build.Context, f format, few, second bool) {
 	p := &product512{Context: c, format: f}
@@ -189,7 +189,7 @@ func (p *product512) begin(name string) arguments {
 	return a
 }
 
-// chooseOutput sends the sums of the last tile to dst.
+// chooseOutput makes the sums go to acc, but after the last tile to dst.
 func (p *product512) chooseOutput() {
 	p.Load(p.Param("acc"), p.out)
 	p.MOVQ(U32(4*panelRows), p.outStride)

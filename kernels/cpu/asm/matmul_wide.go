@@ -17,7 +17,7 @@ const leastWide = 5
 const wideStep = floatRows * 16 * 4
 
 // wideAhead is how many bytes ahead the stream is prefetched from the second-level cache. Near the end
-// of four rows, these are bytes of the next four.
+// of four rows, bytes of the next four rows are prefetched.
 const wideAhead = 8 * wideStep
 
 // widenRow generates the conversion of a weight row to float32, in the order that dotWide reads.

@@ -337,7 +337,7 @@ func (p *panelProduct) scale() {
 }
 
 // readScales reads the scales of vector j. If the halves have signed factors, it multiplies their
-// integer sums by these and adds the two sums.
+// integer sums by these factors and adds the two sums.
 func (p *panelProduct) readScales(j int, d, min, t v) {
 	p.do(ldr8(d, p.pd, 8*j))
 	if p.ScaleKind == format.Exponent {

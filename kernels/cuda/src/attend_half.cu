@@ -314,8 +314,8 @@ INLINE void attend(float *partial, float *stats, const float *q, half_bits *keys
     }                                                                                                                                       \
     EXPORT(attend_half_##head_dim)                                                                                                          \
     ATTEND_WIDE(head_dim, head_dim, wide_tiles)
-// The first of each pair is for up to eight columns, and takes a fresh row if k is not null, unless heads have 512
-// numbers. The second (wide) is for more columns.
+// ATTEND defines two kernels. The first is for up to eight columns, and takes a fresh row if k is not null, unless
+// heads have 512 numbers. The second (wide) is for more columns.
 ATTEND(64, 4)
 ATTEND(80, 4)
 ATTEND(96, 4)

@@ -86,8 +86,8 @@ template <class Q> INLINE float element(Halves<Q>, const Element &p, int row) {
 //   quants
 //   factors: rows 0 … 15: 16 bytes, one per 16 columns: factor of d in the low four bits, of dmin in the high
 //   d:       for g = 0 … 7: d and dmin of row g, of row g+8, half precision
-// The quants are multiplied by their factors before the tensor cores sum them; Q has at most two bits. The
-// factors of the minimum are multiplied with the activations in the same way.
+// The quants are multiplied by their factors before the tensor cores sum them; Q has at most two bits. To sum the
+// factors of dmin times the activations, the tensor cores get these factors like quants, one for each column.
 template <class Q> struct MinimaOfHalves : IntegerFormat {
     static constexpr int columns = 256, slab_bytes = Q::bytes + 256 + 64, parts = 4, most_ranges = 8, resident = 2, resident_tiles = 1, stages = 2;
     static_assert(Q::bits <= 2 && Q::up == 0, "quant · factor does not fit into a signed byte");

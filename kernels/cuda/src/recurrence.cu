@@ -8,7 +8,7 @@ template <bool delta> INLINE void recur_layer(float *dst, float *states, const I
     else recur<8, delta>(dst, states, in, l, skip, room, near);
 }
 
-// delta_net computes m rows of a gated delta net after the tokens of a cache, and moves the cache's state; see
+// delta_net computes m rows of a gated delta net after the tokens of a cache, and updates the cache's state; see
 // recurrence.h. x is (m, width of the input), alpha and beta (m, heads), dst (m, heads·value_dim). Grid (value_dim
 // / 16 rounded up, heads), blocks of 256 threads.
 extern "C" __global__ void __launch_bounds__(recurrence_warps *warp_size, 2)
@@ -22,7 +22,8 @@ extern "C" __global__ void __launch_bounds__(recurrence_warps *warp_size, 2)
 }
 EXPORT(delta_net)
 
-// mamba2 computes m rows of a Mamba-2 layer in the same way; steps is (m, heads).
+// mamba2 computes m rows of a Mamba-2 layer, with the grid, blocks and arguments of delta_net; but steps (m, heads)
+// takes the place of alpha and beta, and skip is (heads).
 extern "C" __global__ void __launch_bounds__(recurrence_warps *warp_size, 2)
     mamba2(float *dst, const float *x, const float *steps, const float *conv, const float *bias, const float *rate, const float *shift,
            const float *skip, float *state, float *ring, const int *numbers, int m, int key_heads, int heads, int key_dim, int value_dim,

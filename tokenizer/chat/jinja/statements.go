@@ -17,8 +17,8 @@ type runner struct {
 	err     error
 	located bool // err already has its line and column
 
-	// The global maps of these names. Their functions use the fields: Go does not compile a global map
-	// whose own functions refer to it.
+	// The global maps filters and textMethods. Functions in these maps use them through the runner, because
+	// Go does not compile a global map whose own functions refer to it.
 	filters, textMethods map[string]builtin
 }
 

@@ -66,7 +66,8 @@ func Heads(t *testing.T, launch Launch) {
 	}
 }
 
-// fresh is a row whose heads attention itself prepares: k and v before that, weights of norms, and angles.
+// fresh is a row whose heads attention itself prepares: its k and v, not yet normalised or rotated, the weights of
+// the norms, and the angles.
 type fresh struct {
 	k, v, norms, cos, sin any // nil: a null pointer
 	dim                   int

@@ -131,7 +131,7 @@ func unusualRows(x []float32, m, cols int) {
 	}
 }
 
-// pack lays out weights.
+// pack converts weights as a file has them to the layout that the kernels read.
 func (f Matmul) pack(t testing.TB, w []byte, rows, cols, ranges int) packed {
 	t.Helper()
 	weights := make([]byte, f.Bytes(rows, cols))

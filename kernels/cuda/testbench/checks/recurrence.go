@@ -57,7 +57,7 @@ func (l *recurrentLayer) exact(tokens int) []float64 {
 	return want
 }
 
-// kept is what a cache keeps of a layer, as the host moves it; see kernels/cuda/src/recurrence.h.
+// kept is what a cache keeps of a layer, with the numbers that the host updates; see kernels/cuda/src/recurrence.h.
 type kept struct {
 	state, ring []float32
 	numbers     []int32 // position, at and row
@@ -197,7 +197,8 @@ func RecurrencesAreExact(t *testing.T) {
 	}
 }
 
-// ShortConvolutions checks short_convolution in the same way, but without checkpoints.
+// ShortConvolutions checks short_convolution by passes of random lengths, after which tokens may be taken back.
+// The bits must be those of ref.
 func ShortConvolutions(t *testing.T, launch Launch) {
 	t.Helper()
 	const tokens, most = 70, 5

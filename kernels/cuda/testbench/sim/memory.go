@@ -27,7 +27,7 @@ type allocation struct {
 	uses  *atomic.Uint32 // the kinds of use in this launch, a bit for each
 }
 
-// note records how blocks use an allocation.
+// note records that a kind of use of the allocation occurs in this launch.
 func (a *allocation) note(how use) {
 	if bit := uint32(1) << how; a.uses.Load()&bit == 0 {
 		a.uses.Or(bit)

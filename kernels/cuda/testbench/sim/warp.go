@@ -131,7 +131,8 @@ func (w *warp) advance(g group, stop int) error {
 	return nil
 }
 
-// turn applies a step's effect on control to lanes, and makes groups of them.
+// turn carries out, for some lanes, a step that changes where they go on: a jump, an end, or a wait. It makes groups
+// of the lanes that go on at the same step.
 func (w *warp) turn(s *step, at int, lanes uint32) error {
 	switch s.flow {
 	case jump:
