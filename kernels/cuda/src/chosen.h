@@ -16,7 +16,7 @@ struct Groups {
     int used;  // slots of a row of x: the experts of a row, or 1 if x has a row for each slot
 };
 
-// Chosen are the rows of x that belong to the slots of a group.
+// Chosen says where a lane finds the rows of x that belong to the slots of a group.
 template <class Format> struct Chosen {
     const unsigned char *own;         // where this lane's numbers of row g of the group begin; null: no row
     const unsigned char *factors[2];  // where the factors of rows 2t and 2t+1 begin; null: no row

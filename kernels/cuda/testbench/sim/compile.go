@@ -146,7 +146,7 @@ func (c *compiler) operand(i int) operand {
 // to returns the register that operand i names, as the target of a value of type t.
 func (c *compiler) to(i int, t scalar) int { return c.destination(c.operand(i), t, false) }
 
-// toWide is to for instructions whose register may be larger than the value.
+// toWide does what to does, for instructions whose register may be larger than the value.
 func (c *compiler) toWide(i int, t scalar) int { return c.destination(c.operand(i), t, true) }
 
 func (c *compiler) destination(o operand, t scalar, wide bool) int {
