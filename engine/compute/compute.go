@@ -15,8 +15,6 @@
 // One invariant for every backend (bit-equality): the bits of a result row depend on the inputs of
 // that row alone, never on how many other rows the same call computed. So a verification pass over
 // γ+1 rows gives the same logits, keys and values as γ+1 single decode steps.
-//
-// Where a comment gives the shape of a matrix, it is (rows, columns).
 package compute
 
 import "context"
@@ -56,8 +54,8 @@ type Weight struct {
 	Done func(from, to int)
 }
 
-// Matrix is a weight matrix that the backend has loaded: (Rows, Cols). If the weight has several
-// matrices (Weight.Experts) it means all of them, and Rows is the number of rows of one.
+// Matrix is a weight matrix that the backend has loaded, with Rows rows and Cols columns. If the weight has
+// several matrices (Weight.Experts) it means all of them, and Rows is the number of rows of one.
 type Matrix interface {
 	Rows() int
 	Cols() int
@@ -220,7 +218,7 @@ type Tap struct {
 	// means the residual stream before layer i, or after the last layer if i is the number of layers.
 	// Normed means the stream after the last layer and the output norm.
 	Layers []int
-	Rows   Buffer // (rows of a pass, len(Layers)·width of the stream); valid until the next pass
+	Rows   Buffer // as many columns as all blocks together, and a row for each row of a pass; valid until the next pass
 }
 
 // Normed is an entry of Tap.Layers: the hidden state that the logits are computed from.

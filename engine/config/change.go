@@ -41,8 +41,7 @@ func (c *Config) Set(name, value string) error { return c.SetAll(Value{name, val
 
 // SetAll changes several settings at once, in any order: it checks conditions between settings after all
 // are set. It may change one other setting: if gamma_max is given without γ, and γ is larger, it lowers γ to
-// gamma_max.
-// Values that a user gave together should come from Imply. After an error c is unchanged.
+// gamma_max. Values that a user gave together should come from Imply. After an error c is unchanged.
 func (c *Config) SetAll(values ...Value) error {
 	next := c.Clone()
 	if err := next.assignAll(values); err != nil {
