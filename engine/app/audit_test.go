@@ -41,13 +41,13 @@ func TestCountersAreReadOrRefused(t *testing.T) {
 			defer server.Close()
 			count, err := counting(t.Context(), server)
 			if (err != nil) != want.failed || (count != nil) != want.counts {
-				t.Fatalf("counters %v, error %v", count != nil, err)
+				t.Fatalf("counters: %t, error %v; want counters: %t, an error: %t", count != nil, err, want.counts, want.failed)
 			}
 			if !want.counts {
 				return
 			}
 			if got, err := count(t.Context()); err != nil || got != (audit.Counters{Drafted: 7}) {
-				t.Errorf("%+v, %v", got, err)
+				t.Errorf("counted %+v, %v, want 7 drafted tokens", got, err)
 			}
 		})
 	}

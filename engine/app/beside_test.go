@@ -13,7 +13,7 @@ import (
 )
 
 // A drafter that lies beside the target is used without any configuration. With the draft none it is not used.
-func TestADrafterBesideTheTarget(t *testing.T) {
+func TestADrafterBesideTheTargetIsUsed(t *testing.T) {
 	target := fixture(t, "gemma4")
 	data := modeltest.Unpack(t, "../model/testdata/assistants/gemma4.gguf.gz")
 	if err := os.WriteFile(filepath.Join(filepath.Dir(target), "mtp-gemma4.gguf"), data, 0o600); err != nil {

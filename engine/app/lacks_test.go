@@ -23,7 +23,7 @@ type plain struct{ compute.Backend }
 func (p plain) Info() compute.Info { return compute.Info{Kind: "cuda", Name: "a plain GPU"} }
 
 // A device that lacks an operation of the model is skipped under auto, and refused if it is named.
-func TestADeviceThatLacksAnOperation(t *testing.T) {
+func TestADeviceThatLacksAnOperationIsSkippedOrRefused(t *testing.T) {
 	for name, lacks := range map[string]string{"gemma3": "sliding windows", "qwen3moe": "a mixture of experts"} {
 		t.Run(name, func(t *testing.T) {
 			a := &app.App{Version: "test", Now: time.Now, OpenGPU: func(context.Context, string) (compute.Backend, error) {

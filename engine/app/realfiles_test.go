@@ -255,7 +255,7 @@ func (r *realFile) testLogProbabilities(t *testing.T) {
 	var ours, theirs []float64
 	for i, text := range realText(t) {
 		if i%every != 0 {
-			continue // the server reads one token a request
+			continue // a few texts are enough, because the server is asked once for each token
 		}
 		ids := r.tokens.EncodeNext(text)
 		ids = ids[:min(len(ids), piece)]
@@ -282,7 +282,7 @@ func (r *realFile) testLogProbabilities(t *testing.T) {
 }
 
 // served returns the log-probabilities of the 100 likeliest tokens after ids. The bias makes the drawn
-// token a whole character: after half a one, the server leaves the probabilities out.
+// token a whole character: after half a character, the server leaves the probabilities out.
 func (r *realFile) served(t *testing.T, ids []int32) map[int32]float64 {
 	t.Helper()
 	whole := r.tokens.EncodeNext("a")[0]

@@ -37,9 +37,9 @@ func realServer(t *testing.T) string {
 	return path
 }
 
-// A real llama-server writes the same greedy text by its own stream and by drafts that are made here: 50 prompts,
-// γ 1 to 8, three proposers, of which each prompt gets one pair. With SPECULA_ALL_PAIRS, each prompt gets all
-// 24. SPECULA_SERVER_MODEL names another model's GGUF file.
+// A real llama-server writes the same greedy text by its own stream and by drafts that are made here. Each of 50
+// prompts is drafted for by one of three proposers with one γ from 1 to 8; with SPECULA_ALL_PAIRS, by all proposers
+// with every γ. SPECULA_SERVER_MODEL names another model's GGUF file.
 func TestGreedyTextOverARealServer(t *testing.T) {
 	path := realServer(t)
 	all, file := os.Getenv("SPECULA_ALL_PAIRS") != "", os.Getenv("SPECULA_SERVER_MODEL")

@@ -23,7 +23,7 @@ import (
 type lane struct {
 	*Conversation     // nil: the server's own chat route is asked, without this program
 	address           string
-	most              int // of the tokens of a reply of that route
+	most              int // tokens of a reply by that route
 	tokens, rounds    int
 	drafted, accepted int
 	ms                [][]float64 // by reply: the times that it took

@@ -131,8 +131,8 @@ func openedToClose(t *testing.T, values ...string) *Conversation {
 	return conversation
 }
 
-// At temperature 0, drafts scored by a server give the target's text with every proposer and draft length.
-// Each rejected token comes with its replacement, and the totals include the time of requests.
+// At temperature 0, drafts scored by a server give the target's text with each proposer and draft length. The prompt
+// is read in the first round, so its reading has no time of its own; the bytes of requests are counted.
 func TestGreedyTextOverAServerIsTheTargets(t *testing.T) {
 	listener := httptest.NewServer(pairServer(t))
 	defer listener.Close()
@@ -201,7 +201,7 @@ func TestCloseClosesTheConnectionsToAServer(t *testing.T) {
 	}
 }
 
-// With top-k, p and q of each draft token are known, and the inspector has candidates of both models.
+// With top-k, p and q of each tested draft token are known, and decide about it.
 func TestProbabilitiesOverAServerAreReal(t *testing.T) {
 	listener := httptest.NewServer(pairServer(t))
 	defer listener.Close()
@@ -221,8 +221,8 @@ func TestProbabilitiesOverAServerAreReal(t *testing.T) {
 	}
 }
 
-// vLLM sends few log-probabilities by default. Settings that would need more are left to its own draws,
-// from the first reply on.
+// vLLM sends few log-probabilities by default. Settings that would need more are left to the server's own draws,
+// from the first round on.
 func TestVLLMWithItsUsualLimit(t *testing.T) {
 	for topK, known := range map[string]bool{"12": true, "20": false} {
 		imitated := pairServer(t)
@@ -232,7 +232,7 @@ func TestVLLMWithItsUsualLimit(t *testing.T) {
 		there := opened(t, "remote", listener.URL, "top-k", topK, "temperature", "1", "max-tokens", "12", "gamma-rule", "fixed")
 		_, rounds := ended(t, there, "Tell me a story.")
 		if token := rounds[0].Draft[0]; (token.P != nil) != known {
-			t.Errorf("top-k %s: %+v", topK, token)
+			t.Errorf("top-k %s: the first draft token is %+v; want its p known: %t", topK, token, known)
 		}
 	}
 }
@@ -277,7 +277,7 @@ func TestAnotherVocabularyIsRefused(t *testing.T) {
 	c.Remote.URL, c.Device.Device = listener.URL, "cpu"
 	_, err := (&App{Now: time.Now}).silently(t.Context(), c)
 	if err == nil || !strings.Contains(err.Error(), "--vocabulary") {
-		t.Error(err)
+		t.Errorf("a server with another vocabulary: error %v, want one that names --vocabulary", err)
 	}
 }
 
@@ -290,15 +290,15 @@ func TestKeysComeFromOutside(t *testing.T) {
 	a := &App{Getenv: func(name string) string { return map[string]string{"SPECULA_KEY": "sk-2"}[name] }}
 	for from, want := range map[string]string{"SPECULA_KEY": "sk-2", "@" + file: "sk-1", "OTHER": "", "": ""} {
 		if got, err := a.key(from); got != want || err != nil {
-			t.Errorf("%q: %q, %v", from, got, err)
+			t.Errorf("%q: the key %q, %v, want %q", from, got, err, want)
 		}
 	}
 	if _, err := a.key("@/absent"); err == nil {
-		t.Error("a key file that is absent")
+		t.Error("a key file that is absent gave no error")
 	}
 	c := config.Default()
 	if err := c.Set("remote.key", "sk-abcdef"); err == nil || strings.Contains(err.Error(), "abcdef") {
-		t.Errorf("a key in place of its name: %v", err)
+		t.Errorf("a key in place of its name: error %v, want one without the key", err)
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 )
 
 // Questions of first-time users to the built-in pair: some may be in its training data, some are not.
-// least is how many the pair answers right. A retrained pair may only raise it; the aim is all.
+// least is how many the pair must answer right. A retrained pair may only raise this number; the aim is all.
 func TestThePairAnswersItsVisitors(t *testing.T) {
 	c := config.Default()
 	c.Device.Device = "cpu"

@@ -104,6 +104,6 @@ func TestAuditOfARealServer(t *testing.T) {
 		}
 	}
 	if _, err := (&App{Now: time.Now}).Audit(t.Context(), AuditOptions{Config: c, Plain: url, Count: 1}, nil); err == nil {
-		t.Error("a plain side that speculates")
+		t.Error("a plain side that speculates was accepted")
 	}
 }

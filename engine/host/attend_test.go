@@ -9,7 +9,8 @@ import (
 	"specula/kernels/ref"
 )
 
-// Layers with different heads and widths, with sinks, and a layer that reads keys and values of another one.
+// Attention is right in layers with different heads and widths, and with sinks. A call without keys and values gives
+// the same from what the cache holds.
 func TestAttendOverUnlikeLayers(t *testing.T) {
 	b := New(2)
 	defer b.Close()

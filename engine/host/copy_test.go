@@ -34,8 +34,8 @@ func numbersIn(x compute.Buffer) []float32 {
 	return numbers
 }
 
-// A copy waits for the operations before it, and those after it wait for the copy, although all of them
-// only queue.
+// A copy waits for the operations before it, and those after it wait for the copy, although all of them are only
+// queued.
 func TestCopyKeepsItsPlaceInTheQueue(t *testing.T) {
 	const m, cols = 64, 96
 	b := New(3)
@@ -63,8 +63,8 @@ func TestCopyKeepsItsPlaceInTheQueue(t *testing.T) {
 	}
 }
 
-// A pass that leaves hidden states copies each row to the same row of the tap. Such a copy needs no phase of
-// its own, and a copy of few rows after which nothing is queued needs no program.
+// A pass that leaves hidden states copies each row to the same row of the tap. Such a copy needs no phase of its own.
+// A copy of few rows is done at once if nothing is queued.
 func TestCopiesAddNoPhaseWhereNoneIsNeeded(t *testing.T) {
 	b := New(1)
 	defer b.Close()

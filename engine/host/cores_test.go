@@ -19,7 +19,7 @@ func tree(siblings []string, more map[string]string) fstest.MapFS {
 	return files
 }
 
-// single are processors without siblings.
+// single returns the siblings of n processors that have a core of their own each.
 func single(n int) (siblings []string) {
 	for cpu := range n {
 		siblings = append(siblings, fmt.Sprint(cpu))
@@ -27,7 +27,7 @@ func single(n int) (siblings []string) {
 	return siblings
 }
 
-// paired are n processors on n/2 cores, in the order of Linux: first one of each core.
+// paired returns the siblings of n processors on n/2 cores, in the order of Linux: first one of each core.
 func paired(n int) (siblings []string) {
 	for cpu := range n {
 		siblings = append(siblings, fmt.Sprintf("%d,%d", cpu%(n/2), cpu%(n/2)+n/2))

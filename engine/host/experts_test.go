@@ -70,7 +70,7 @@ func (m *mixture) buffer(rows, cols int) *buffer {
 	return b.(*buffer)
 }
 
-// run computes the network for rows of x (n, mixtureDim).
+// run computes the network for the rows of x, which have mixtureDim numbers each.
 func (m *mixture) run(x []float32) []float32 {
 	n := len(x) / mixtureDim
 	in, scores, out := m.buffer(n, mixtureDim), m.buffer(n, 6), m.buffer(n, mixtureDim)
@@ -115,7 +115,7 @@ func TestMixtureRowsDoNotDependOnTheirCompany(t *testing.T) {
 	before := three.routing.Touched()
 	three.run(x[:mixtureDim])
 	if got := three.routing.Touched().Minus(before); got != (compute.Touched{Experts: 2, Calls: 1}) {
-		t.Errorf("one row touched %+v", got)
+		t.Errorf("one row touched %+v, want 2 experts in 1 call", got)
 	}
 }
 

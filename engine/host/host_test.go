@@ -32,7 +32,7 @@ func Example() {
 	// Output: [11 25] 8 1
 }
 
-func TestInfo(t *testing.T) {
+func TestInfoNamesProcessorAndThreads(t *testing.T) {
 	for threads, unit := range map[int]string{1: ", 1 thread", 3: ", 3 threads"} {
 		b := New(threads)
 		defer b.Close()
@@ -155,7 +155,7 @@ func TestMatrixRefuses(t *testing.T) {
 	}
 }
 
-func TestMatrixMemory(t *testing.T) {
+func TestOnlyRepackedWeightsTakeMemory(t *testing.T) {
 	b := New(1)
 	defer b.Close()
 	for typ, want := range map[compute.DType]int64{compute.Q8_0: 32 * 34, compute.F16: 0, compute.F32: 0} {
@@ -227,7 +227,7 @@ func TestCache(t *testing.T) {
 	}
 }
 
-func TestCacheTypes(t *testing.T) {
+func TestACacheTakesTheBytesOfItsType(t *testing.T) {
 	b := New(1)
 	defer b.Close()
 	shape := compute.CacheShape{Layers: 3, Tokens: 40, KVHeads: 2, HeadDim: 96}

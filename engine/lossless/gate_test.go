@@ -268,9 +268,9 @@ func (p play) begin(t *testing.T, s *stage, rng *rand.Rand) string {
 // defaults are the values to which changed settings return.
 var defaults = map[string]string{"repeat-penalty": "1", "presence-penalty": "0", "top-k": "0", "proposer": "draft", "acceptance": "token", "speculate": "true"}
 
-// The loop that chats use writes whole replies over tables, in all ways there are. Each token must
-// have the distribution that the table gives it. All plays together fail once in 10,000 runs, see
-// package proof.
+// The loop that chats use writes whole replies over tables, in the ways that plays lists. Each token must
+// have the distribution that the table gives it. With correct code, all plays together fail once in 10,000
+// runs, see package proof.
 func TestGate(t *testing.T) {
 	list := plays()
 	level := proof.FalseAlarms / float64(len(list))

@@ -63,8 +63,7 @@ func openSessionOn(t *testing.T, target engine.Source, backend compute.Backend, 
 	return s
 }
 
-// prove lets each case write so many replies, whatever time this takes. They are the same in each
-// run.
+// prove lets each case write so many replies, whatever time this takes. The replies are the same in each run.
 func prove(t *testing.T, replies int, o engine.ProofOptions, settings ...string) *proof.Report {
 	t.Helper()
 	o.Prompt = "I have two dogs and I love to hike." // the training texts have no fixed answer to this
@@ -105,7 +104,7 @@ func pairs() []pair {
 }
 
 // TestPair proves the built-in pair lossless. It covers what tables do not have: caches that
-// matter, heads, and all settings that shape and guide.
+// matter, heads, and settings that shape and guide real text.
 func TestPair(t *testing.T) {
 	for _, c := range pairs() {
 		t.Run(c.name, func(t *testing.T) {

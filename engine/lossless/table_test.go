@@ -122,7 +122,7 @@ func (m table) file() []byte {
 	return b.Bytes()
 }
 
-func TestATableIsReadAsItStands(t *testing.T) {
+func TestTheVocabularyOfATableIsReadAsItStands(t *testing.T) {
 	file, err := weights.Parse("table", must(tables(1, 1, 1, 0.1)).file())
 	if err != nil {
 		t.Fatal(err)

@@ -31,7 +31,7 @@ const (
 	chaosRuns   = 20 // of each kind of fault
 	chaosLimit  = 30 * time.Second
 	chaosLength = 24 // tokens of a reply
-	chaosErrors = 4  // that a conversation goes on after
+	chaosErrors = 4  // after so many errors a conversation still goes on
 	// A step is one round, or one connecting. It has at most chaosRequests requests, each with the limit
 	// chaosLimit.
 	chaosRequests = 20
@@ -44,7 +44,7 @@ type attempt struct {
 	scores   func(ids []int32) []float32
 	options  Options
 	now      func() time.Time // of the client's stopwatch
-	watching bool             // the server's own speculation
+	watching bool             // shows the rounds of a server that speculates by itself
 
 	target  *Target
 	ready   bool // the server has read the prompt and what was kept
@@ -52,7 +52,7 @@ type attempt struct {
 	driver  *round.Driver
 	kept    []int32
 	errs    []error
-	slowest time.Duration // step
+	slowest time.Duration // of its steps
 }
 
 func (a *attempt) prompt() []int32 { return a.tokens.EncodeNext("a prompt") }
@@ -132,7 +132,7 @@ func (a *attempt) connect(ctx context.Context) error {
 	return nil
 }
 
-// draft is often none, and often right.
+// draft drafts up to four tokens, often none. A quarter are drawn at random; the others are the target's own.
 func (a *attempt) draft(all []int32) spec.Draft {
 	var draft []int32
 	for n := a.rng.IntN(7) - 2; n > 0; n-- {
@@ -213,8 +213,8 @@ func chaosScores(vocab int) func(ids []int32) []float32 {
 	}
 }
 
-// meet lets a conversation meet a fault. bytes are those of a conversation without one. met says
-// whether the fault happened.
+// meet lets a conversation meet a fault. bytes are how many bytes the same conversation receives and sends without a
+// fault. met says whether the fault happened.
 func (f *fault) meet(t *testing.T, seed uint64, bytes [2]int) (a *attempt, network *chaos.Network, met bool) {
 	rng, tokens := rand.New(rand.NewPCG(seed, 1)), chaosTokens(t)
 	a = &attempt{rng: rng, tokens: tokens, scores: chaosScores(tokens.VocabSize()), now: time.Now, watching: seed%4 == 1}
@@ -264,8 +264,8 @@ func (f *fault) meet(t *testing.T, seed uint64, bytes [2]int) (a *attempt, netwo
 	return a, network, met || network.Done()
 }
 
-// Thirty kinds of faults and more, each in twenty conversations. Each step ends within the limit of its
-// requests, nothing panics, no error tells the key, and no token is kept that the target would not write.
+// Each kind of fault comes in twenty conversations. Each step ends within the limit of its requests, nothing panics,
+// no error tells the key, and no token is kept that the target would not write.
 func TestConversationsSurviveChaos(t *testing.T) {
 	usual := map[uint64][2]int{}
 	for seed := range uint64(chaosRuns) {
@@ -303,7 +303,7 @@ func TestConversationsSurviveChaos(t *testing.T) {
 				})
 			}
 			if happened < chaosRuns/4 {
-				t.Errorf("it happened in %d of %d runs only", happened, chaosRuns)
+				t.Errorf("the fault happened in %d of %d runs, want at least %d", happened, chaosRuns, chaosRuns/4)
 			}
 			t.Logf("happened in %d of %d, errors in %d, whole reply in %d", happened, chaosRuns, failed, whole)
 			for _, text := range slices.SortedFunc(maps.Keys(words), func(a, b string) int { return cmp.Compare(words[b], words[a]) })[:min(3, len(words))] {

@@ -74,14 +74,14 @@ func TestKindsAreToldByTheirAnswers(t *testing.T) {
 		})
 		s, err := ask(t, Options{}, h)
 		if err != nil || s.kind != want {
-			t.Errorf("owned by %s: %v, %v", owner, s, err)
+			t.Errorf("owned by %s: server %v, error %v, want the kind %v", owner, s, err, want)
 		}
 		if err == nil && !s.Watches() && s.Agree(t.Context(), nil) == nil {
-			t.Errorf("owned by %s: it takes no ids", owner)
+			t.Errorf("owned by %s: the server takes no ids, but Agree gave no error", owner)
 		}
 		if err == nil && want != Llama && want != VLLM {
 			if _, err := score(s.NewTarget(10), 1, sample.Params{TopP: 1}, 2); err == nil {
-				t.Errorf("owned by %s: it cannot score drafts", owner)
+				t.Errorf("owned by %s: the server cannot score drafts, but Score gave no error", owner)
 			}
 		}
 		if err == nil && want == Llama && (s.context != 77 || s.slots != 3) {
@@ -152,7 +152,8 @@ func TestTokensInsideCharactersAreRecovered(t *testing.T) {
 	}
 }
 
-// llama-server sends no log-probabilities for a row that ends inside a character, so a safe token is used.
+// llama-server sends no log-probabilities for a token that ends inside a character, so the client makes it draw a
+// token of whole characters.
 func TestTokensInsideCharactersHaveRows(t *testing.T) {
 	imitated := small()
 	imitated.Bytes = func(id int32) []byte {
@@ -166,7 +167,7 @@ func TestTokensInsideCharactersHaveRows(t *testing.T) {
 	}
 }
 
-// vLLM allows 20 log-probabilities by default.
+// A server may refuse long rows (vLLM allows 20 log-probabilities by default). Then shorter ones are asked for.
 func TestShorterRowsWhereTheServerRefusesLongOnes(t *testing.T) {
 	imitated := small()
 	imitated.VLLM, imitated.MostRow = true, 3
@@ -179,7 +180,8 @@ func TestShorterRowsWhereTheServerRefusesLongOnes(t *testing.T) {
 	}
 }
 
-// trouble answers the n-th scoring request in place of the server.
+// trouble gives answer the scoring requests, numbered from 1, before the server. If answer returns false, the server
+// answers.
 func trouble(s *imitation.Server, answer func(w http.ResponseWriter, n int) bool) {
 	n := 0
 	s.Trouble = func(w http.ResponseWriter, r *http.Request) bool {
@@ -266,14 +268,14 @@ func TestTokensKeepTheirSpelling(t *testing.T) {
 		t.Errorf("another spelling in a row: %v", err)
 	}
 	if err := target.server.spelling.checkText(5, "F"); err == nil {
-		t.Error("another spelling in a stream")
+		t.Error("another spelling in a stream gave no error")
 	}
 	if target.server.spelling.checkText(5, "f") != nil || target.server.spelling.checkText(9, "<end>") != nil {
-		t.Error("the same spelling, or a control token")
+		t.Error("the same spelling, or a control token, was refused")
 	}
 	target.server.spelling = mine
 	if err := target.server.compareSpelling(t.Context()); err != nil || target.server.spelling.same {
-		t.Error("a server that never spelt alike is not compared")
+		t.Errorf("a server that never spelt alike: error %v, compared from now on: %t; want neither", err, target.server.spelling.same)
 	}
 }
 
@@ -311,7 +313,7 @@ func TestABusyServerIsAskedAgain(t *testing.T) {
 			return nil
 		}
 		if got, err := score(target, 4, sample.Params{TopP: 1}, 5); err != nil || !slices.Equal(got, []int32{5, 6}) || paused != c.paused {
-			t.Errorf("status %d: best tokens %v, %v after a pause of %v", c.status, got, err, paused)
+			t.Errorf("status %d: best tokens %v, %v after a pause of %v, want 5 and 6 after %v", c.status, got, err, paused, c.paused)
 		}
 	}
 }
@@ -342,15 +344,15 @@ func TestAStreamThatBreaksOffIsNoReply(t *testing.T) {
 	}
 }
 
-func TestAddresses(t *testing.T) {
+func TestAddressesAreCompletedOrRefused(t *testing.T) {
 	for text, want := range map[string]string{"host:80": "http://host:80", "http://h/v1": "http://h", "https://h/llm/v1/": "https://h/llm"} {
 		if got, err := address(text); got != want || err != nil {
-			t.Errorf("%s: %s, %v", text, got, err)
+			t.Errorf("%s: %s, %v, want %s", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"http://me:" + secret + "@h", "ftp://h", "http://", "https://h/?key=" + secret, "ftp://h/#" + secret, "http://h:" + secret} {
 		if _, err := address(text); err == nil || strings.Contains(err.Error(), secret) {
-			t.Errorf("%s: %v", text, err)
+			t.Errorf("%s: error %v, want one without the key", text, err)
 		}
 	}
 }
@@ -372,7 +374,7 @@ func (forever) Read(p []byte) (int, error) {
 func TestAnAnswerHasABound(t *testing.T) {
 	_, err := Connect(t.Context(), Options{URL: "http://h", Limit: time.Hour, transport: endless{}})
 	if err == nil || !strings.Contains(err.Error(), "longer than 64 MiB") {
-		t.Error(err)
+		t.Errorf("an endless answer: error %v, want longer than 64 MiB", err)
 	}
 }
 
@@ -394,19 +396,19 @@ func TestASilentStreamHasABound(t *testing.T) {
 	target := mustAsk(t, small())
 	target.server.http.Transport, target.server.options.Limit = silent{}, time.Millisecond
 	if _, err := score(target, 3, sample.Params{TopP: 1}); !errors.Is(err, errTooSlow) || !strings.Contains(err.Error(), "remote.timeout") {
-		t.Error(err)
+		t.Errorf("a silent stream: error %v, want %v, with remote.timeout", err, errTooSlow)
 	}
 }
 
-// A cancelled reply ends at once, and its error names the cancellation and not the network.
-func TestCancel(t *testing.T) {
+// The error of a cancelled reply names the cancellation and not the network.
+func TestACancelNamesItself(t *testing.T) {
 	target := mustAsk(t, small())
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	target.server.http.Transport = http.DefaultTransport
 	d := spec.CertainDraft([]int32{5})
 	if _, err := target.Score(ctx, 4, &d, &spec.Terms{Params: sample.Params{TopP: 1}}); !errors.Is(err, context.Canceled) {
-		t.Error(err)
+		t.Errorf("error %v, want %v", err, context.Canceled)
 	}
 }
 
@@ -429,14 +431,14 @@ func TestWaysFollowTheSettings(t *testing.T) {
 	} {
 		w, err := s.plan(&spec.Terms{Params: c.p}, c.vocab)
 		if err != nil || w.drawn != c.drawn || w.row != c.row || w.why == "" {
-			t.Errorf("%+v, %d tokens: %+v, %v", c.p, c.vocab, w, err)
+			t.Errorf("%+v, %d tokens: %+v, %v; want drawn by the server: %t, rows of %d, with a reason", c.p, c.vocab, w, err, c.drawn, c.row)
 		}
 	}
 	if _, err := s.plan(&spec.Terms{Params: sample.Params{Temperature: 0.7, TopP: 1}, Rule: spec.TypicalLossy}, large); err == nil {
-		t.Error("a lossy rule has no probabilities to go by")
+		t.Error("a lossy rule was accepted, though it has no probabilities to go by")
 	}
 	vllm := &Server{kind: VLLM, mostRow: 20}
 	if _, err := vllm.plan(&spec.Terms{Params: sample.Params{Temperature: 0.7, TopP: 0.9, MinP: 0.1}}, large); err == nil {
-		t.Error("vLLM has another order of filters")
+		t.Error("top-p with min-p was accepted over vLLM, which has another order of filters")
 	}
 }

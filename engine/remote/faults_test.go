@@ -34,7 +34,7 @@ func always(h chaos.Harm) func(*rand.Rand) chaos.Harm {
 	return func(*rand.Rand) chaos.Harm { return h }
 }
 
-// once answers a random request; from answers all from a random one on.
+// once answers one random request in place of the server; from answers all requests from a random one on.
 func once(answer answering) func(*rand.Rand) troubled {
 	return spell(func(*rand.Rand) int { return 1 }, answer)
 }

@@ -80,8 +80,8 @@ func (s restlessScores) Row(i int, dst []float32) error {
 type play struct {
 	params    sample.Params
 	gamma     int
-	drawnAt   float64 // factor on the temperature of the draft
-	toldAt    float64 // the same, as recorded in q
+	drawnAt   float64 // the draft is drawn at the temperature of params times this factor
+	toldAt    float64 // q is told for the temperature of params times this factor
 	world     *gate.World
 	target    *Target
 	driver    *round.Driver
@@ -159,8 +159,7 @@ func judge(t *testing.T, params sample.Params, vllm bool, trials int, change fun
 	return w.Judge(trials, gateLength, 11, func(trial int) gate.Played { return p.reply(t, trial, gateLength) })
 }
 
-// Whole replies over a server have exactly the target's distribution: by incomplete rows, and by the
-// server's own draws.
+// Whole replies over a server have the target's distribution: by incomplete rows, and by the server's own draws.
 func TestRepliesOverAServerHaveTheTargetsDistribution(t *testing.T) {
 	for _, c := range []struct {
 		name   string

@@ -94,8 +94,8 @@ func TestAStreamThatGoesOnIsCancelled(t *testing.T) {
 	}
 }
 
-// Each sequence of the server has read what was last sent to it. A draft that needs more of them, or a stream that
-// went on without them, leaves them behind.
+// Each sequence of the server has read what was last sent to it. While rounds use fewer sequences, or a stream goes on
+// in one, the others fall behind.
 func TestWhatSequencesHaveMissed(t *testing.T) {
 	var l lag
 	long := make([]int32, 100)
@@ -125,7 +125,7 @@ func TestWhatSequencesHaveMissed(t *testing.T) {
 	}
 }
 
-// A text that several sequences of tokens have is not guessed, and a long one is not searched.
+// A text that several sequences of tokens spell is not guessed, and a long text is not searched.
 func TestTokensInsideCharactersAreNotGuessed(t *testing.T) {
 	spelt := func(id int32) []byte { return []byte(map[int32]string{7: "\x91", 8: "x"}[id]) }
 	two := spelling{bytes: spelt, parts: map[string][]int32{"\xE2": {5, 9}, "\x86": {6}}}
@@ -138,7 +138,8 @@ func TestTokensInsideCharactersAreNotGuessed(t *testing.T) {
 	}
 }
 
-// A stream may be cut inside a character. Then llama-server sends nothing for its last token.
+// A stream may end inside a character. llama-server then sends nothing for the last token, but the client still gets
+// this token.
 func TestAStreamMayEndInsideACharacter(t *testing.T) {
 	imitated := small()
 	imitated.Bytes = func(id int32) []byte {
@@ -163,8 +164,8 @@ func TestAStreamMayEndInsideACharacter(t *testing.T) {
 	}
 }
 
-// After rounds with drafts, a round without one may come at the end of a reply: for its last token. A stream could not
-// always tell a drawn token that ends inside a character.
+// After rounds with drafts, a round without a draft may come for the last token of a reply. It asks for this token by
+// itself: in a stream, a drawn token that ends inside a character could not always be told.
 func TestALastTokenByItselfIsAskedFor(t *testing.T) {
 	imitated := small()
 	imitated.Bytes = func(id int32) []byte { return []byte("\xE2") } // no token can be told by the text

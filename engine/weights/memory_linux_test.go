@@ -9,7 +9,8 @@ import (
 	"unsafe"
 )
 
-// The system makes large pages of small ones again where it was asked for large ones.
+// Where the system was asked for large pages, it makes large pages of small ones again, and discarded memory would
+// come back. So the part that is discarded is no longer asked for in large pages.
 func TestDiscardedMemoryIsNotAskedForInLargePages(t *testing.T) {
 	const size = 16 << 20
 	data := make([]byte, size)

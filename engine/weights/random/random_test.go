@@ -49,8 +49,8 @@ func tiny(t *testing.T, typ compute.DType) *weights.File {
 	return f
 }
 
-// The numbers have mean 0, up to half a step for Q4_0 and Q5_0, and the deviation that keeps
-// activations at an ordinary size.
+// The numbers have a mean near 0 (up to half the deviation in types of 2 bits, whose quants go from −1 to 2) and about
+// the deviation 1/√512, which keeps activations at an ordinary size.
 func TestWeightsAreScaled(t *testing.T) {
 	for _, f := range format.Loadable() {
 		typ, err := random.TypeNamed(f.Name)
@@ -83,7 +83,7 @@ func TestWeightsAreScaled(t *testing.T) {
 
 // A hollow file has the tensors of the real one. Rows returns the first rows that are drawn for a
 // file.
-func TestHollow(t *testing.T) {
+func TestAHollowFileHasTheTensorsOfTheRealOne(t *testing.T) {
 	shape, err := random.ShapeNamed("tiny")
 	if err != nil {
 		t.Fatal(err)
@@ -162,10 +162,10 @@ func TestWriteFileLeavesNothingBehind(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	if _, err := random.ShapeNamed("huge"); err == nil || !strings.Contains(err.Error(), "qwen3-1.7b") {
-		t.Errorf("error %v", err)
+		t.Errorf("an unknown shape: error %v, want one that lists qwen3-1.7b", err)
 	}
 	if _, err := random.TypeNamed("Q8_K"); err == nil || !strings.Contains(err.Error(), "Q4_K") {
-		t.Errorf("error %v", err)
+		t.Errorf("a type without random weights: error %v, want one that lists Q4_K", err)
 	}
 	if got, err := random.TypeNamed("Q4_K"); got != compute.Q4_K || err != nil {
 		t.Errorf("type %d, error %v", got, err)
