@@ -51,7 +51,8 @@ func attentionBytes(shape compute.CacheShape, rows int) int64 {
 }
 
 // ScratchBytes is the device memory that passes need besides their buffers: the scratch, and memory
-// for choosing tokens, for distributions and for edited scores. buffers has the rows and columns of each buffer.
+// for choosing tokens, for distributions, for edited scores and for masks. buffers has the rows and columns of
+// each buffer.
 func (b *Backend) ScratchBytes(buffers [][2]int, shape compute.CacheShape) int64 {
 	var rounded, after, choosing int64
 	most := 0
@@ -62,7 +63,7 @@ func (b *Backend) ScratchBytes(buffers [][2]int, shape compute.CacheShape) int64
 		sampled := min(rows, compute.MostDrafts+1)
 		drawn := weighingBytes(sampled, cols) + cutBytes(sampled) // distributions of sampled rounds
 		slices := int64(slicesOf(cols))
-		choosing = max(choosing, int64(rows)*(8*slices+4)+16*slices+drawn+editingBytes(rows, cols))
+		choosing = max(choosing, int64(rows)*(8*slices+4)+16*slices+drawn+editingBytes(rows, cols)+maskBytes(sampled, cols))
 		most = max(most, rows)
 	}
 	return rounded + after + choosing + attentionBytes(shape, most)

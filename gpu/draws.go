@@ -146,13 +146,13 @@ func filterWordsOf(f compute.Filters) []int32 {
 func cuts(f compute.Filters) bool { return f.TopK > 0 || f.TopP < 1 }
 
 // weigh appends the operations that turn scores into weights, for the first m rows and the first
-// vocab ids of each. f are the filters; their words lie at filters. If vocab is less than the width
+// vocab ids of each. The weights may take the place of the scores. f are the filters; their words lie at filters. If vocab is less than the width
 // of a row, m must be 1.
-func (l *logits) weigh(m int, f compute.Filters, filters, weights, sums driver.Pointer, vocab int) error {
+func (l *logits) weigh(scores driver.Pointer, m int, f compute.Filters, filters, weights, sums driver.Pointer, vocab int) error {
 	b := l.owner
 	require(0 < vocab && (vocab == l.x.cols || vocab < l.x.cols && m == 1),
 		"distributions over more ids than have scores")
-	rows := scoreRows{l.x.memory, l.peaks, filters, m, vocab}
+	rows := scoreRows{scores, l.peaks, filters, m, vocab}
 	b.tape.append(findPeaks{rows.scores, rows.peaks, m, vocab})
 	cutsAt := driver.Pointer(0)
 	if cuts(f) {
@@ -207,7 +207,7 @@ func (b *Backend) Draw(x compute.Buffer, tt compute.Tokens, at int) error {
 		}
 	}
 	weights, sums := d.q.row(at - 1)
-	if err := xb.logits.weigh(1, d.by.Draft, d.draftFilters(), weights, sums, vocab); err != nil {
+	if err := xb.logits.weigh(xb.memory, 1, d.by.Draft, d.draftFilters(), weights, sums, vocab); err != nil {
 		return err
 	}
 	b.tape.append(draw{weights, sums, d.round(), at - 1, t.chosen(at), t.fed(at), d.chance(t.n, at), vocab})
@@ -254,12 +254,12 @@ func (l *logits) AcceptDrawn(tt compute.Tokens) (compute.Drawn, error) {
 	n := d.by.Drafts
 	require(d.memory != 0 && n+1 == l.rows && l.x.cols < noToken, "AcceptDrawn of another number of rows")
 	q := d.q
-	restores, err := l.edit(t)
+	scores, restores, err := l.edit(t)
 	if err == nil {
 		err = l.p.open(b, "rows", l.x.rows, l.x.cols)
 	}
 	if err == nil {
-		err = l.weigh(l.rows, d.by.Target, d.targetFilters(), l.p.weights, l.p.sums, l.x.cols)
+		err = l.weigh(scores, l.rows, d.by.Target, d.targetFilters(), l.p.weights, l.p.sums, l.x.cols)
 	}
 	if n == 0 || d.by.Certain {
 		q = l.p // a valid address; the kernels do not read it

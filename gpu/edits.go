@@ -9,7 +9,7 @@ import (
 )
 
 // Edited rounds. Penalties, biases and bans change the scores of a pass before the verdict. Work queued
-// after the verdict restores the scores, so that later readers find what the model gave.
+// after the verdict restores the scores, so that later readers find what the model gave. For masks see mask.go.
 
 // The sizes of the structs Edits and Edit (one edited token) of kernels/cuda/src/edits.cu, in words of 4 bytes.
 const (
@@ -70,22 +70,35 @@ func (e *editing) free(b *Backend) error {
 	return b.release(memory)
 }
 
-// edit appends the edits that are due to the tape, and returns the operations that undo them; none if no
-// edits are due.
-func (l *logits) edit(t *tokens) ([]operation, error) {
+// edit appends the edits that are due to the tape. It returns where the scores to judge are, and the operations
+// that undo the edits; none if no edits are due.
+func (l *logits) edit(t *tokens) (scores driver.Pointer, restores []operation, err error) {
 	b, e := l.owner, &t.editing
 	due := e.due
 	e.due = nil
 	if due == nil {
-		return nil, nil
+		return l.x.memory, nil, nil
 	}
-	if err := e.open(b, max(l.rows, min(l.x.rows, t.n)), len(due.Tokens)+compute.MostDrafts); err != nil {
-		return nil, err
+	var masked mask
+	if due.Allowed != nil {
+		if masked, err = l.mask(t, due.Allowed); err != nil {
+			return 0, nil, err
+		}
 	}
-	words := b.word(b.tape.word(wordsOf(due)...))
-	rows := editedRows{l.x.memory, words, e.saved, e.most, l.rows, l.x.cols}
-	b.tape.append(edit{rows, t.chosen(1)})
-	return []operation{restore{rows}}, nil
+	if due.Allowed == nil || due.Repeat != 0 || len(due.Tokens) > 0 {
+		if err := e.open(b, max(l.rows, min(l.x.rows, t.n)), len(due.Tokens)+compute.MostDrafts); err != nil {
+			return 0, nil, err
+		}
+		words := b.word(b.tape.word(wordsOf(due)...))
+		rows := editedRows{l.x.memory, words, e.saved, e.most, l.rows, l.x.cols}
+		b.tape.append(edit{rows, t.chosen(1)})
+		restores = []operation{restore{rows}}
+	}
+	if due.Allowed == nil {
+		return l.x.memory, restores, nil
+	}
+	b.tape.append(masked)
+	return masked.masked, restores, nil
 }
 
 func wordsOf(e *compute.Edits) []int32 {

@@ -130,9 +130,10 @@ func TestAVerdictThatFailsRestoresItsRows(t *testing.T) {
 	}
 }
 
-// What a round of edited rows reserves is in the plan.
+// What a round of edited and masked rows reserves is in the plan.
 func TestThePlanHasEditedScores(t *testing.T) {
-	_, b, tokens, logits := edited(t)
+	_, b, held, logits := edited(t)
+	held.(*tokens).editing.due.Allowed = make([]uint64, 4*compute.MaskWords(smallest.Vocab))
 	reserved := func() (bytes int64) {
 		for _, n := range b.allocated {
 			bytes += n
@@ -140,7 +141,7 @@ func TestThePlanHasEditedScores(t *testing.T) {
 		return bytes
 	}
 	before := reserved()
-	if _, err := logits.(compute.Judge).AcceptDrawn(tokens); err != nil {
+	if _, err := logits.(compute.Judge).AcceptDrawn(held); err != nil {
 		t.Fatal(err)
 	}
 	const rows = 4

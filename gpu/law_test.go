@@ -35,6 +35,7 @@ type tables struct {
 	scores, row   compute.Buffer
 	rows          compute.Buffer // of the target
 	ahead         compute.Tokens // for drafts that come from the host
+	masked        bool           // tokens are forbidden, as lawAllows says
 }
 
 func newTables(t *testing.T, b compute.Backend, w *gate.World, most int) *tables {
@@ -168,6 +169,13 @@ func (p *player) round(t *testing.T, u sample.Uniforms, round int, written []int
 			p.ahead.Put(1, draft.Tokens...)); err != nil {
 			return nil, err
 		}
+		if p.masked {
+			edits := compute.NewEdits()
+			edits.Allowed = p.masks(position, append([]int32{context[position]}, draft.Tokens...))
+			if err := p.ahead.Edit(edits); err != nil {
+				return nil, err
+			}
+		}
 		if rows.Logits, err = p.pass(p.ahead, position, gamma); err == nil {
 			rows.decision, err = rows.Logits.(compute.Judge).AcceptDrawn(p.ahead)
 		}
@@ -231,6 +239,23 @@ func (p *player) play(t *testing.T, trial int) (played gate.Played) {
 	return played
 }
 
+// lawAllows is the mask of a masked language: whether a token may come at a position, given the token before.
+func lawAllows(position int, before, id int32) bool { return (7*int(id)+3*int(before)+position)%5 >= 2 }
+
+// masks returns the masks of the rows after each of ids, of which the first is the token before position.
+func (l *tables) masks(position int, ids []int32) []uint64 {
+	words := compute.MaskWords(l.world.Vocab)
+	masks := make([]uint64, words*len(ids))
+	for i, before := range ids {
+		for id := range l.world.Vocab {
+			if lawAllows(position+i, before, int32(id)) {
+				masks[i*words+id/64] |= 1 << (id % 64)
+			}
+		}
+	}
+	return masks
+}
+
 // lawSharpen is the factor on the draft's temperature.
 const lawSharpen = 0.8
 
@@ -257,7 +282,11 @@ func (l *tables) replay(certain bool, rule spec.Rule) func(round ref.Round, cont
 		var p, q []ref.WeightRow
 		before, position := context[len(context)-1], len(context)-1
 		for i := range len(ids) + 1 {
-			p = append(p, row(l.world.TargetScores(position+i, before), 1))
+			scores := slices.Clone(l.world.TargetScores(position+i, before))
+			if l.masked {
+				ref.MaskRow(scores, l.masks(position+i, []int32{before}))
+			}
+			p = append(p, row(scores, 1))
 			if i == len(ids) {
 				break
 			}
@@ -292,21 +321,23 @@ type language struct {
 	damaged bool // some of the draft's scores are NaN
 	replies int  // as many as a test that always runs can afford
 	rule    spec.Rule
+	masked  bool // tokens are forbidden
 }
 
 var languages = []language{
-	{"near", 10, 2, sample.Params{Temperature: 1, TopP: 1}, gate.Near, false, false, 2500, spec.Token},
+	{"near", 10, 2, sample.Params{Temperature: 1, TopP: 1}, gate.Near, false, false, 2500, spec.Token, false},
 	{"filtered", 8, 3, sample.Params{Temperature: 0.7, TopP: 0.9, TopK: 6, MinP: 0.02}, gate.Near,
-		false, false, 500, spec.Token},
-	{"partial", 10, 1, sample.Params{Temperature: 1.5, TopP: 1}, gate.Partial, false, false, 1500, spec.Token},
+		false, false, 500, spec.Token, false},
+	{"partial", 10, 1, sample.Params{Temperature: 1.5, TopP: 1}, gate.Partial, false, false, 1500, spec.Token, false},
 	{"temperature last", 32, 2, sample.Params{Temperature: 1.3, TopP: 0.95, TemperatureLast: true},
-		gate.Near, false, false, 500, spec.Token},
-	{"damaged", 10, 2, sample.Params{Temperature: 1, TopP: 1}, gate.Near, false, true, 1500, spec.Token},
-	{"certain", 8, 2, sample.Params{Temperature: 1, TopP: 1}, gate.Near, true, false, 2000, spec.Token},
-	{"exact", 10, 2, sample.Params{Temperature: 1, TopP: 1}, gate.Near, false, false, 1500, spec.ExactMatch},
-	{"exact, filtered", 8, 3, sample.Params{Temperature: 0.7, TopP: 0.9, TopK: 6, MinP: 0.02}, gate.Near, false, false, 500, spec.ExactMatch},
-	{"exact, damaged", 10, 2, sample.Params{Temperature: 1, TopP: 1}, gate.Near, false, true, 500, spec.ExactMatch},
-	{"exact, certain", 8, 2, sample.Params{Temperature: 1, TopP: 1}, gate.Near, true, false, 500, spec.ExactMatch},
+		gate.Near, false, false, 500, spec.Token, false},
+	{"damaged", 10, 2, sample.Params{Temperature: 1, TopP: 1}, gate.Near, false, true, 1500, spec.Token, false},
+	{"certain", 8, 2, sample.Params{Temperature: 1, TopP: 1}, gate.Near, true, false, 2000, spec.Token, false},
+	{"exact", 10, 2, sample.Params{Temperature: 1, TopP: 1}, gate.Near, false, false, 1500, spec.ExactMatch, false},
+	{"exact, filtered", 8, 3, sample.Params{Temperature: 0.7, TopP: 0.9, TopK: 6, MinP: 0.02}, gate.Near, false, false, 500, spec.ExactMatch, false},
+	{"exact, damaged", 10, 2, sample.Params{Temperature: 1, TopP: 1}, gate.Near, false, true, 500, spec.ExactMatch, false},
+	{"exact, certain", 8, 2, sample.Params{Temperature: 1, TopP: 1}, gate.Near, true, false, 500, spec.ExactMatch, false},
+	{"masked", 37, 2, sample.Params{Temperature: 1.2, TopP: 0.95, TopK: 12}, gate.Near, true, false, 2000, spec.Token, true},
 }
 
 // lawFactor multiplies the number of replies. SPECULA_LAW=50 is for a thorough run of the emulator, which
@@ -327,6 +358,9 @@ func (l language) player(t *testing.T, b compute.Backend) *player {
 		world.Damage()
 	}
 	tables := newTables(t, b, world, l.gamma)
+	if tables.masked = l.masked; l.masked {
+		world.Mask(lawAllows)
+	}
 	proposer, err := spec.NewDraftModel(tables, l.vocab, l.vocab)
 	if err != nil {
 		t.Fatal(err)

@@ -63,11 +63,11 @@ func (l *logits) open(b *Backend, x *buffer) error {
 func (l *logits) Rows() int  { return l.rows }
 func (l *logits) Vocab() int { return l.x.cols }
 
-// choose returns the operations that write the best id of each of m rows to ids and, if feed is not 0, also
-// to feed, where the next pass reads it.
-func (l *logits) choose(m int, ids, feed driver.Pointer) []operation {
+// choose returns the operations that write the best id of each of m rows of scores to ids and, if feed is not 0,
+// also to feed, where the next pass reads it.
+func (l *logits) choose(scores driver.Pointer, m int, ids, feed driver.Pointer) []operation {
 	return []operation{
-		findPeaks{l.x.memory, l.peaks, m, l.x.cols},
+		findPeaks{scores, l.peaks, m, l.x.cols},
 		chooseBest{l.peaks, ids, feed, m, l.x.cols},
 	}
 }
@@ -75,7 +75,7 @@ func (l *logits) choose(m int, ids, feed driver.Pointer) []operation {
 // Argmax chooses the best id of each row on the device. 4 bytes per row come to the host.
 func (l *logits) Argmax(dst []int32) error {
 	require(len(dst) == l.rows, "Argmax to another number of rows")
-	steps, err := l.owner.lower(nil, l.choose(l.rows, l.best, 0)...)
+	steps, err := l.owner.lower(nil, l.choose(l.x.memory, l.rows, l.best, 0)...)
 	if err != nil {
 		return err
 	}
@@ -156,6 +156,7 @@ func (b *Backend) fetch(bytes int, from driver.Pointer, read func(memory []byte)
 		return err
 	}
 	b.inputs.waited()
+	b.uploads.waited()
 	read(b.arrivals[:bytes])
 	return nil
 }

@@ -75,6 +75,10 @@ func TestTheShownPathIsTheOneThatRan(t *testing.T) {
 		{"penalties, a draft model on the processor", apart, []string{"repeat-penalty", "1.3"}, "fallback", onProcessor},
 		{"penalties at temperature 0, a draft model on the processor", apart, []string{"repeat-penalty", "1.3", "temperature", "0"}, "greedy",
 			"the device changes the scores by penalties"},
+		{"a form", together, []string{"regex", "[a-z ]+"}, "fallback", onProcessor},
+		{"text that a form forces", together, []string{"regex", "(who are you )+", "proposer", "ngram"}, "stochastic", "the device changes the scores by regular expression"},
+		{"allowed tokens at temperature 0", together, []string{"allow", `["a"," I"," am","."]`, "temperature", "0"}, "greedy",
+			"the device changes the scores by allowed tokens"},
 		{"heads", together, []string{"proposer", "eagle"}, "fallback", onProcessor},
 		{"a draft model on the processor", apart, nil, "fallback", onProcessor},
 		{"a draft model on the processor, at temperature 0", apart, []string{"temperature", "0"},
@@ -88,7 +92,7 @@ func TestTheShownPathIsTheOneThatRan(t *testing.T) {
 				crossed(t, round)
 				path, why := c.path, c.why
 				if why == onProcessor && len(round.Draft) == 0 {
-					path, why = "stochastic", "no filter" // nothing was drawn
+					path, why = "stochastic", "temperature 0.8" // nothing was drawn
 				}
 				if round.Path != path || !strings.Contains(round.PathWhy, why) {
 					t.Errorf("round %d, %d draft tokens: %s: %s; want %s: %s", round.Index,

@@ -18,6 +18,7 @@ type tokens struct {
 	timed          bool           // Mark was called after the last verdict
 	drawing        drawing
 	editing        editing
+	masking        masking
 }
 
 var (
@@ -104,7 +105,7 @@ func (t *tokens) Close() error {
 	if b.lost.Load() != nil {
 		err = nil
 	}
-	return first(err, b.release(memory), t.drawing.free(b), t.editing.free(b))
+	return first(err, b.release(memory), t.drawing.free(b), t.editing.free(b), t.masking.free(b))
 }
 
 // EmbedTokens begins a pass over ids on the device. Unlike Embed it does not flush: all steps of a
@@ -126,7 +127,7 @@ func (b *Backend) Choose(x compute.Buffer, tt compute.Tokens, at int) error {
 	if err := xb.logits.open(b, xb); err != nil {
 		return err
 	}
-	b.tape.append(xb.logits.choose(1, t.chosen(at), t.fed(at))...)
+	b.tape.append(xb.logits.choose(xb.memory, 1, t.chosen(at), t.fed(at))...)
 	return nil
 }
 
@@ -141,11 +142,11 @@ const (
 func (l *logits) AcceptBest(tt compute.Tokens, drafts []int32) (compute.Verdict, error) {
 	b, t, n := l.owner, tt.(*tokens), len(drafts)
 	require(n+1 == l.rows && n < t.n, "AcceptBest of another number of rows")
-	restores, err := l.edit(t)
+	scores, restores, err := l.edit(t)
 	if err != nil {
 		return compute.Verdict{}, err
 	}
-	steps, err := b.lower(nil, append(append(l.choose(l.rows, l.best, 0),
+	steps, err := b.lower(nil, append(append(l.choose(scores, l.rows, l.best, 0),
 		acceptBest{t.chosen(1), l.best, t.verdict(0), n}), restores...)...)
 	if err != nil {
 		b.tape.append(restores...) // the edits are on the tape already

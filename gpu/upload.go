@@ -2,15 +2,16 @@ package gpu
 
 import "specula/gpu/driver"
 
-// uploader copies weights to the device on a stream of its own. It has two pieces of pinned
+// uploader copies weights and masks to the device on a stream of its own. It has two pieces of pinned
 // memory: one is copied while the next weights are packed into the other.
 type uploader struct {
-	stream   driver.Stream
-	pieces   [2][]byte
-	copied   [2]driver.Event // the last copy from the piece is done
-	busy     [2]bool         // a copy from the piece was ever queued
-	next     int
-	unjoined bool // the main stream does not wait for the last copy yet; used on the device's thread only
+	stream driver.Stream
+	pieces [2][]byte
+	copied [2]driver.Event // the last copy from the piece is done
+	next   int
+	// Use these on the device's thread only.
+	busy     [2]bool // a copy from the piece was queued and may still run
+	unjoined bool    // the main stream does not wait for the last copy yet
 }
 
 // pieceBytes is the size of a piece, and so the most that one call of send copies.
@@ -42,15 +43,18 @@ func (u *uploader) send(b *Backend, to driver.Pointer, bytes int, fill func(to [
 	i := u.next
 	u.next = 1 - i
 	piece := u.pieces[i][:bytes]
-	if u.busy[i] {
-		if err := b.device.Do(func() error { return b.device.WaitHost(u.copied[i]) }); err != nil {
-			return b.note(err)
+	err := b.device.Do(func() error {
+		if !u.busy[i] {
+			return nil
 		}
+		return b.device.WaitHost(u.copied[i])
+	})
+	if err != nil {
+		return b.note(err)
 	}
-	u.busy[i] = true
 	fill(piece)
 	return b.note(b.device.Do(func() error {
-		u.unjoined = true
+		u.busy[i], u.unjoined = true, true
 		if err := b.device.UploadAsync(u.stream, to, piece); err != nil {
 			return err
 		}
@@ -73,6 +77,14 @@ func (u *uploader) join(d device, s driver.Stream) error {
 		}
 	}
 	return nil
+}
+
+// waited notes that the host has waited for the main stream. If this stream had waited for all copies, both
+// pieces are free.
+func (u *uploader) waited() {
+	if !u.unjoined {
+		u.busy = [2]bool{}
+	}
 }
 
 func (u *uploader) free(d device) (err error) {

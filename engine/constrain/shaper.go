@@ -20,6 +20,7 @@ type Shaper struct {
 	limit      int             // number of tokens that the reply may have; 0 for no limit
 	ctx        context.Context // ends the work on a token
 	base       int             // size in bytes of the automaton just after the last refresh
+	near       []uint64        // memory for a mask near the end of a reply
 }
 
 // NewShaper returns a Shaper for the tokens of a vocabulary. It returns an error if these tokens cannot
@@ -123,20 +124,43 @@ func (s *Shaper) Shape(logits []float32) error {
 	if s.state() == dead {
 		return s.failure()
 	}
-	v, a := s.vocabulary, s.automaton
-	a.work.renew(s.ctx)
-	m := s.masks.of(a, v, s.state())
-	keep(logits, m.allowed)
-	if room := s.room(); m.far > room {
-		s.masks.measure(a, v, m)
-		for id := range logits[:min(len(logits), len(v.text))] {
-			if int32(m.closing[id]) > room {
-				logits[id] = forbidden
-			}
-		}
-	}
+	keep(logits, s.permitted())
 	s.allowEnd(logits)
 	return s.failure()
+}
+
+// Mask implements sample.Masker. Unlike Shape, it does not allow the stop tokens again if other shapers have
+// forbidden all tokens.
+func (s *Shaper) Mask(allowed []uint64) error {
+	if s.state() == dead {
+		return s.failure()
+	}
+	mask := s.permitted()
+	n := min(len(allowed), len(mask))
+	for i, word := range mask[:n] {
+		allowed[i] &= word
+	}
+	clear(allowed[n:])
+	return s.failure()
+}
+
+// permitted returns a mask with one bit for each id, set if the token may follow. The mask is valid until the
+// next call.
+func (s *Shaper) permitted() []uint64 {
+	v, a := s.vocabulary, s.automaton
+	a.work.renew(s.ctx)
+	m, room := s.masks.of(a, v, s.state()), s.room()
+	if m.far <= room {
+		return m.allowed
+	}
+	s.masks.measure(a, v, m)
+	s.near = append(s.near[:0], m.allowed...)
+	for id, tokens := range m.closing {
+		if int32(tokens) > room {
+			s.near[id/64] &^= 1 << (id % 64)
+		}
+	}
+	return s.near
 }
 
 var forbidden = float32(math.Inf(-1))

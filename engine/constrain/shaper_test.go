@@ -418,3 +418,42 @@ func TestForcedText(t *testing.T) {
 	s.Push(int32('x') + 2)
 	must("", "") // the form does not permit this text
 }
+
+// The mask for a device allows the tokens that Shape allows, for rows and masks shorter and longer than the
+// vocabulary, and near the limit of the reply too.
+func TestMaskIsWhatShapeDoes(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 7))
+	v := testVocabulary(rng, 700, testAlphabet, false)
+	near := 0 // places where the limit forbids tokens
+	for _, c := range constraints(t) {
+		s := newShaper(t, c, v)
+		limit := shortest(t, s) + 3
+		s.Bound(t.Context(), limit)
+		for range limit {
+			var left []int32
+			for _, size := range []int{640, 900, 700} {
+				left = draw(t, s, make([]float32, size))
+				mask := slices.Repeat([]uint64{math.MaxUint64}, (size+63)/64)
+				mask[0] &^= 1 << 7
+				if err := s.Mask(mask); err != nil {
+					t.Fatal(err)
+				}
+				for id := range size {
+					if allowed := mask[id/64]>>(id%64)&1 != 0; allowed != (slices.Contains(left, int32(id)) && id != 7) {
+						t.Fatalf("%s, %d ids: token %d allowed by the mask: %v", s.Name(), size, id, allowed)
+					}
+				}
+			}
+			if !slices.Equal(s.permitted(), s.masks.of(s.automaton, v, s.state()).allowed) {
+				near++
+			}
+			if left = slices.DeleteFunc(left, func(id int32) bool { return id == stop }); len(left) == 0 {
+				break
+			}
+			s.Push(left[rng.IntN(len(left))])
+		}
+	}
+	if near < 20 {
+		t.Errorf("only %d masks near the end of a reply", near)
+	}
+}

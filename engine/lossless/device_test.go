@@ -207,7 +207,7 @@ func (t *drafted) passMS() float64 {
 	return float64(t.on.now.Sub(t.mark)) / float64(time.Millisecond)
 }
 
-// edited returns row i as the device judges it, nil if it is not finite.
+// edited returns row i as the device judges it, nil if it has no best token.
 func (l *judging) edited(t *drafted, i int) ([]float32, error) {
 	scores, err := row(l, i)
 	if scores == nil || t.edit == nil {
@@ -238,6 +238,12 @@ func (l *judging) edited(t *drafted, i int) ([]float32, error) {
 		if i < int(e.Banned) {
 			*z = float32(math.Inf(-1))
 		}
+	}
+	if words := compute.MaskWords(len(scores)); t.edit.Allowed != nil {
+		ref.MaskRow(scores, t.edit.Allowed[i*words:][:words])
+	}
+	if math.IsInf(float64(slices.Max(scores)), -1) {
+		return nil, nil
 	}
 	return scores, nil
 }

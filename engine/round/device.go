@@ -46,8 +46,9 @@ type drawn struct {
 	edited  bool
 }
 
-// Edited implements spec.Edited.
-func (d *drawn) Edited() bool { return d.edited }
+// Edited implements spec.Edited. A pass in which no token could be drawn counts as not judged: the host finds
+// out whether the shapers leave no token.
+func (d *drawn) Edited() bool { return d.edited && d.verdict.Follows >= 0 }
 
 func (d *drawn) Decision() compute.Drawn { return d.verdict }
 
@@ -56,7 +57,7 @@ func (d *drawn) Decision() compute.Drawn { return d.verdict }
 func judgeUnseen(logits compute.Logits, draft *spec.Draft, terms *spec.Terms) (Pass, error) {
 	on, judge := draft.Device, logits.(compute.Judge)
 	ids := make([]int32, on.N)
-	edited, err := edit(on.Tokens, terms)
+	edited, err := edit(on.Tokens, nil, logits, terms) // shapers that need the draft keep it from the device
 	if err != nil {
 		return Pass{}, err
 	}
@@ -109,7 +110,7 @@ func (l *Local) judge(logits compute.Logits, draft *spec.Draft, terms *spec.Term
 	if err := l.tokens.Sample(by); err != nil {
 		return Pass{}, err
 	}
-	edited, err := l.put(draft.Tokens, terms)
+	edited, err := l.put(draft.Tokens, logits, terms)
 	if err != nil {
 		return Pass{}, err
 	}
@@ -129,7 +130,7 @@ func (l *Local) judgeBest(logits compute.Logits, device compute.Judge, draft *sp
 	if err := l.roomForTokens(); err != nil {
 		return Pass{}, err
 	}
-	edited, err := l.put(draft.Tokens, terms)
+	edited, err := l.put(draft.Tokens, logits, terms)
 	if err != nil {
 		return Pass{}, err
 	}
@@ -149,18 +150,22 @@ func (l *Local) roomForTokens() (err error) {
 
 // put copies a draft from the host to the device, and tells the device how to edit the rows by which the
 // draft will be judged.
-func (l *Local) put(draft []int32, terms *spec.Terms) (edited bool, err error) {
+func (l *Local) put(draft []int32, logits compute.Logits, terms *spec.Terms) (edited bool, err error) {
 	if err := l.tokens.Put(1, draft...); err != nil {
 		return false, err
 	}
-	return edit(l.tokens, terms)
+	return edit(l.tokens, draft, logits, terms)
 }
 
 // edit tells the device what the shapers do to the rows that will be judged next. It returns false if
-// there are no shapers.
-func edit(t compute.Tokens, terms *spec.Terms) (edited bool, err error) {
+// there are no shapers. The pass is queued already, so that the device runs it while the host computes masks.
+func edit(t compute.Tokens, draft []int32, logits compute.Logits, terms *spec.Terms) (edited bool, err error) {
 	if len(terms.Shapers) == 0 {
 		return false, nil
 	}
-	return true, t.Edit(terms.Shapers.Edits())
+	edits, err := terms.Shapers.Edits(draft, logits.Vocab())
+	if err != nil {
+		return false, err
+	}
+	return true, t.Edit(edits)
 }

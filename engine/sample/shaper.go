@@ -3,17 +3,14 @@ package sample
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
-
-	"specula/engine/compute"
 )
 
 // Shaper edits the logits of a row, given the tokens before it: a penalty, a bias, a ban, a grammar. With
 // a Shaper a row may depend on earlier tokens of the same round. So rows are shaped on the host, position by
-// position, unless all Shapers are Editors and a device edits the rows.
+// position, unless all Shapers are Editors or Maskers and a device edits the rows.
 //
 // A Shaper keeps the context as a stack. Before a row is shaped, every token before the row has been
 // pushed. Tokens that do not become part of the reply are popped again. The same Shaper shapes the
@@ -53,49 +50,6 @@ type Temporary interface {
 	// Active reports whether the next row or a later one can still be changed. Push never makes an
 	// inactive Shaper active again; Pop and Reset may.
 	Active() bool
-}
-
-// Editor is a Shaper that changes the scores of few tokens only, so that a device can change them.
-type Editor interface {
-	// Edits returns how many tokens Edit would change, at most; −1 if a device cannot do what Shape does.
-	Edits() int
-	// Edit adds to e what Shape would do to the rows of the round that follows the pushed tokens. To change a
-	// single token's score, Edit calls the function token and changes the result: the round's edit for this
-	// id, which is made if the round has none yet.
-	Edit(e *compute.Edits, token func(id int32) *compute.Edit)
-}
-
-// Editable reports whether a device can do what all Shapers do in the coming round.
-func (s Shapers) Editable() bool {
-	tokens := 0
-	for _, shaper := range s {
-		e, ok := shaper.(Editor)
-		if !ok || e.Edits() < 0 {
-			return false
-		}
-		tokens += e.Edits()
-	}
-	return tokens <= compute.MostEdits
-}
-
-// Edits returns what Editable Shapers do to the rows of a round.
-func (s Shapers) Edits() *compute.Edits {
-	e, tokens := compute.NewEdits(), map[int32]*compute.Edit{}
-	token := func(id int32) *compute.Edit {
-		t := tokens[id]
-		if t == nil {
-			t = &compute.Edit{ID: id}
-			tokens[id] = t
-		}
-		return t
-	}
-	for _, shaper := range s {
-		shaper.(Editor).Edit(e, token)
-	}
-	for _, id := range slices.Sorted(maps.Keys(tokens)) {
-		e.Tokens = append(e.Tokens, *tokens[id])
-	}
-	return e
 }
 
 // Shapers is a list of Shapers in the order in which they edit a row.

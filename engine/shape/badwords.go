@@ -62,6 +62,18 @@ func (b *BadWords) Shape(logits []float32) error {
 	return nil
 }
 
+// Mask implements sample.Masker.
+func (b *BadWords) Mask(allowed []uint64) error {
+	for _, w := range b.words {
+		for k, ids := range w.ends {
+			if b.endsIn(w.text[:k]) {
+				ids.mask(allowed)
+			}
+		}
+	}
+	return nil
+}
+
 // Allows implements sample.Allower.
 func (b *BadWords) Allows(id int32) bool {
 	for _, w := range b.words {

@@ -2,6 +2,7 @@ package shape
 
 import (
 	"math"
+	"slices"
 
 	"specula/engine/compute"
 )
@@ -37,13 +38,18 @@ func (b *Ban) Edit(_ *compute.Edits, token func(id int32) *compute.Edit) {
 type Allow struct {
 	stateless
 	allowed set
+	mask    []uint64  // has the bits of the allowed tokens, as Mask
 	kept    []float32 // scratch of Shape: the scores of the allowed tokens
 }
 
-// NewAllow forbids everything but ids.
+// NewAllow forbids everything but ids, of which there must be one at least.
 func NewAllow(ids []int32) *Allow {
-	allowed := newSet(ids)
-	return &Allow{allowed: allowed, kept: make([]float32, len(allowed.ids))}
+	a := &Allow{allowed: newSet(ids), mask: make([]uint64, compute.MaskWords(int(slices.Max(ids))+1))}
+	a.kept = make([]float32, len(a.allowed.ids))
+	for _, id := range ids {
+		a.mask[id/64] |= 1 << (id % 64)
+	}
+	return a
 }
 
 func (a *Allow) Name() string { return "allowed tokens" }
@@ -54,10 +60,8 @@ func (a *Allow) Shape(logits []float32) error {
 			a.kept[i] = logits[id]
 		}
 	}
-	for i, score := range logits {
-		if score == score && score <= math.MaxFloat32 { // NaN and +Inf stay, so that later checks report them
-			logits[i] = forbidden
-		}
+	for i := range logits {
+		logits[i] = forbidden
 	}
 	for i, id := range a.allowed.ids {
 		if int(id) < len(logits) {
@@ -69,6 +73,16 @@ func (a *Allow) Shape(logits []float32) error {
 
 // Allows implements sample.Allower.
 func (a *Allow) Allows(id int32) bool { return a.allowed.has(id) }
+
+// Mask implements sample.Masker.
+func (a *Allow) Mask(allowed []uint64) error {
+	n := min(len(allowed), len(a.mask))
+	for i, word := range a.mask[:n] {
+		allowed[i] &= word
+	}
+	clear(allowed[n:])
+	return nil
+}
 
 // set is a small set of ids.
 type set struct {
@@ -93,6 +107,15 @@ func (s set) forbid(logits []float32) {
 	for _, id := range s.ids {
 		if int(id) < len(logits) {
 			logits[id] = forbidden
+		}
+	}
+}
+
+// mask clears the bits of the ids.
+func (s set) mask(allowed []uint64) {
+	for _, id := range s.ids {
+		if int(id/64) < len(allowed) {
+			allowed[id/64] &^= 1 << (id % 64)
 		}
 	}
 }

@@ -10,6 +10,7 @@ package gate
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"specula/engine/compute"
 	"specula/engine/oracle"
@@ -88,6 +89,20 @@ func (w *World) Damage() {
 		for id := range scores {
 			scores[id] = float32(math.NaN())
 		}
+	}
+}
+
+// Mask forbids tokens in the language, as the form of a reply does. The scores stay as they are, since whoever
+// draws from them has to mask them. Call it after Round.
+func (w *World) Mask(allowed func(position int, before, id int32) bool) {
+	for i, target := range w.target {
+		masked := slices.Clone(target)
+		for id := range masked {
+			if !allowed(i/w.Vocab, int32(i%w.Vocab), int32(id)) {
+				masked[id] = float32(math.Inf(-1))
+			}
+		}
+		w.exact[i] = oracle.Distribution(masked, w.Params)
 	}
 }
 

@@ -1,5 +1,5 @@
 // What changes rows of scores before a token is chosen from them. Guidance changes all scores. Penalties,
-// biases and bans change single scores.
+// biases and bans change single scores. A mask forbids all tokens but some.
 #include "gpu.h"
 
 // guide_rows writes without + scale·(scores − without) to scores, n numbers: classifier-free guidance
@@ -106,3 +106,16 @@ extern "C" __global__ void __launch_bounds__(256) restore_rows(float *scores, co
     }
 }
 EXPORT(restore_rows)
+
+// mask_rows writes the scores of allowed tokens to masked (rows, vocab), and −Inf for all others. allowed has a
+// mask for each row: words of 64 tokens, of which a token with a lower id has the lower bit. Grid (any number,
+// rows).
+extern "C" __global__ void __launch_bounds__(256) mask_rows(const float *scores, const u64 *allowed, float *masked, int vocab) {
+    int row = blockIdx.y;
+    allowed += (size_t)row * ((vocab + 63) / 64);
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < vocab; i += gridDim.x * blockDim.x) {
+        float score = scores[(size_t)row * vocab + i];
+        masked[(size_t)row * vocab + i] = allowed[i / 64] >> (i % 64) & 1 ? score : -infinity();
+    }
+}
+EXPORT(mask_rows)

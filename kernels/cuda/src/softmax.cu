@@ -22,7 +22,7 @@ struct Weight {
 // softmax_rows writes exp((score − best) / temperature) to weights (rows, vocab), and the sum of the
 // masses of each slice to sums (rows, slices). A token gets 0 if min_p drops it, or if cuts is not null and
 // the token's key is below the row's cut. A row with NaN or +Inf, or without a finite score, gets only
-// zeros. Grid (⌈slices / warps of a block⌉, rows).
+// zeros. weights may be the memory of scores. Grid (⌈slices / warps of a block⌉, rows).
 extern "C" __global__ void __launch_bounds__(256) softmax_rows(const float *scores, const u64 *peaks, const u64 *cuts, const Filters *filters,
                                                                float *weights, u64 *sums, int vocab) {
     int slices = slices_of(vocab), slice = blockIdx.x * (blockDim.x / warp_size) + warp_id(), row = blockIdx.y;

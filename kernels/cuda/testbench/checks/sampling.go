@@ -34,4 +34,5 @@ var All = []Check{
 	{"CutRows", "nucleus", checkCutRows},
 	{"EditRows", "edits", checkEditRows},
 	{"GuideRows", "edits", checkGuideRows},
+	{"MaskRows", "edits", checkMaskRows},
 }
