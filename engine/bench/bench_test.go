@@ -260,11 +260,11 @@ func TestIntervalOfUnequalPrompts(t *testing.T) {
 		t.Errorf("the same measurements gave %+v and %+v", i, again)
 	}
 	if speedup([]pair{{}}, 1) != nil {
-		t.Error("a ratio of nothing")
+		t.Error("pairs without tokens gave a speed-up, want none")
 	}
 }
 
-// Compared with the geometric series, summed term by term.
+// expectedTokens gives the geometric series, which is summed term by term here.
 func TestExpectedTokens(t *testing.T) {
 	for _, alpha := range []float64{0, 0.3, 0.9, 1} {
 		for gamma := range 9 {
@@ -286,10 +286,10 @@ func TestPredictionOfAFlatVerification(t *testing.T) {
 	p.plain.rounds = []round{{verifyMS: 1}}
 	p.speculative.rounds = []round{{drafted: 8, draftMS: 8 * 0.05, verifyMS: 1}}
 	if got := predict([]pair{p}, 0.8); math.Abs(got.Speedup-3.09) > 0.005 {
-		t.Errorf("got %.4f", got.Speedup)
+		t.Errorf("predicted %.4f, published is 3.09", got.Speedup)
 	}
 	if predict([]pair{{}}, 0.8) != nil {
-		t.Error("a prediction from nothing")
+		t.Error("pairs without rounds gave a prediction, want none")
 	}
 }
 

@@ -304,13 +304,13 @@ func TestAReplyHasOneForm(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := c.Set("choices", "yes"); err == nil || !strings.Contains(err.Error(), "a reply can have one form, and constraint.schema gives it another") {
-		t.Error(err)
+		t.Errorf("choices beside a schema: error %v, want that a reply can have one form", err)
 	}
 	if err := c.SetAll(Value{"schema", ""}, Value{"choices", "yes"}); err != nil {
-		t.Error(err)
+		t.Errorf("choices in place of a schema: %v", err)
 	}
 	if _, _, err := Decode("c.toml", []byte("[constraint]\nschema = \"any\"\nregex = \"a+\"\n")); err == nil || !strings.Contains(err.Error(), "c.toml:3: constraint.regex") {
-		t.Error(err)
+		t.Errorf("a file with two forms: error %v, want c.toml:3: constraint.regex", err)
 	}
 }
 

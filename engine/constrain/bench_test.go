@@ -70,11 +70,11 @@ func benchmarkShape(b *testing.B, v *constrain.Vocabulary, text, kind string) {
 		b.Fatal(err)
 	}
 	row := make([]float32, v.Size())
-	s := shaperBehind(b, c, v, text)
+	s := shaperAfter(b, c, v, text)
 	for b.Loop() {
 		if kind == "new" {
 			b.StopTimer()
-			s = shaperBehind(b, c, v, text)
+			s = shaperAfter(b, c, v, text)
 			b.StartTimer()
 		}
 		if kind == "closing" {
@@ -90,7 +90,7 @@ func benchmarkShape(b *testing.B, v *constrain.Vocabulary, text, kind string) {
 	}
 }
 
-func shaperBehind(b *testing.B, c *constrain.Constraint, v *constrain.Vocabulary, text string) *constrain.Shaper {
+func shaperAfter(b *testing.B, c *constrain.Constraint, v *constrain.Vocabulary, text string) *constrain.Shaper {
 	b.Helper()
 	s, err := constrain.NewShaper(b.Context(), c, v)
 	if err != nil {

@@ -48,7 +48,7 @@ func shortest(t testing.TB, s *Shaper) int {
 	return n
 }
 
-// constraints of every kind, each with letters that make texts for it.
+// constraints returns constraints of every kind.
 func constraints(t testing.TB) []*Constraint {
 	t.Helper()
 	var list []*Constraint
@@ -201,7 +201,8 @@ func TestMasksAgreeWithSingleTokens(t *testing.T) {
 	}
 }
 
-// Bugs planted in the tree and in the automaton. Each must make the test above fail.
+// Bugs are planted in a vocabulary: in its tree of texts, and in what it says about a space in front. The comparison
+// with single tokens must notice each.
 func TestPlantedBugsAreNoticed(t *testing.T) {
 	for name, plant := range map[string]func(v *Vocabulary){
 		"a branch that is left out too far": func(v *Vocabulary) {
@@ -346,7 +347,7 @@ func TestNothingIsForbiddenAfterAForbiddenToken(t *testing.T) {
 	}
 }
 
-func TestExpects(t *testing.T) {
+func TestExpectsSaysWhatMayFollow(t *testing.T) {
 	v := testVocabulary(rand.New(rand.NewPCG(1, 1)), 300, "ab", false)
 	schema, err := Schema(t.Context(), `{"type":"object","properties":{"name":{"type":"string"},"n":{"type":["integer","null"]},"t":{"type":"array","items":{"format":"date"}}},"required":["name"]}`)
 	if err != nil {

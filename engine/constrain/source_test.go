@@ -25,7 +25,7 @@ func TestAPipeIsNotWaitedFor(t *testing.T) {
 	select {
 	case err := <-answer:
 		if err == nil || !strings.Contains(err.Error(), "is not a regular file") {
-			t.Error(err)
+			t.Errorf("a pipe: error %v, want that it is not a regular file", err)
 		}
 	case <-time.After(20 * time.Second): // only a failing test waits so long
 		t.Error("reading a pipe waits for a writer")

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// randomText repeats walk until no limit is reached.
+// randomText is walk for a form within all limits: if a limit is reached, the test fails.
 func randomText(t testing.TB, a *automaton, rng *rand.Rand, length int, likely string) string {
 	t.Helper()
 	text, ok := walk(t, a, rng, length, likely)

@@ -6,7 +6,8 @@ import (
 	"specula/engine/event"
 )
 
-// Several rounds of a server whose tokens came as one: its list tells later which ones were its own.
+// Several rounds of a server may arrive as one. The list that the server sends at the end tells which tokens were
+// drafted and which were the target's own.
 func TestMergedRoundsThatAreToldLater(t *testing.T) {
 	r := event.Round{Index: 5, Server: &event.ServerRound{Drafted: event.Untold, Kept: event.Untold}, Commit: &event.Token{ID: 9, Verdict: event.Plain}}
 	for id := range int32(4) {

@@ -19,8 +19,7 @@ const vocab, stop = 12, 11
 
 func decode(ids []int32) string { return strings.Trim(fmt.Sprint(ids), "[]") }
 
-// scribe writes replies by sampling from the distribution of each place. Each field makes it do so
-// wrongly.
+// scribe writes replies by sampling from the distribution of each place. Each field after rng plants a fault.
 type scribe struct {
 	rng     *rand.Rand
 	kept    float64 // probability to accept a draft token without a test

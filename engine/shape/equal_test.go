@@ -362,7 +362,7 @@ func TestFallbackEqualsPlainSampling(t *testing.T) {
 	}
 }
 
-// leaky is a Shaper with one of the bugs that a verifier or a reply could have in its history.
+// leaky is a Shaper that is told a wrong history, as a bug in a verifier or in the loop of a reply would do.
 type leaky struct {
 	sample.Shaper
 	push, pop int // how often each token is pushed and popped

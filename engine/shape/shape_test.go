@@ -198,7 +198,7 @@ func TestNames(t *testing.T) {
 }
 
 // A breaker whose end cannot be written in tokens breaks nothing: its beginning is ordinary text.
-func TestBreakersThatCannotBeWritten(t *testing.T) {
+func TestBreakersThatCannotBeWrittenBreakNothing(t *testing.T) {
 	v := shape.NewVocabulary(vocabulary(10))
 	for _, c := range []struct {
 		text string

@@ -74,7 +74,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-func TestTraceIsPlainASCIIControl(t *testing.T) {
+func TestATraceHasNoControlCharacters(t *testing.T) {
 	for i, b := range write(t, sampleEvents()) {
 		if b < 0x20 && b != '\n' {
 			t.Fatalf("byte %d is the control character %#x", i, b)
@@ -127,7 +127,7 @@ func TestUnfinishedLastLineIsANotice(t *testing.T) {
 	}
 	last := records[len(records)-1]
 	if n, ok := last.Event.(event.Notice); !ok || n.Level != "warning" || !strings.Contains(n.Text, "unfinished line (6)") {
-		t.Errorf("got %+v", last)
+		t.Errorf("the last event is %+v, want a warning about the unfinished line 6", last)
 	}
 	if before := records[len(records)-2]; last.AtMS != before.AtMS {
 		t.Errorf("the notice is at %g ms, the last event at %g", last.AtMS, before.AtMS)
@@ -158,7 +158,7 @@ func TestWriterStopsAtTheFirstFailure(t *testing.T) {
 	}
 	for range 2 {
 		if err := w.Write(e); !errors.Is(err, errFull) {
-			t.Errorf("got %v", err)
+			t.Errorf("a write after the failure: error %v, want %v", err, errFull)
 		}
 	}
 	if f.left != -1 {
@@ -170,7 +170,7 @@ func TestReadFailureIsReported(t *testing.T) {
 	whole := write(t, sampleEvents())
 	broken := io.MultiReader(bytes.NewReader(whole), failingReader{})
 	if _, err := read(broken); !errors.Is(err, errFull) {
-		t.Errorf("got %v", err)
+		t.Errorf("error %v, want %v", err, errFull)
 	}
 }
 

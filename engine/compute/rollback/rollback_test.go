@@ -64,7 +64,7 @@ func (x *text) Load(i, n int) {
 	x.lowest = x.checkpoints[i].lowest
 }
 
-// read reads tokens in one pass, which ends early after some layers.
+// read reads tokens in one pass, which ends after so many layers: early, if not after the last one.
 func (x *text) read(t *testing.T, tokens []int, layers int) {
 	for l := range layers {
 		if l == 1 {
