@@ -54,19 +54,20 @@ func attentionBytes(shape compute.CacheShape, rows int) int64 {
 // for choosing tokens, for distributions, for edited scores and for masks. buffers has the rows and columns of
 // each buffer.
 func (b *Backend) ScratchBytes(buffers [][2]int, shape compute.CacheShape) int64 {
-	var rounded, after, choosing int64
+	var rounded, after, squares, choosing int64
 	most := 0
 	for _, size := range buffers {
 		rows, cols := size[0], size[1]
 		rounded = max(rounded, roundedBytes(rows, cols))
-		after = max(after, roundedBytes(min(rows, cuda.MostBeforeEpilogue), cols))
+		after = max(after, roundedBytes(min(rows, cuda.MostGated), cols))
+		squares = max(squares, squaresBytes(rows, cols))
 		sampled := min(rows, compute.MostDrafts+1)
 		drawn := weighingBytes(sampled, cols) + cutBytes(sampled) // distributions of sampled rounds
 		slices := int64(slicesOf(cols))
 		choosing = max(choosing, int64(rows)*(8*slices+4)+16*slices+drawn+editingBytes(rows, cols)+maskBytes(sampled, cols))
 		most = max(most, rows)
 	}
-	return rounded + after + choosing + attentionBytes(shape, most)
+	return rounded + after + squares + choosing + attentionBytes(shape, most)
 }
 
 func roundUpToPower(n int) int { return 1 << bits.Len(uint(n-1)) }

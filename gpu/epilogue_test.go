@@ -9,74 +9,147 @@ import (
 	"specula/kernels/cuda"
 )
 
-func TestProductsGoOnWithTheirResults(t *testing.T) {
-	const rows, wide, narrow, eps = 2, 2048, 512, 1e-5
-	memory := epilogueMemory{arrived: 1 << 30, usual: 1 << 31, other: 1 << 32}
-	weight := func(f *cuda.Format, rows, cols int) *matrix { return &matrix{rows: rows, cols: cols, format: f} }
-	operandOf := func(f *cuda.Format, cols int) operand { return operand{f, memory.usual, atNormed, rows, cols} }
-	from := func(place driver.Pointer, dst driver.Pointer, w *matrix) product {
-		return product{dst: dst, activations: place, rows: rows, weight: w}
-	}
-	gateUp := products{from(memory.usual, atQ, weight(cuda.Q8_0, wide, narrow)), from(memory.usual, atK, weight(cuda.Q8_0, wide, narrow))}
-	down := func(place driver.Pointer) products {
-		return products{from(place, atV, weight(cuda.Q8_0, narrow, wide))}
-	}
-	gated := swiGLUOperand{operandOf(cuda.Q8_0, wide), swiGLU{atQ, atK, rows * wide}}
-	sum := normOperand{operandOf(cuda.Q8_0, narrow), addNorm{atV, norm{atNormed, atX, atWeight, rows, narrow, eps}}}
-	after := epilogue{kind: cuda.SwiGLUEpilogue, arrived: memory.arrived, to: memory.other, slabs: wide / 128}
-	last := epilogue{cuda.NormEpilogue, memory.arrived, memory.usual, narrow / 128, atX, atWeight, eps, 128}
+// layerOf is the work of a network of Q8_0 with `rows` rows: gate and up, SwiGLU, down, norm, q. The operands
+// lie at memory.usual.
+type layerOf struct {
+	memory       epilogueMemory
+	rows         int
+	gateUp, down products
+	gated        swiGLUOperand
+	sum          normOperand
+	q            products
+}
 
-	layer := []operation{gateUp, gated, down(memory.usual)[0], sum, down(memory.usual)}
-	want := []operation{productsThen{gateUp, after}, productsThen{down(memory.other), last}, down(memory.usual)}
-	if got := joinEpilogues(layer, memory); !reflect.DeepEqual(got, want) {
-		t.Errorf("a layer became %+v\nwant %+v", got, want)
+const wideLayer, narrowLayer, epsOfLayer = 2048, 512, 1e-5
+
+func newLayer(rows int) layerOf {
+	l := layerOf{memory: epilogueMemory{arrived: 1 << 30, usual: 1 << 31, other: 1 << 32, squares: 1 << 33}, rows: rows}
+	l.gateUp = products{l.product(atQ, wideLayer, narrowLayer), l.product(atK, wideLayer, narrowLayer)}
+	l.down = products{l.product(atV, narrowLayer, wideLayer)}
+	l.q = products{l.product(atQ, narrowLayer, narrowLayer)}
+	l.gated = swiGLUOperand{l.operand(cuda.Q8_0, wideLayer), swiGLU{atQ, atK, rows * wideLayer}}
+	l.sum = normOperand{l.operand(cuda.Q8_0, narrowLayer), addNorm{atV, norm{atNormed, atX, atWeight, rows, narrowLayer, epsOfLayer}}}
+	return l
+}
+
+func (l *layerOf) product(dst driver.Pointer, rows, cols int) product {
+	return product{dst: dst, activations: l.memory.usual, rows: l.rows, weight: &matrix{rows: rows, cols: cols, format: cuda.Q8_0}}
+}
+
+func (l *layerOf) operand(f *cuda.Format, cols int) operand {
+	return operand{f, l.memory.usual, atNormed, l.rows, cols}
+}
+
+// stream is the residual stream of the layer; norm is 0 for a product that adds to it.
+func (l *layerOf) stream(norm driver.Pointer) stream {
+	s := stream{rows: atX, squares: l.memory.squares, norm: norm, cols: narrowLayer}
+	if norm != 0 {
+		s.eps = epsOfLayer
+	}
+	return s
+}
+
+func TestProductsGoOnWithTheirResults(t *testing.T) {
+	for _, rows := range []int{1, 2, 16} {
+		l := newLayer(rows)
+		gated := epilogue{cuda.SwiGLUEpilogue, l.memory.other, wideLayer / 128}
+		adds := productsThen{l.down.reading(l.memory.usual, l.memory.other), epilogue{kind: cuda.SumEpilogue}, l.stream(0)}
+		want := []operation{productsThen{l.gateUp, gated, stream{}}, adds, normSummed{l.sum.to, l.stream(atWeight)}, l.q}
+		if rows == 1 {
+			want = []operation{want[0], adds, productsThen{l.q, epilogue{}, l.stream(atWeight)}}
+		}
+		if got := joinEpilogues([]operation{l.gateUp, l.gated, l.down[0], l.sum, l.q}, l.memory); !reflect.DeepEqual(got, want) {
+			t.Errorf("a layer of %d rows became %+v\nwant %+v", rows, got, want)
+		}
+	}
+	l := newLayer(1)
+	// A product can do both: normalise its row, and compute a SwiGLU.
+	want := []operation{productsThen{l.down, epilogue{kind: cuda.SumEpilogue}, l.stream(0)},
+		productsThen{l.gateUp, epilogue{cuda.SwiGLUEpilogue, l.memory.other, wideLayer / 128}, l.stream(atWeight)}}
+	if got := joinEpilogues([]operation{l.down, l.sum, l.gateUp, l.gated}, l.memory); !reflect.DeepEqual(got, want) {
+		t.Errorf("norm and SwiGLU became %+v\nwant %+v", got, want)
 	}
 	// Rows that a separate kernel writes are in the usual place again.
-	again := []operation{gateUp, gated, down(memory.usual), convert{format: cuda.Q8_0, dst: memory.usual}, down(memory.usual)}
-	want = []operation{productsThen{gateUp, after}, down(memory.other), convert{format: cuda.Q8_0, dst: memory.usual}, down(memory.usual)}
-	if got := joinEpilogues(again, memory); !reflect.DeepEqual(got, want) {
+	converted := convert{format: cuda.Q8_0, dst: l.memory.usual}
+	want = []operation{productsThen{l.gateUp, epilogue{cuda.SwiGLUEpilogue, l.memory.other, wideLayer / 128}, stream{}},
+		l.down.reading(l.memory.usual, l.memory.other), converted, l.down}
+	if got := joinEpilogues([]operation{l.gateUp, l.gated, l.down, converted, l.down}, l.memory); !reflect.DeepEqual(got, want) {
 		t.Errorf("with rows converted after it, it became %+v\nwant %+v", got, want)
 	}
+}
 
-	ofGated, ofSum := func(change func(*swiGLUOperand)) operation { o := gated; change(&o); return o }, func(change func(*normOperand)) operation {
-		o := sum
+func TestProductsThatCannotGoOn(t *testing.T) {
+	l := newLayer(2)
+	ofGated, ofSum := func(change func(*swiGLUOperand)) operation { o := l.gated; change(&o); return o }, func(change func(*normOperand)) operation {
+		o := l.sum
 		change(&o)
 		return o
 	}
-	ofExperts := slices.Clone(gateUp)
-	ofExperts[0].by.slots = rows // one expert for each row
+	ofExperts := slices.Clone(l.gateUp)
+	ofExperts[0].by.slots = l.rows // one expert for each row
+	many := slices.Clone(l.down)
+	many[0].rows = cuda.MostWithEpilogue + 1
 	for name, c := range map[string]struct {
 		products products
 		then     operation
 	}{
-		"gate and up exchanged":      {gateUp, ofGated(func(o *swiGLUOperand) { o.gate, o.up = o.up, o.gate })},
-		"gate of another product":    {gateUp, ofGated(func(o *swiGLUOperand) { o.gate = atOther })},
-		"more rows gated":            {gateUp, ofGated(func(o *swiGLUOperand) { o.n += wide })},
-		"operand of another form":    {gateUp, ofGated(func(o *swiGLUOperand) { o.to.format = cuda.BFloat16 })},
-		"one product":                {gateUp[:1], gated},
-		"products of experts":        {ofExperts, gated},
-		"gate and up of other sizes": {products{gateUp[0], from(memory.usual, atK, weight(cuda.Q8_0, narrow, narrow))}, gated},
-		"a norm of other rows":       {down(memory.usual), ofSum(func(o *normOperand) { o.y = atOther })},
-		"a norm without a sum":       {down(memory.usual), ofSum(func(o *normOperand) { o.y = 0 })},
-		"a norm of two products":     {gateUp, ofSum(func(o *normOperand) { o.y, o.length = atQ, wide })},
-		"a norm of fewer rows":       {down(memory.usual), ofSum(func(o *normOperand) { o.groups-- })},
+		"gate and up exchanged":      {l.gateUp, ofGated(func(o *swiGLUOperand) { o.gate, o.up = o.up, o.gate })},
+		"gate of another product":    {l.gateUp, ofGated(func(o *swiGLUOperand) { o.gate = atOther })},
+		"more rows gated":            {l.gateUp, ofGated(func(o *swiGLUOperand) { o.n += wideLayer })},
+		"operand of another form":    {l.gateUp, ofGated(func(o *swiGLUOperand) { o.to.format = cuda.BFloat16 })},
+		"one product":                {l.gateUp[:1], l.gated},
+		"products of experts":        {ofExperts, l.gated},
+		"gate and up of other sizes": {products{l.gateUp[0], l.product(atK, narrowLayer, narrowLayer)}, l.gated},
+		"a norm of other rows":       {l.down, ofSum(func(o *normOperand) { o.y = atOther })},
+		"a norm without a sum":       {l.down, ofSum(func(o *normOperand) { o.y = 0 })},
+		"a norm of two products":     {l.gateUp, ofSum(func(o *normOperand) { o.y, o.length = atQ, wideLayer })},
+		"a norm of fewer rows":       {l.down, ofSum(func(o *normOperand) { o.groups-- })},
+		"a norm of many rows":        {many, ofSum(func(o *normOperand) { o.groups = many[0].rows })},
 	} {
 		want := []operation{c.products, c.then}
-		if got := joinEpilogues([]operation{c.products, c.then}, memory); !reflect.DeepEqual(got, want) {
+		if got := joinEpilogues([]operation{c.products, c.then}, l.memory); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: became %+v", name, got)
 		}
 	}
-	many := down(memory.usual)
-	many[0].rows = mostNormed/narrow + 1
-	long := sum
-	long.groups = many[0].rows
-	if got := joinEpilogues([]operation{many, long}, memory); len(got) != 2 {
-		t.Errorf("a norm that is too long for one block became %+v", got)
+}
+
+// Where the next products cannot normalise the row, a kernel does it.
+func TestProductsThatCannotNormalise(t *testing.T) {
+	l := newLayer(1)
+	of := func(change func(*product)) products {
+		p := l.q[0]
+		weight := *p.weight
+		p.weight = &weight
+		change(&p)
+		return products{p}
+	}
+	converted := convert{format: cuda.Q8_0, dst: l.memory.usual}
+	for name, later := range map[string][]operation{
+		"nothing":                        nil,
+		"no product":                     {converted, l.q},
+		"another operand":                {of(func(p *product) { p.activations = atOther })},
+		"another form":                   {of(func(p *product) { p.weight.format = cuda.BFloat16 })},
+		"fewer columns":                  {of(func(p *product) { p.weight.cols /= 2 })},
+		"experts":                        {of(func(p *product) { p.by.slots = 1 })},
+		"the scores of a vocabulary":     {of(func(p *product) { p.weight.rows = 32000 })},
+		"two products that are not one":  {l.q, l.gateUp},
+		"a product after something else": {l.q, add{}, l.gateUp},
+	} {
+		want := slices.Concat([]operation{productsThen{l.down, epilogue{kind: cuda.SumEpilogue}, l.stream(0)},
+			normSummed{l.sum.to, l.stream(atWeight)}}, later)
+		if got := joinEpilogues(slices.Concat([]operation{l.down, l.sum}, later), l.memory); !reflect.DeepEqual(got, want) {
+			t.Errorf("before %s it became %+v\nwant %+v", name, got, want)
+		}
+	}
+	// After another operand was written, products read that.
+	later := []operation{l.q, converted, l.gateUp}
+	if got := joinEpilogues(slices.Concat([]operation{l.down, l.sum}, later), l.memory); len(got) != 4 {
+		t.Errorf("before an operand that is written again it became %+v", got)
 	}
 }
 
 func TestAttentionCombinesItsSplits(t *testing.T) {
-	memory := epilogueMemory{arrived: 1 << 30, usual: 1 << 31, other: 1 << 32}
+	memory := newLayer(4).memory
 	part := partial{sums: 1 << 20, stats: 1 << 21, heads: 8, splits: 2, headDim: 128}
 	attention := attend{part: part, q: atQ, cache: layerCache{half: true, kvHeads: 4, keyDim: 128, valueDim: 128}, position: 1 << 22, rows: 4, window: 9}
 	sums := combineOperand{operand{cuda.Q8_0, memory.usual, atX, 4, 1024}, combine{atX, part, attention.position, 0, 4, 9, 0}}

@@ -82,7 +82,10 @@ func (b *Backend) Buffer(maxRows, cols int) (compute.Buffer, error) {
 		return nil, err
 	}
 	if err := b.growScratch(&b.scratch.after, "activations that a product writes",
-		roundedBytes(min(maxRows, cuda.MostBeforeEpilogue), cols)); err != nil {
+		roundedBytes(min(maxRows, cuda.MostGated), cols)); err != nil {
+		return nil, err
+	}
+	if err := b.growScratch(&b.scratch.squares, "squares of the residual stream", squaresBytes(maxRows, cols)); err != nil {
 		return nil, err
 	}
 	b.scratch.rows = max(b.scratch.rows, maxRows)
@@ -99,8 +102,14 @@ func (b *Backend) Buffer(maxRows, cols int) (compute.Buffer, error) {
 type scratch struct {
 	rounded  area // activations in the form that products read
 	after    area // a second place for a few such rows: an epilogue must not write where its product reads
+	squares  area // sums of squares of the residual stream, which a product writes
 	attended area // partial results of attention
 	rows     int  // of the buffer with the most rows
+}
+
+// squaresBytes is the memory for the squares of a stream in buffers of this size.
+func squaresBytes(maxRows, cols int) int64 {
+	return int64(cuda.SquaresBytes(min(maxRows, cuda.MostWithEpilogue), cols))
 }
 
 type area struct {

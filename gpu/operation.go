@@ -245,7 +245,7 @@ type products []product
 func (o products) launch() launch {
 	by := o[0].by
 	if by == (choices{}) {
-		return o.then(epilogue{})
+		return o.then(epilogue{}, stream{})
 	}
 	matrices, arguments := o.matrices()
 	l := o[0].weight.format.ExpertProduct(by.most, matrices...)
@@ -267,13 +267,16 @@ func (o products) matrices() (matrices []cuda.Factor, arguments []driver.Argumen
 	return matrices, append(arguments, address(o[0].activations), whole(o[0].rows), whole(w.format.Slabs(w.cols)))
 }
 
-// then returns the launch of the products followed by an epilogue.
-func (o products) then(e epilogue) launch {
+// then returns the launch of the products with an epilogue. If s has a norm, they read the norm of s.
+func (o products) then(e epilogue, s stream) launch {
 	matrices, arguments := o.matrices()
 	l := o[0].weight.format.ProductThen(e.kind, o[0].rows, matrices...)
-	if o[0].rows <= cuda.MostBeforeEpilogue {
-		arguments = append(arguments, whole(e.kind), address(e.arrived), address(e.to), whole(e.slabs), address(e.stream),
-			address(e.weights), real(e.eps), whole(e.threads))
+	if s.norm != 0 {
+		l = o[0].weight.format.NormedProduct(e.kind, s.cols, matrices...)
+	}
+	if o[0].rows <= cuda.MostWithEpilogue {
+		arguments = append(arguments, whole(e.kind), address(e.to), whole(e.slabs), address(s.rows), address(s.squares), address(s.norm),
+			whole(s.cols), real(s.eps))
 	}
 	return launchOf(l.Kernel, shapeOf(l), arguments...)
 }

@@ -157,7 +157,7 @@ func alsoDone(kernel string, arguments []driver.Argument) (names string) {
 	const form, fresh = 14, 19 // arguments of attend_half_*
 	switch at := 4*cuda.MostJoined + 3; {
 	case strings.HasPrefix(kernel, "matmul_") && len(arguments) > at:
-		return map[int32]string{cuda.NormEpilogue: "+norm", cuda.SwiGLUEpilogue: "+swiglu"}[int32(arguments[at])]
+		return map[int32]string{cuda.SumEpilogue: "+sum", cuda.SwiGLUEpilogue: "+swiglu"}[int32(arguments[at])]
 	case strings.HasPrefix(kernel, "attend_half_"):
 		if len(arguments) > fresh && arguments[fresh] != 0 {
 			names += "+heads"

@@ -121,21 +121,24 @@ func (f *Format) Factor(rows, cols int) Factor { return Factor{rows, f.Ranges(Ti
 // the same bits as in a launch of its own.
 const MostJoined = 3
 
-// MostBeforeEpilogue is the largest number of rows of activations in a product with an epilogue; MostGated is
-// that for a SwiGLUEpilogue.
+// MostWithEpilogue is the largest number of rows of activations in a product with an epilogue; MostGated is that
+// for a SwiGLUEpilogue.
 const (
-	MostBeforeEpilogue = 32
-	MostGated          = 16
+	MostWithEpilogue = 32
+	MostGated        = 16
 )
 
 // The kinds of epilogues. SwiGLUEpilogue computes the SwiGLU of the first two results, which have equal sizes
-// and are not written. NormEpilogue adds the result to the residual stream and normalises the sum. Both
-// write the operand of the next product.
+// and are not written, and writes the operand of the next product. SumEpilogue adds the result to the residual
+// stream and writes the squares of the sum, for a NormedProduct or a kernel norm_summed_….
 const (
 	NoEpilogue = iota
 	SwiGLUEpilogue
-	NormEpilogue
+	SumEpilogue
 )
+
+// SquaresBytes is the size of the squares that a SumEpilogue writes for m rows of cols numbers.
+func SquaresBytes(m, cols int) int { return 4 * m * Tiles(cols) }
 
 // Product is the launch that multiplies m rows of activations with up to MostJoined matrices of equal
 // width. Its arguments are, for each matrix,
@@ -143,12 +146,13 @@ const (
 //	y (m, n) pointer, n int32 (the rows of the matrix), weights pointer, ranges int32
 //
 // or zeros in place of missing matrices; then activations pointer, m int32, and slabs int32, which is
-// Slabs(cols). If m is at most MostBeforeEpilogue, an epilogue follows (kernels/cuda/src/epilogue.h):
+// Slabs(cols). If m is at most MostWithEpilogue, an epilogue and the residual stream follow
+// (kernels/cuda/src/epilogue.h, norm.h):
 //
-//	kind int32, arrived pointer, operand pointer, its slabs int32, stream pointer, norm pointer, eps
-//	float32, threads int32
+//	kind int32, operand pointer, its slabs int32, stream pointer, squares pointer, norm pointer, columns
+//	int32, eps float32
 //
-// ProductThen gives the launch with an epilogue.
+// ProductThen gives the launch with an epilogue, NormedProduct that of a product that normalises its rows.
 func (f *Format) Product(m int, matrices ...Factor) Launch {
 	tiles, blocks, most, least := 0, 0, 0, f.mostRanges
 	const blockTiles = 8
@@ -173,11 +177,7 @@ func (f *Format) Product(m int, matrices ...Factor) Launch {
 // ProductThen is the launch of Product with an epilogue of a kind.
 func (f *Format) ProductThen(kind, m int, matrices ...Factor) Launch {
 	l := f.Product(m, matrices...)
-	switch kind {
-	case NormEpilogue:
-		const mostWarps = 32 // warps of the norm, each with a sum in shared memory
-		l.SharedBytes = max(l.SharedBytes, 4*(mostWarps+2*matrices[0].Rows))
-	case SwiGLUEpilogue: // a block has two tiles of gate and two of up, and up to 16 warps
+	if kind == SwiGLUEpilogue { // a block has two tiles of gate and two of up, and up to 16 warps
 		const tiles, warps = 2, 16
 		w, groups := matrices[0], 1
 		if m > groupRows {
@@ -191,6 +191,22 @@ func (f *Format) ProductThen(kind, m int, matrices ...Factor) Launch {
 		l.SharedBytes = 4 * groups * groupRows * tileRows * (2*tiles*w.Ranges + tiles)
 	}
 	return l
+}
+
+// NormedProduct is the launch of ProductThen for one row of the residual stream, which has cols numbers. Each
+// block normalises the row itself and has it as an operand in shared memory. The kind is not SumEpilogue.
+func (f *Format) NormedProduct(kind, cols int, matrices ...Factor) Launch {
+	l := f.ProductThen(kind, 1, matrices...)
+	l.Kernel = "matmul_" + f.Name + "_norm_row"
+	l.SharedBytes += f.Slabs(cols) * f.groupSlab / groupRows
+	return l
+}
+
+// NormSummed is the launch that writes the norm of m rows of the residual stream as an operand, after a
+// SumEpilogue. Its arguments are: operand pointer, stream pointer, squares pointer, norm pointer, columns int32,
+// eps float32, and slabs int32, which is ActivationSlabs(cols).
+func (f *Format) NormSummed(m, cols int) Launch {
+	return Launch{"norm_summed" + f.Operand(), ceil(f.ActivationSlabs(cols), 8), m, 256, 0}
 }
 
 // Prepare is the launch of the kernel that converts m rows of activations. Its arguments are:

@@ -6,9 +6,9 @@ import "math"
 // differ from the float64 definitions in the order of sums and in where they round; each comment
 // says how.
 
-// NormThreads returns the number of threads that normalise a group of n numbers together, which decides
-// the order of the sums, and so the bits. A group of up to 256 numbers, such as a head of q or k, has one
-// warp. A wider group has a thread for every 4 numbers, in whole warps, but at most 1024 threads.
+// NormThreads returns the number of threads that normalise a group of n numbers together. A group of up to
+// 256 numbers, such as a head of q or k, has one warp. A wider group has a thread for every 4 numbers, in whole
+// warps, but at most 1024 threads.
 func NormThreads(n int) int {
 	if n <= 256 {
 		return Warp
@@ -16,23 +16,50 @@ func NormThreads(n int) int {
 	return min(1024, (n+4*Warp-1)/(4*Warp)*Warp)
 }
 
-// RMSNormGroup is RMSNorm for one group of len(w) numbers. Number k belongs to thread k mod NormThreads.
-// A thread adds the squares of its numbers in ascending k, fused; BlockSum adds the sums of the threads.
+// NormTile is how many neighbouring numbers of a row have their squares added first: see RMSNormGroup.
+const NormTile = 16
+
+// RMSNormGroup is RMSNorm for one group of len(w) numbers. In a group that has one warp (NormThreads), lane l
+// adds the squares of the numbers l, l+32, …, fused; BlockSum adds the lanes. In a wider group, TileSquares adds
+// the squares of each NormTile numbers. Lane l adds the sums of the tiles l, l+32, …, and BlockSum adds the lanes.
 func RMSNormGroup(dst, x, w []float32, eps float32) {
-	squares := make([]float32, NormThreads(len(w)))
-	for k, v := range x {
-		t := k % len(squares)
-		squares[t] = FMA(v, v, squares[t])
+	lanes := make([]float32, Warp)
+	if NormThreads(len(w)) == Warp {
+		for k, v := range x {
+			lanes[k%Warp] = FMA(v, v, lanes[k%Warp])
+		}
+	} else {
+		for i, sum := range TileSquares(x) {
+			lanes[i%Warp] += sum
+		}
 	}
-	mean := BlockSum(squares) / float32(len(w))
+	mean := BlockSum(lanes) / float32(len(w))
 	factor := 1 / float32(math.Sqrt(float64(mean+eps)))
 	for k, v := range x {
 		dst[k] = float32(v*factor) * w[k]
 	}
 }
 
-// LayerNormGroup is LayerNorm for one group of len(w) numbers. The numbers, and then their squared
-// deviations from the mean, are added in the order of RMSNormGroup.
+// TileSquares returns the sum of squares of each NormTile numbers of a row; the last tile may have fewer. The
+// squares are rounded, and added by butterflies: numbers 8 apart first, then 4, 2 and 1 apart.
+func TileSquares(row []float32) (sums []float32) {
+	for from := 0; from < len(row); from += NormTile {
+		var squares [NormTile]float32
+		for i, v := range row[from:min(from+NormTile, len(row))] {
+			squares[i] = v * v
+		}
+		for half := NormTile / 2; half > 0; half /= 2 {
+			for i := range half {
+				squares[i] += squares[i+half]
+			}
+		}
+		sums = append(sums, squares[0])
+	}
+	return sums
+}
+
+// LayerNormGroup is LayerNorm for one group of len(w) numbers. In both sums, number k belongs to thread k mod
+// NormThreads; a thread adds in ascending k, and BlockSum adds the threads.
 func LayerNormGroup(dst, x, w []float32, eps float32) {
 	threads := NormThreads(len(w))
 	sums, squares := make([]float32, threads), make([]float32, threads)

@@ -61,6 +61,10 @@ const (
 // place or use depends on an earlier step, or a barrier after which warps read each other's results.
 func stepsOf(kernel string) int {
 	switch {
+	case strings.HasPrefix(kernel, "matmul_") && strings.HasSuffix(kernel, "_norm_row"):
+		return 3 // start, row that is normalised, sums of the warps
+	case strings.HasPrefix(kernel, "norm_summed"):
+		return 2 // start, row with the squares of its tiles
 	case strings.HasPrefix(kernel, "attend_") && strings.HasSuffix(kernel, "_wide"):
 		return 7 // as below, but two reads more: some keys and all values are read only when they are needed
 	case strings.HasPrefix(kernel, "attend_"):
@@ -75,7 +79,7 @@ func stepsOf(kernel string) int {
 	return 2 // start, numbers; of a product: start, sums of the warps
 }
 
-// stepsAlso are the steps of work that a kernel does besides its own. A norm or a combination is done by the last
-// block to arrive; to know that it is the last takes a step, as a start does. The work on heads begins while
-// attention begins, and a SwiGLU needs one barrier.
-var stepsAlso = map[string]int{"norm": stepsOf("norm"), "combine": stepsOf("combine"), "heads": 2, "swiglu": 1}
+// stepsAlso are the steps of joined work. A combination, and a norm in the version that the report measured, is
+// done by the last block to arrive; to know that it is the last takes a step, as a start does. Heads begin while
+// attention begins, a SwiGLU needs one barrier, and a sum waits for nothing: its numbers arrive with the weights.
+var stepsAlso = map[string]int{"norm": stepsOf("norm"), "combine": stepsOf("combine"), "heads": 2, "swiglu": 1, "sum": 0}

@@ -48,7 +48,7 @@ func readPasses(text string) (all []pass, err error) {
 		}
 		names := strings.Split(l.kernel, "+")
 		l.kernel, l.also = names[0], names[1:]
-		if slices.ContainsFunc(l.also, func(work string) bool { return stepsAlso[work] == 0 }) {
+		if slices.ContainsFunc(l.also, func(work string) bool { _, known := stepsAlso[work]; return !known }) {
 			return nil, fmt.Errorf("line %d: %q joins work whose steps are not known", number+1, line)
 		}
 		last := &all[len(all)-1]
@@ -157,7 +157,7 @@ func waves(l launch, c card, registers int) float64 {
 func product(l launch, rows int, c card, of loop) float64 {
 	name, variant := strings.TrimPrefix(l.kernel, "matmul_"), ""
 	if at := strings.LastIndexByte(name, '_'); at >= 0 {
-		name, variant = name[:at], name[at+1:]
+		name, variant = strings.TrimSuffix(name[:at], "_norm"), name[at+1:]
 	}
 	f, bytes := layoutOf(name), l.bytes/float64(l.count)
 	slabs := bytes / f.slab

@@ -86,8 +86,8 @@ func registersOf(said string) map[string]int {
 	return registers
 }
 
-// hotLoops finds the loop of each kernel in a disassembly: the one with the most mma instructions; among equals
-// the shortest, such as the innermost of nested loops. It leaves out kernels without mma instructions.
+// hotLoops finds the loop of each kernel in a disassembly: the innermost one with the most mma instructions;
+// among equals the shortest. It leaves out kernels without mma instructions.
 func hotLoops(disassembly string) (all []loop) {
 	kernel := ""
 	var lines []string // instructions and labels of a kernel
@@ -121,6 +121,7 @@ func isTile(instruction string) bool {
 
 func hotLoop(lines []string) (hot loop, ok bool) {
 	label := map[string]int{}
+	var loops [][2]int // the first and last line of each loop with mma instructions, by the last line
 	mostTiles, fewest := 0, 0
 	for i, line := range lines {
 		if strings.HasPrefix(line, ".L_x_") {
@@ -146,7 +147,14 @@ func hotLoop(lines []string) (hot loop, ok bool) {
 				instructions++
 			}
 		}
-		if tiles > mostTiles || tiles == mostTiles && tiles > 0 && instructions < fewest {
+		// A loop around another one also has what is done once: a jump back from a division that the assembler has
+		// put after all loops looks like such a loop.
+		outer := slices.ContainsFunc(loops, func(l [2]int) bool { return l[0] > from })
+		if tiles == 0 || outer {
+			continue
+		}
+		loops = append(loops, [2]int{from, i})
+		if tiles > mostTiles || tiles == mostTiles && instructions < fewest {
 			mostTiles, fewest = tiles, instructions
 			hot.instructions = float64(instructions) / float64(tiles)
 		}

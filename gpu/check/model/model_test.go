@@ -64,7 +64,7 @@ func TestGrownLoopsAreNamed(t *testing.T) {
 	}
 }
 
-// A loop with two multiplications in five instructions, in one without any more; and a kernel without
+// A loop with two multiplications in five instructions, in one with one more; and a kernel without
 // multiplications.
 const disassembled = `
 .text.product:
@@ -77,8 +77,9 @@ const disassembled = `
         /*0040*/                   IADD3 R2, R2, 0x1, RZ ;
         /*0050*/                   IMMA.16832.S8.S8 R4, R8.ROW, R2.COL, R4 ;
         /*0060*/               @P0 BRA ` + "`(.L_x_2) ;" + `
-        /*0070*/               @P1 BRA ` + "`(.L_x_1) ;" + `
-        /*0080*/                   EXIT ;
+        /*0070*/                   HMMA.16816.F32 R4, R8, R2, R4 ;
+        /*0080*/               @P1 BRA ` + "`(.L_x_1) ;" + `
+        /*0090*/                   EXIT ;
 .text.other:
 .L_x_3:
         /*0000*/                   BRA ` + "`(.L_x_3);" + `

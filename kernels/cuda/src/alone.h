@@ -7,11 +7,29 @@
 #pragma once
 #include "chosen.h"
 
-// Alone finds the only row of x for add_slabs.
-template <class Format, int> struct Alone {
-    const Product &p;
-    INLINE_MEMBER Cached place(int slab) const { return {p.x + (size_t)slab * activation_bytes<Format>()}; }
+// One is the row of x of a product with one row: in memory in a group of 8 rows, or normalised by the block, in
+// shared memory in a group of its own.
+template <class Format, bool normed> struct One;
+template <class Format> struct One<Format, false> {
+    static constexpr bool normed = false;
+    using Layout = IntegerActivations;
+    const Cached first;
+    INLINE_MEMBER One(const Product &p, unsigned char *) : first{p.x} {}
+    INLINE_MEMBER static int shared_bytes(const Product &) { return 0; }
+    INLINE_MEMBER Cached place(int slab) const { return first + (size_t)slab * layout_bytes<Layout, Format>(); }
 };
+template <class Format> struct One<Format, true> {
+    static constexpr bool normed = true;
+    using Layout = IntegerLayout<1>;
+    const Staged first;
+    INLINE_MEMBER One(const Product &p, unsigned char *shared) : first{to_shared(shared)} {
+        normalise<Layout>(shared, p.stream, p.slabs * (Format::columns / slab_columns));
+    }
+    INLINE_MEMBER static int shared_bytes(const Product &p) { return p.slabs * layout_bytes<Layout, Format>(); }
+    INLINE_MEMBER Staged place(int slab) const { return first + slab * layout_bytes<Layout, Format>(); }
+};
+template <class Format, int> using Alone = One<Format, false>;
+template <class Format, int> using NormedAlone = One<Format, true>;
 
 constexpr int most_warps = 16;  // of a block
 
@@ -19,11 +37,11 @@ constexpr int most_warps = 16;  // of a block
 template <int each> struct __align__(16) Terms { float of[4][each]; };
 
 // own_terms computes the terms of block t of the four blocks number `four`, for rows g and g+8.
-template <class Format>
-INLINE void own_terms(float (&terms)[2][Format::terms], const typename Format::Part (&stored)[Format::parts], const typename Format::Common &common, Cached x, int four) {
+template <class Format, class Layout, class Place>
+INLINE void own_terms(float (&terms)[2][Format::terms], const typename Format::Part (&stored)[Format::parts], const typename Format::Common &common, Place x, int four) {
     const int lane = lane_id(), g = lane / 4, t = lane % 4;
-    x = x + four * IntegerActivations::slab_bytes;
-    const uint2 quants = load8(x + IntegerActivations::four_offset(0, g / 2 * 8 + t)), factors = load8(x + IntegerActivations::factors_offset(0, t));
+    x = x + four * Layout::slab_bytes;
+    const uint2 quants = load8(x + Layout::four_offset(0, g / 2 * 8 + t)), factors = load8(x + Layout::factors_offset(0, t));
     const unsigned b[2] = {quants.x, quants.y};
     typename Format::Integers own = {};
     UNROLL for (int block = 0; block < 4; block++) {
@@ -38,8 +56,8 @@ INLINE void own_terms(float (&terms)[2][Format::terms], const typename Format::P
 }
 
 // add_slabs for one row of x.
-template <class Format, int groups>
-INLINE void add_slabs(float (&sum)[groups][4], const Alone<Format, groups> &x, const unsigned char *tile, int first, int last) {
+template <class Format, int groups, bool normed>
+INLINE void add_slabs(float (&sum)[groups][4], const One<Format, normed> &x, const unsigned char *tile, int first, int last) {
     constexpr int fours = Format::columns / slab_columns;
     SHARED(Terms<Format::terms>, shared, [most_warps][2][tile_rows]);
     const int lane = lane_id(), g = lane / 4, t = lane % 4;
@@ -53,7 +71,7 @@ INLINE void add_slabs(float (&sum)[groups][4], const Alone<Format, groups> &x, c
         UNROLL for (int four = 0; four < fours; four++) {
             auto &terms = shared[warp_id()][(unsigned)(slab * fours + four) % 2];  // of two in turn, so that one __syncwarp is enough
             float of_block[2][Format::terms];
-            own_terms<Format>(of_block, stored, common, x.place(slab), four);
+            own_terms<Format, typename One<Format, normed>::Layout>(of_block, stored, common, x.place(slab), four);
             UNROLL for (int upper = 0; upper < 2; upper++)
                 UNROLL for (int i = 0; i < Format::terms; i++) terms[g + 8 * upper].of[t][i] = of_block[upper][i];
             __syncwarp();

@@ -15,8 +15,8 @@
 // A lane reads 16 bytes at once: of a chunk of 32 numbers, lane t of four reads numbers 8t … 8t+7. A
 // chunk takes two products, j = 0 and 1. Both operands are read in this order, so index i of the sum in
 // product j is number 8·(i%8/2) + 4j + 2·(i/8) + i%2 of the chunk.
+#include "arrival.h"
 #include "combine.h"
-#include "epilogue.h"
 #include "heads.h"
 
 constexpr int threads = keys_per_split, warps = threads / warp_size;

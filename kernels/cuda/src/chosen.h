@@ -62,6 +62,6 @@ template <class Format> INLINE void multiply_chosen(const Product &p, const Grou
 #define EXPERTS(name, Format)                                                                                                     \
     extern "C" __global__ void __launch_bounds__(32 * Format::most_ranges, Format::resident)                                      \
         name##_experts(MATMUL_PARAMETERS, const int *count, const Group *groups, int used) {                                      \
-        multiply_chosen<Format>(MATMUL_PRODUCT({}), {count, groups, used});                                                       \
+        multiply_chosen<Format>(MATMUL_PRODUCT, {count, groups, used});                                                         \
     }                                                                                                                             \
     EXPORT(name##_experts)

@@ -1,5 +1,6 @@
 // Mixtures of experts: which experts the rows choose, and what becomes of the experts' results. The products
 // are in chosen.h, which also says what a slot is.
+#include "arrival.h"
 #include "chosen.h"
 #include "rank.h"
 

@@ -99,6 +99,7 @@ template <class Format> INLINE void embed_rows(float *y, const unsigned char *we
 // multiprocessor holds 32 warps.
 #define PRODUCTS(name, Format)                                                                     \
     MATMUL_ROWS(matmul_##name##_row, warp_size * most_warps, 2, (multiply_rows<Format, 1, Alone>)) \
+    MATMUL_ROWS(matmul_##name##_norm_row, warp_size * most_warps, 2, (multiply_rows<Format, 1, NormedAlone>)) \
     MATMUL(matmul_##name, Format)                                                                  \
     EXPERTS(matmul_##name, Format)                                                                 \
     EMBED(embed_##name, Format)

@@ -32,7 +32,8 @@ struct Product {
     const unsigned char *x;
     int m;
     int slabs;  // of w, along k
-    Epilogue after;  // of multiply_rows
+    Epilogue after;  // of multiply_rows; and so is stream
+    Stream stream;
 };
 
 // output_of returns the Output of block number `block`, if a block has `tiles` tiles. It changes block to
@@ -82,7 +83,7 @@ INLINE unsigned load4(Staged p) { return load_shared4(p.at); }
 //   load_part and load_common load them;
 //   Fragments: a part ready for tensor cores; unpack makes them;
 //   X: what a lane has of a part of a group of activations. load_x loads the numbers of row g. load_factors
-//   loads the factors of rows 2t and 2t+1. load_factor, for chosen.h only, loads those of row 2t + e, with
+//   loads the factors of rows 2t and 2t+1. load_factor, where rows may be missing, loads those of row 2t + e, with
 //   the row's place in its group added to the slab's place; factor_bytes of a row and block;
 //   multiply(sum, fragments, x): adds the product of a part. sum[i] is row g + 8·(i/2) of w and row
 //   2t + i%2 of x, with g = lane/4 and t = lane%4;
@@ -102,9 +103,13 @@ template <class Format> INLINE float finish(const Product &p, float sum, int row
 }
 
 // Rows of x for a warp: place finds a slab of them, and load reads what a lane has of a part of the slab,
-// for group i. Neighbours are the rows from 0 on.
+// for group i. Neighbours are the rows from 0 on. normed tells whether the block computes them as a norm; then
+// shared_bytes is the shared memory that they take.
 template <class Format, int groups> struct Neighbours {
+    static constexpr bool normed = false;
     const Product &p;
+    INLINE_MEMBER Neighbours(const Product &p, unsigned char *) : p(p) {}
+    INLINE_MEMBER static int shared_bytes(const Product &) { return 0; }
     INLINE_MEMBER Cached place(int slab) const {
         return {p.x + Format::Activations::header_bytes + (size_t)slab * activation_bytes<Format>()};
     }
@@ -113,6 +118,7 @@ template <class Format, int groups> struct Neighbours {
         Format::load_factors(rows, x + i * group_bytes<Format>(p), part, lane);
     }
 };
+template <class Layout, class Format> constexpr int layout_bytes() { return Format::columns / slab_columns * Layout::slab_bytes; }
 
 // add_slabs adds the products of the slabs first … last−1 of a tile to the sums of a warp.
 template <class Format, int groups, class Rows>
@@ -154,6 +160,7 @@ INLINE void sum_ranges(float *partial, const Product &p, const Output &output, c
     constexpr int results = groups * group_rows * tile_rows;
     for (int range = warp_id(); range < output.ranges; range += (int)blockDim.x / warp_size)
         sum_range<Format, groups>(partial + range * results, x, tile, p.slabs * range / output.ranges, p.slabs * (range + 1) / output.ranges);
+    copy_async_wait(0);  // for copy_stream
     __syncthreads();
 }
 
@@ -200,21 +207,60 @@ template <class Format, int groups, class Rows> INLINE void gate_rows(float *par
         [=](int row, int k) { return k - begin < gated_columns ? gated[row * gated_columns + k - begin] : 0.0f; });
 }
 
+// prefetch_range begins to load a range of a tile to the second-level cache, of each slab at most 4 KiB.
+template <class Format> INLINE void prefetch_range(const Product &p, const Output &output, int tile, int range) {
+    if (range >= output.ranges) return;
+    const int at = lane_id() * 128;
+    for (int slab = p.slabs * range / output.ranges; slab < p.slabs * (range + 1) / output.ranges; slab++)
+        if (at < Format::slab_bytes) prefetch_l2(output.weights + ((size_t)tile * p.slabs + slab) * Format::slab_bytes + at);
+}
+
+// copy_stream begins to copy the numbers of the stream that a tile is added to, to shared memory.
+INLINE void copy_stream(float *held, const Product &p, int n, int tile) {
+    constexpr int each = 4, per_row = tile_rows / each;
+    for (int i = threadIdx.x; i < p.m * per_row; i += blockDim.x) {
+        const int row = i / per_row, column = tile * tile_rows + i % per_row * each;
+        if (column < n) copy_async(held + each * i, p.stream.rows + (size_t)row * n + column);
+    }
+    copy_async_commit();
+}
+
+// store_sum adds the results of a tile to the stream.
+template <class Format, int groups> INLINE void store_sum(const Product &p, const Output &output, int tile, const float *partial, const float *held) {
+    for (int i = threadIdx.x; i < groups * group_rows * tile_rows; i += blockDim.x) {
+        const int row = i / tile_rows, n = tile * tile_rows + i % tile_rows;
+        const bool exists = row < p.m && n < output.n;
+        const float y = exists ? finish<Format>(p, total_of<groups>(partial, output.ranges, i), row) : 0.0f;
+        const float sum = exists ? held[i] + y : 0.0f;
+        if (exists) {
+            output.y[(size_t)row * output.n + n] = y;
+            p.stream.rows[(size_t)row * output.n + n] = sum;
+        }
+        const float squares = tile_squares(sum);
+        if (row < p.m && i % tile_rows == 0) p.stream.squares[row * tiles_of(output.n) + tile] = squares;
+    }
+}
+
 // multiply_rows: block b computes tile b for up to 8·groups rows of x.
 template <class Format, int groups, template <class, int> class Rows = Neighbours> INLINE void multiply_rows(const Product &p) {
-    DYNAMIC_SHARED(float, partial);
-    const Rows<Format, groups> x = {p};
-    if (groups <= 2 && p.after.kind == swiglu_epilogue) return gate_rows<Format, groups>(partial, p, x);
-    int tile = blockIdx.x;
-    const Output output = output_of<1>(p, tile);
-    if (p.after.kind == norm_epilogue) prefetch_norm(p.after, p.m, output.n, tile);
+    constexpr bool normed = Rows<Format, groups>::normed;
+    DYNAMIC_SHARED(unsigned char, shared);
+    SHARED(__align__(16) float, held, [groups * group_rows * tile_rows]);
+    const bool gated = groups <= 2 && p.after.kind == swiglu_epilogue;
+    int tile = gated ? gated_tiles * blockIdx.x : blockIdx.x;
+    const Output output = gated ? p.outputs[0] : output_of<1>(p, tile);
+    if (normed) prefetch_range<Format>(p, output, tile, gated ? warp_id() % output.ranges : warp_id());
+    const Rows<Format, groups> x(p, shared);
+    float *partial = (float *)(shared + Rows<Format, groups>::shared_bytes(p));
+    if (gated) return gate_rows<Format, groups>(partial, p, x);
+    if (!normed && p.after.kind == sum_epilogue) copy_stream(held, p, output.n, tile);
     sum_ranges<Format, groups>(partial, p, output, output.weights + (size_t)tile * p.slabs * Format::slab_bytes, x);
+    if (!normed && p.after.kind == sum_epilogue) return store_sum<Format, groups>(p, output, tile, partial, held);
     for (int i = threadIdx.x; i < groups * group_rows * tile_rows; i += blockDim.x) {
         float total = total_of<groups>(partial, output.ranges, i);
         int row = i / tile_rows, n = tile * tile_rows + i % tile_rows;
         if (row < p.m && n < output.n) output.y[(size_t)row * output.n + n] = finish<Format>(p, total, row);
     }
-    if (p.after.kind == norm_epilogue) norm_after<OperandOf<typename Format::Activations>>(p.after, output.y, p.m, output.n, partial);
 }
 
 // multiply_tile: block (i, j) multiplies the rows of x from 8·block_groups·i on with the j'th eight tiles
@@ -389,16 +435,16 @@ template <class Format> INLINE void multiply_tile(const Product &p) {
 // with a new block.
 #define MATMUL_OUTPUT(i) float *y##i, int n##i, const unsigned char *weights##i, int ranges##i
 #define MATMUL_PARAMETERS MATMUL_OUTPUT(0), MATMUL_OUTPUT(1), MATMUL_OUTPUT(2), const unsigned char *x, int m, int slabs
-#define MATMUL_AFTER int kind, unsigned *arrived, unsigned char *to, int to_slabs, float *stream, const float *norm, float eps, int threads
-#define MATMUL_PRODUCT(after) {{{y0, n0, weights0, ranges0}, {y1, n1, weights1, ranges1}, {y2, n2, weights2, ranges2}}, x, m, slabs, after}
+#define MATMUL_AFTER int kind, unsigned char *to, int to_slabs, float *stream, float *squares, const float *norm, int columns, float eps
+#define MATMUL_OUTPUTS {{y0, n0, weights0, ranges0}, {y1, n1, weights1, ranges1}, {y2, n2, weights2, ranges2}}
+#define MATMUL_PRODUCT {MATMUL_OUTPUTS, x, m, slabs, {}, {}}
 #define MATMUL_ROWS(name, most_threads, blocks, call)                                                                       \
     extern "C" __global__ void __launch_bounds__(most_threads, blocks) name(MATMUL_PARAMETERS, MATMUL_AFTER) {              \
-        const Epilogue after = {kind, arrived, to, to_slabs, stream, norm, eps, threads};                                   \
-        call(MATMUL_PRODUCT(after));                                                                                        \
+        call({MATMUL_OUTPUTS, x, m, slabs, {kind, to, to_slabs}, {stream, squares, norm, columns, eps}});                   \
     }                                                                                                                       \
     EXPORT(name)
 #define MATMUL_TILE(name, blocks, call)                                                                                     \
-    extern "C" __global__ void __launch_bounds__(256, blocks) name(MATMUL_PARAMETERS) { call(MATMUL_PRODUCT({})); }         \
+    extern "C" __global__ void __launch_bounds__(256, blocks) name(MATMUL_PARAMETERS) { call(MATMUL_PRODUCT); }             \
     EXPORT(name)
 #define MATMUL(name, Format)                                                                                                \
     MATMUL_ROWS(name##_rows8, 512, 1, (multiply_rows<Format, 1>))                                                           \

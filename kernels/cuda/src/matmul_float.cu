@@ -24,8 +24,8 @@ template <bool is_half> struct FloatFormat {
         part.steps[1] = load16(w + ((2 * number + 1) * step_bytes + lane * 16));
     }
     INLINE void unpack(Fragments &f, const Part &part, const Common &, int) { f = part; }
-    template <class Place> INLINE void load_x(X &x, Place slab, int part, int lane) {
-        x.steps = load16(slab + (part * Activations::part_bytes + lane * 16));
+    template <int rows = group_rows, class Place> INLINE void load_x(X &x, Place slab, int part, int lane) {
+        x.steps = load16(slab + (part * FloatActivations<is_half, rows>::part_bytes + lane * 16));
     }
     template <class Place> INLINE void load_factors(X &, Place, int, int) {}
     template <class Place> INLINE void load_factor(X &, Place, int, int) {}
@@ -42,9 +42,23 @@ template <bool is_half> struct FloatFormat {
     }
 };
 
+// NormedRow is one row of the stream, normalised, in a group of its own.
+template <class Format, int> struct NormedRow {
+    using Layout = FloatActivations<false, 1>;
+    static constexpr bool normed = true;
+    const Staged first;
+    INLINE_MEMBER NormedRow(const Product &p, unsigned char *shared) : first{to_shared(shared)} { normalise<Layout>(shared, p.stream, p.slabs); }
+    INLINE_MEMBER static int shared_bytes(const Product &p) { return p.slabs * Layout::slab_bytes; }
+    INLINE_MEMBER Staged place(int slab) const { return first + slab * Layout::slab_bytes; }
+    INLINE_MEMBER void load(typename Format::X &row, Staged x, int, int part, int lane) const {
+        if (lane / 4 == 0) Format::template load_x<1>(row, x, part, lane);
+    }
+};
+
 using Bfloat16 = FloatFormat<false>;
 using Half = FloatFormat<true>;
 MATMUL(matmul_bfloat16, Bfloat16)
+MATMUL_ROWS(matmul_bfloat16_norm_row, 512, 1, (multiply_rows<Bfloat16, 1, NormedRow>))
 MATMUL(matmul_half, Half)
 EXPERTS(matmul_bfloat16, Bfloat16)
 EXPERTS(matmul_half, Half)

@@ -12,7 +12,7 @@ template <bool is_half> INLINE void round_pair(unsigned char *to, float a, float
 
 // quantise_four quantises columns 4·four … 4·four+3 of a row by the rule of ref.QuantizeRow. Whole
 // warps call it with ascending four; eight threads have a block of 32 columns.
-INLINE void quantise_four(unsigned char *to, const float (&values)[4], int row, int four, int slabs) {
+template <class Layout = IntegerActivations> INLINE void quantise_four(unsigned char *to, const float (&values)[4], int row, int four, int slabs) {
     unsigned largest = 0;  // as bits, which compare like the magnitudes; NaN is above all
     UNROLL for (int i = 0; i < 4; i++) {
         unsigned magnitude = float_bits(values[i]) & 0x7fffffffu;
@@ -38,16 +38,13 @@ INLINE void quantise_four(unsigned char *to, const float (&values)[4], int row, 
     }
     UNROLL for (int o = 1; o < 8; o *= 2) total += __shfl_xor_sync(full_warp, total, o);
     if (four >= slabs * (slab_columns / 4)) return;
-    unsigned char *slab = to + IntegerActivations::slab_offset(row, four / 32, slabs);
-    *(unsigned *)(slab + IntegerActivations::four_offset(row, four % 32)) = word;
+    unsigned char *slab = to + Layout::slab_offset(row, four / 32, slabs);
+    *(unsigned *)(slab + Layout::four_offset(row, four % 32)) = word;
     if (four % 8 != 0) return;
-    float *factors = (float *)(slab + IntegerActivations::factors_offset(row, four % 32 / 8));
+    float *factors = (float *)(slab + Layout::factors_offset(row, four % 32 / 8));
     factors[0] = scale;
     factors[1] = scale * (float)total;
 }
-
-// inverse_root is the factor of RMSNorm for a sum of n squares.
-INLINE float inverse_root(float squares, int n, float eps) { return divide_rn(1.0f, sqrt_rn(divide_rn(squares, (float)n) + eps)); }
 
 // swiglu_of is silu(gate)·up, silu(x) = x / (1 + e^−x).
 INLINE float swiglu_of(float gate, float up) { return divide_rn(gate, 1.0f + exp_rn(-gate)) * up; }
@@ -63,6 +60,7 @@ template <int count, class Value> INLINE void take(float (&values)[count], const
 // write_part writes columns from … end−1, whole blocks of 32, of some rows; they are value(row, column).
 // The threads of one block share the work.
 struct Bfloat16Operand {
+    using Activations = FloatActivations<false>;
     template <class Value> INLINE_MEMBER void write(unsigned char *to, int row, int k, int slabs, const Value &value) {
         for (int pair = blockIdx.x * blockDim.x + threadIdx.x; pair < slabs * (slab_columns / 2); pair += gridDim.x * blockDim.x) {
             float values[2];
@@ -79,6 +77,7 @@ struct Bfloat16Operand {
     }
 };
 struct IntegerOperand {
+    using Activations = IntegerActivations;
     template <class Value> INLINE_MEMBER void write(unsigned char *to, int row, int k, int slabs, const Value &value) {
         for (int four = blockIdx.x * blockDim.x + threadIdx.x; four < slabs * (slab_columns / 4); four += gridDim.x * blockDim.x) {
             float values[4];

@@ -12,7 +12,7 @@ import (
 // Norms checks rms_norm and its variants.
 func Norms(t *testing.T, launch Launch) {
 	t.Helper()
-	for _, n := range []int{32, 64, 80, 128, 200, 257, 576, 1024, 1500, 2560, 5120} {
+	for _, n := range []int{32, 64, 80, 128, 200, 257, 576, 1024, 1500, 2560, 5120, 8320} {
 		r := rand.New(rand.NewPCG(1, uint64(n)))
 		const groups, eps = 11, 1e-6
 		x, y, w := numbers(r, groups*n), numbers(r, groups*n), numbers(r, n)

@@ -101,7 +101,7 @@ const quantise = "quantise_rows"
 // ModuleOf is the module of a kernel that the checks of a format run.
 func (f Matmul) ModuleOf(kernel string) string {
 	switch strings.TrimSuffix(kernel, f.Operand()) {
-	case "add_rms_norm":
+	case "norm_summed":
 		return "norm"
 	case "swiglu":
 		return "elementwise"
@@ -154,17 +154,46 @@ func (f Matmul) product(run Run, x []float32, m int, w packed, cols int) []float
 
 // products brings the activations x into the form that the kernel reads, and multiplies them with joined matrices.
 func (f Matmul) products(run Run, x []float32, m int, matrices []packed, cols int) [][]float32 {
-	return f.productsThen(run, x, m, matrices, cols, cuda.NoEpilogue, uint64(0), uint64(0), int32(0), uint64(0), uint64(0), float32(0), int32(0))
+	return f.productsThen(run, x, m, matrices, cols, beside{})
 }
 
-// productsThen is products with an epilogue of a kind, whose other arguments are in after.
-func (f Matmul) productsThen(run Run, x []float32, m int, matrices []packed, cols, kind int, after ...any) [][]float32 {
-	// the content of missing rows must not matter
-	activations := simtest.Filled(f.ActivationBytes(m, cols), byte(0xff))
+// beside is what a product does besides: an epilogue of a kind, which may write an operand, and the residual
+// stream, whose norm it reads instead of x if norm is not nil.
+type beside struct {
+	kind            int
+	operand         []byte
+	stream, squares []float32
+	norm            []float32
+	eps             float32
+}
+
+// arguments are the last parameters of a kernel for few rows.
+func (b beside) arguments(slabs, columns int) []any {
+	memory := func(v []float32) any {
+		if v == nil {
+			return uint64(0)
+		}
+		return v
+	}
+	var operand any = uint64(0)
+	if b.operand != nil {
+		operand = b.operand
+	}
+	return []any{int32(b.kind), operand, int32(slabs), memory(b.stream), memory(b.squares), memory(b.norm), int32(columns), b.eps}
+}
+
+// productsThen is products that do something besides.
+func (f Matmul) productsThen(run Run, x []float32, m int, matrices []packed, cols int, also beside) [][]float32 {
 	start := func(l cuda.Launch, arguments ...any) {
 		run(l.Kernel, simtest.Grid(l.GridX, l.GridY), simtest.Block(l.Threads), l.SharedBytes, arguments...)
 	}
-	start(f.Prepare(m, cols), activations, x, int32(cols), int32(f.ActivationSlabs(cols)))
+	var activations any = uint64(0)
+	if also.norm == nil {
+		// the content of missing rows must not matter
+		to := simtest.Filled(f.ActivationBytes(m, cols), byte(0xff))
+		start(f.Prepare(m, cols), to, x, int32(cols), int32(f.ActivationSlabs(cols)))
+		activations = to
+	}
 	var results [][]float32
 	var factors []cuda.Factor
 	var arguments []any
@@ -179,10 +208,14 @@ func (f Matmul) productsThen(run Run, x []float32, m int, matrices []packed, col
 		arguments = append(arguments, results[i], int32(w.Rows), w.weights, int32(w.Ranges))
 	}
 	arguments = append(arguments, activations, int32(m), int32(f.Slabs(cols)))
-	if m <= cuda.MostBeforeEpilogue {
-		arguments = append(append(arguments, int32(kind)), after...)
+	if m <= cuda.MostWithEpilogue {
+		arguments = append(arguments, also.arguments(f.ActivationSlabs(matrices[0].Rows), cols)...)
 	}
-	start(f.ProductThen(kind, m, factors...), arguments...)
+	launch := f.ProductThen(also.kind, m, factors...)
+	if also.norm != nil {
+		launch = f.NormedProduct(also.kind, cols, factors...)
+	}
+	start(launch, arguments...)
 	return results
 }
 
@@ -243,51 +276,91 @@ func (f Matmul) near(t testing.TB, got, want []float32) {
 	}
 }
 
-// CheckEpilogues compares products with an epilogue with products followed by separate kernels: the
-// operand of the next product and the residual stream must have the same bits.
+// CheckEpilogues compares products that do something besides with products and separate kernels: operands, the
+// residual stream and results must have the same bits.
 func (f Matmul) CheckEpilogues(t testing.TB, run Run) {
 	t.Helper()
+	r := rand.New(rand.NewPCG(9, 9))
+	for _, atLeast := range []int{300, 528} { // a ragged tile in most formats; more tiles than lanes
+		f.checkNormed(t, run, r, (atLeast+f.multiple-1)/f.multiple*f.multiple)
+	}
 	if f.Operand() == "" {
 		return
 	}
-	launch := func(kernel string, m, threads int, arguments ...any) {
-		run(kernel+f.Operand(), simtest.Grid(1, m), simtest.Block(threads), 0, arguments...)
-	}
-	r := rand.New(rand.NewPCG(9, 9))
 	for _, n := range []int{32, 96, 304} { // blocks of 32 columns: one, three, nine and a half
 		ranges := 2
 		if n == 32 {
 			ranges = 5 // too many for a block to have a warp for each range of each tile
 		}
 		cols := ranges * f.Columns
-		slabs := f.ActivationSlabs((n + f.Columns - 1) / f.Columns * f.Columns)
-		gate := f.pack(t, f.random(r, n, cols), n, cols, ranges)
-		up := f.pack(t, f.random(r, n, cols), n, cols, ranges)
-		norm, arrived, threads := simtest.Normal(4, n), make([]int32, 16), ref.NormThreads(n)
-		for _, m := range []int{1, 2, 9, 17} {
-			const eps = float32(1e-6)
-			x, stream := simtest.Normal(7, m*cols), simtest.Normal(8, m*n)
-			want := simtest.Filled(f.ActivationBytes(m, slabs*128), byte(0xab))
-			got := slices.Clone(want)
-			compare := func(what string) {
-				t.Helper()
-				simtest.Equal(t, fmt.Sprintf("%s: %s of %d rows of %d", f.Name, what, m, n), got, want)
-				simtest.Equal(t, f.Name+": counters", arrived, make([]int32, len(arrived)))
-			}
-			both := []packed{gate, up}
+		both := []packed{f.pack(t, f.random(r, n, cols), n, cols, ranges), f.pack(t, f.random(r, n, cols), n, cols, ranges)}
+		for _, m := range []int{1, 2, 9} {
+			x := simtest.Normal(7, m*cols)
 			separate := f.products(run, x, m, both, cols)
-			if m <= cuda.MostGated {
-				launch("swiglu", m, 256, want, separate[0], separate[1], int32(n), int32(slabs))
-				f.productsThen(run, x, m, both, cols, cuda.SwiGLUEpilogue, uint64(0), got, int32(slabs), uint64(0), uint64(0), float32(0), int32(0))
-				compare("SwiGLU")
-			}
-
-			sum := slices.Clone(stream)
-			launch("add_rms_norm", m, threads, want, sum, separate[1], norm, int32(n), eps, int32(slabs))
-			f.productsThen(run, x, m, both[1:], cols, cuda.NormEpilogue, arrived, got, int32(slabs), stream, norm, eps, int32(threads))
-			compare("norm")
-			simtest.Equal(t, f.Name+": the residual stream", stream, sum)
+			want := f.emptyOperand(m, n)
+			got := slices.Clone(want)
+			run("swiglu"+f.Operand(), simtest.Grid(1, m), simtest.Block(256), 0, want, separate[0], separate[1], int32(n), int32(f.ActivationSlabs(n)))
+			f.productsThen(run, x, m, both, cols, beside{kind: cuda.SwiGLUEpilogue, operand: got})
+			simtest.Equal(t, fmt.Sprintf("%s: SwiGLU of %d rows of %d", f.Name, m, n), got, want)
 		}
+	}
+}
+
+// emptyOperand is memory for an operand of m rows of n numbers.
+func (f Matmul) emptyOperand(m, n int) []byte {
+	return simtest.Filled(f.ActivationBytes(m, n), byte(0xab))
+}
+
+// checkNormed compares a product that adds to the residual stream, a norm of the sum, and two products that
+// normalise the stream themselves, with the separate steps.
+func (f Matmul) checkNormed(t testing.TB, run Run, r *rand.Rand, n int) {
+	t.Helper()
+	const ranges, eps, rows = 2, float32(1e-6), 40
+	cols := ranges * f.Columns
+	before := f.pack(t, f.random(r, n, cols), n, cols, ranges)
+	own := min(2, f.Slabs(n)) // so few warps that a thread has several turns
+	next := []packed{f.pack(t, f.random(r, rows, n), rows, n, own), f.pack(t, f.random(r, rows, n), rows, n, own)}
+	norm := simtest.Normal(4, n)
+	for _, m := range []int{1, 2, 9, 32} {
+		name := fmt.Sprintf("%s: %d rows of %d", f.Name, m, n)
+		x, stream := simtest.Normal(7, m*cols), simtest.Normal(8, m*n)
+		sum, normed, squares := slices.Clone(stream), make([]float32, m*n), []float32(nil)
+		result := f.product(run, x, m, before, cols)
+		for i, v := range result {
+			sum[i] += v
+		}
+		for i := 0; i < m*n; i += n {
+			ref.RMSNormGroup(normed[i:i+n], sum[i:i+n], norm, eps)
+			squares = append(squares, ref.TileSquares(sum[i:i+n])...)
+		}
+		also := beside{kind: cuda.SumEpilogue, stream: stream, squares: garbage(len(squares))}
+		simtest.Equal(t, name+": result", f.productsThen(run, x, m, []packed{before}, cols, also)[0], result)
+		simtest.Equal(t, name+": residual stream", stream, sum)
+		simtest.Equal(t, name+": squares", also.squares, squares)
+
+		if f.Operand() == "" {
+			continue
+		}
+		launch := func(l cuda.Launch, arguments ...any) {
+			run(l.Kernel, simtest.Grid(l.GridX, l.GridY), simtest.Block(l.Threads), l.SharedBytes, arguments...)
+		}
+		operand, got := f.emptyOperand(m, n), f.emptyOperand(m, n)
+		launch(f.Prepare(m, n), operand, normed, int32(n), int32(f.ActivationSlabs(n)))
+		launch(f.NormSummed(m, n), got, stream, squares, norm, int32(n), eps, int32(f.ActivationSlabs(n)))
+		simtest.Equal(t, name+": norm", got, operand)
+		if m > 1 {
+			continue
+		}
+		also.kind, also.norm, also.eps = cuda.NoEpilogue, norm, eps
+		want, own := f.products(run, normed, m, next, n), f.productsThen(run, nil, m, next, n, also)
+		for i := range want {
+			simtest.Equal(t, fmt.Sprintf("%s: product %d of the norm", name, i), own[i], want[i])
+		}
+		operand = f.emptyOperand(m, rows)
+		f.productsThen(run, normed, m, next, n, beside{kind: cuda.SwiGLUEpilogue, operand: operand})
+		also.kind, also.operand = cuda.SwiGLUEpilogue, f.emptyOperand(m, rows)
+		f.productsThen(run, nil, m, next, n, also)
+		simtest.Equal(t, name+": SwiGLU of the norm", also.operand, operand)
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"specula/kernels/ref"
 )
 
 type operand struct {
@@ -52,6 +54,13 @@ func Operands(t *testing.T, launch Launch) {
 			launch("add_rms_norm_"+o.suffix, [3]int{1, rows, 1}, line(512), to, sum, y, w, int32(cols),
 				eps, int32(slabs))
 			sameBits(t, "the residual stream", sum, stream)
+		})
+		var squares []float32
+		for i := 0; i < len(stream); i += cols {
+			squares = append(squares, ref.TileSquares(stream[i:i+cols])...)
+		}
+		check("norm_summed", row, func(to []byte) {
+			launch("norm_summed_"+o.suffix, [3]int{1, rows, 1}, line(256), to, stream, squares, w, int32(cols), eps, int32(slabs))
 		})
 		gate := slices.Clone(x)
 		launch("swiglu", line(4), line(128), gate, y, int32(rows*cols))
