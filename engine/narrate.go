@@ -131,7 +131,7 @@ func (r *reply) pathWhy(t *spec.Terms, did *round.Result) string {
 	if t.Mixed {
 		why = append(why, fmt.Sprintf("guidance %g: two rows for each token", r.config.Guidance.Scale))
 	}
-	if t.Logprobs > 0 {
+	if t.Logprobs > 0 && !t.Device {
 		why = append(why, "log-probabilities are asked for")
 	}
 	if t.RuleNeedsRows() {

@@ -10,8 +10,8 @@ import (
 	"specula/kernels/cuda"
 )
 
-// drawing is what a sampled round needs on the device besides its tokens: the settings to draw by,
-// the distribution q of each draft token, and the verdict.
+// drawing is what a sampled round needs on the device besides its tokens: the settings to draw by, and the
+// distribution q of each draft token.
 //
 // All of it lies in device memory and is written by queued work. So rounds with equally many draft
 // tokens replay the same graph, whatever their seeds, round numbers and values of filters. A round has
@@ -20,7 +20,7 @@ import (
 // kernels/cuda/src/softmax.cu.
 type drawing struct {
 	by       compute.Sampling
-	memory   driver.Pointer // with n = tokens.n: n results of 8 bytes, n probabilities of 4, the settings
+	memory   driver.Pointer // a probability of 4 bytes for each token, and the settings
 	settings driver.Pointer // filters of the target, filters of the draft, the round
 	q        weighing       // distributions of the draft tokens: n−1 rows
 	kept     driver.Pointer // (keptRows, q.vocab) float32: draft scores for the screen; 0: not reserved yet
@@ -33,8 +33,8 @@ const (
 	roundWords  = 7
 )
 
-// chance returns the address of the probability of draft token at; the memory has room for n tokens.
-func (d *drawing) chance(n, at int) driver.Pointer { return d.memory + driver.Pointer(8*n+4*at) }
+// chance returns the address of the probability of draft token at.
+func (d *drawing) chance(at int) driver.Pointer { return d.memory + driver.Pointer(4*at) }
 
 func (d *drawing) targetFilters() driver.Pointer { return d.settings }
 func (d *drawing) draftFilters() driver.Pointer  { return d.settings + 4*filterWords }
@@ -102,11 +102,11 @@ func (t *tokens) Sample(s compute.Sampling) error {
 	}
 	if d.memory == 0 {
 		memory, err := b.alloc(fmt.Sprintf("draws of %d tokens", t.n),
-			int64(8*t.n+4*t.n+4*(2*filterWords+roundWords)))
+			int64(4*t.n+4*(2*filterWords+roundWords)))
 		if err != nil {
 			return err
 		}
-		d.memory, d.settings = memory, memory+driver.Pointer(12*t.n)
+		d.memory, d.settings = memory, memory+driver.Pointer(4*t.n)
 	}
 	d.by = s
 	words := append(filterWordsOf(s.Target), filterWordsOf(s.Draft)...)
@@ -210,7 +210,7 @@ func (b *Backend) Draw(x compute.Buffer, tt compute.Tokens, at int) error {
 	if err := xb.logits.weigh(xb.memory, 1, d.by.Draft, d.draftFilters(), weights, sums, vocab); err != nil {
 		return err
 	}
-	b.tape.append(draw{weights, sums, d.round(), at - 1, t.chosen(at), t.fed(at), d.chance(t.n, at), vocab})
+	b.tape.append(draw{weights, sums, d.round(), at - 1, t.chosen(at), t.fed(at), d.chance(at), vocab})
 	return nil
 }
 
@@ -254,6 +254,8 @@ func (l *logits) AcceptDrawn(tt compute.Tokens) (compute.Drawn, error) {
 	n := d.by.Drafts
 	require(d.memory != 0 && n+1 == l.rows && l.x.cols < noToken, "AcceptDrawn of another number of rows")
 	q := d.q
+	words := make([]uint64, n+1)
+	ranking := l.takeRanking(t, 8*len(words), 0)
 	scores, restores, err := l.edit(t)
 	if err == nil {
 		err = l.p.open(b, "rows", l.x.rows, l.x.cols)
@@ -266,24 +268,25 @@ func (l *logits) AcceptDrawn(tt compute.Tokens) (compute.Drawn, error) {
 	}
 	require(q.sums != 0 || err != nil, "AcceptDrawn of a draft that was not drawn")
 	if err == nil {
-		b.tape.append(d.judgement(reject{l.p, q, t.chosen(1), d.round(), l.rest, b.arrived, d.memory, n}))
+		b.tape.append(d.judgement(reject{l.p, q, t.chosen(1), d.round(), l.rest, b.arrived, t.verdict(), n}))
 	}
 	b.tape.append(restores...) // after an error, too: the edits are on the tape already
-	words := make([]uint64, n+1)
 	var passMS float64
 	if err == nil {
-		passMS, err = l.judge(t, nil, 8*len(words), d.memory, func(memory []byte) {
+		b.tape.append(ranking.operations(scores, restores)...)
+		passMS, err = l.judge(t, nil, ranking.end, func(memory []byte) {
 			for i := range words {
 				words[i] = binary.LittleEndian.Uint64(memory[8*i:])
 			}
+			ranking.arrive(memory)
 		})
 	}
 	if err != nil {
 		return compute.Drawn{}, fmt.Errorf("judging a draft: %w", err)
 	}
 	accepted, follows, p, judged := cuda.Rejection(words, n)
-	v := compute.Drawn{Verdict: compute.Verdict{Accepted: accepted, Follows: follows, PassMS: passMS},
-		P: float64(p)}
+	v := compute.Drawn{P: float64(p),
+		Verdict: compute.Verdict{Accepted: accepted, Follows: follows, PassMS: passMS, Ranked: ranking.told(accepted)}}
 	for _, j := range judged {
 		v.Draft = append(v.Draft, compute.Chance{ID: j.ID, P: float64(j.P), Q: float64(j.Q)})
 	}

@@ -26,7 +26,7 @@ func TestExactTextIsTheSameWhoeverDrafts(t *testing.T) {
 			{[]string{"speculate", "true"}, "stochastic"},
 			{[]string{"gamma", "5", "proposer", "ngram"}, "stochastic"},
 			{[]string{"proposer", "eagle"}, "stochastic"},
-			{[]string{"proposer", "draft", "gamma", "2", "logprobs", "1"}, "fallback"},
+			{append([]string{"proposer", "draft", "gamma", "2"}, wholeRows...), "fallback"},
 		} {
 			set(t, s, c.settings...)
 			r := ask(t, s, prompt)

@@ -112,11 +112,11 @@ func TestGuidedRoundsAreOneWait(t *testing.T) {
 		if c.temperature != "0" {
 			continue
 		}
-		set(t, s, "logprobs", "1")
+		set(t, s, wholeRows...)
 		if whole := ask(t, s, prompt); whole.text != r.text || whole.rounds[0].Path != "fallback" {
 			t.Errorf("temperature %s: %q, on the path %s %q", c.temperature, r.text, whole.rounds[0].Path, whole.text)
 		}
-		set(t, s, "logprobs", "0", "guidance", "1")
+		set(t, s, "dry-multiplier", "0", "guidance", "1")
 		if plain := ask(t, s, prompt); plain.text == r.text {
 			t.Errorf("temperature %s: guidance does not change %q", c.temperature, r.text)
 		}

@@ -18,6 +18,7 @@ type logits struct {
 
 	peaks   driver.Pointer // (MaxRows, slices) keys of 8 bytes: the best score of each slice, with its id
 	rest    driver.Pointer // (slices) sums of 16 bytes, for reject
+	ranking driver.Pointer // rankingBytes, for rank
 	best    driver.Pointer // (MaxRows) int32: the best id of each row
 	cuts    driver.Pointer // (MaxRows) keys of 8 bytes, and cuda.CutBytes for each row; 0 until top-k or top-p is used
 	cleared int            // Backend.failures when cuts were cleared
@@ -48,7 +49,8 @@ func (l *logits) open(b *Backend, x *buffer) error {
 		return nil
 	}
 	slices := slicesOf(x.cols)
-	peaks, err := b.alloc("choosing tokens", int64(8*x.rows*slices+16*slices))
+	forPeaks, forRest := 8*x.rows*slices, 16*slices
+	peaks, err := b.alloc("choosing tokens", int64(forPeaks+forRest)+rankingBytes(x.rows, x.cols))
 	if err != nil {
 		return err
 	}
@@ -56,7 +58,7 @@ func (l *logits) open(b *Backend, x *buffer) error {
 	if err != nil {
 		return err
 	}
-	*l = logits{owner: b, x: x, peaks: peaks, rest: peaks + driver.Pointer(8*x.rows*slices), best: best}
+	*l = logits{owner: b, x: x, peaks: peaks, rest: peaks + driver.Pointer(forPeaks), ranking: peaks + driver.Pointer(forPeaks+forRest), best: best}
 	return nil
 }
 

@@ -14,7 +14,6 @@ import (
 func TestFormedRoundsAreOneWait(t *testing.T) {
 	e := demo(t, open(t))
 	const schema = `{"type":"object","properties":{"name":{"type":"string","maxLength":12},"age":{"type":"integer"}},"required":["name","age"]}`
-	whole := []string{"dry-multiplier", "1", "dry-allowed", "1000"} // DRY that never acts: its rounds need whole rows
 	for _, c := range []struct {
 		name, proposer string
 		settings       []string
@@ -55,7 +54,7 @@ func TestFormedRoundsAreOneWait(t *testing.T) {
 					}
 				}
 			}
-			if set(t, s, whole...); c.path == "greedy" {
+			if set(t, s, wholeRows...); c.path == "greedy" {
 				if by := ask(t, s, prompt); by.text != r.text || by.rounds[0].Path != "fallback" {
 					t.Errorf("%q, on the path %s %q", r.text, by.rounds[0].Path, by.text)
 				}

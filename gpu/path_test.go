@@ -155,7 +155,7 @@ func TestRoundsGoOverToTheDeviceAfterMinTokens(t *testing.T) {
 			t.Errorf("temperature %s: %d rounds on the device had a draft, %s", c.temperature, over, r.failed)
 		}
 		if c.temperature == "0" {
-			set(t, s, "logprobs", "1")
+			set(t, s, wholeRows...)
 			if whole := ask(t, s, "hello"); whole.text != r.text {
 				t.Errorf("%q, on the fallback path %q", r.text, whole.text)
 			}
@@ -198,11 +198,11 @@ func TestPenalisedRoundsAreOneWait(t *testing.T) {
 			}
 		}
 		if c.temperature == "0" {
-			set(t, s, "logprobs", "1")
+			set(t, s, wholeRows...)
 			if whole := ask(t, s, prompt); whole.text != r.text || whole.rounds[0].Path != "fallback" {
 				t.Errorf("%q, on the path %s %q", r.text, whole.rounds[0].Path, whole.text)
 			}
-			set(t, s, "logprobs", "0", "repeat-penalty", "1", "frequency-penalty", "0", "presence-penalty", "0")
+			set(t, s, "dry-multiplier", "0", "repeat-penalty", "1", "frequency-penalty", "0", "presence-penalty", "0")
 			if plain := ask(t, s, prompt); plain.text == r.text {
 				t.Errorf("penalties do not change %q", r.text)
 			}

@@ -138,7 +138,7 @@ func passesOf(t *testing.T, d *recorder, f *weights.File, cacheType compute.DTyp
 	return errors.Join(err, cache.KeyValue(0, 1, make([]float32, width.KeyNumbers()), make([]float32, width.ValueNumbers())))
 }
 
-// greedyRound drafts two tokens and verifies them in edited and masked rows.
+// greedyRound drafts two tokens and verifies them in edited and masked rows, which it ranks.
 func greedyRound(t *testing.T, m *model.Model, cache compute.Cache) error {
 	tokens, err := m.Tokens(4)
 	if err != nil {
@@ -154,7 +154,7 @@ func greedyRound(t *testing.T, m *model.Model, cache compute.Cache) error {
 	}
 	edits := compute.NewEdits()
 	edits.Repeat, edits.Allowed = 1.1, make([]uint64, 3*compute.MaskWords(logits.Vocab()))
-	if err := tokens.Edit(edits); err != nil {
+	if err := first(tokens.Edit(edits), tokens.Rank(3)); err != nil {
 		return err
 	}
 	_, err = logits.(compute.Judge).AcceptBest(tokens, make([]int32, 2))

@@ -2,23 +2,27 @@ package gpu
 
 import (
 	"fmt"
+	"slices"
 
 	"specula/engine/compute"
 	"specula/gpu/driver"
+	"specula/kernels/cuda"
 )
 
 // tokens are ids on the device, in two copies. chosen holds the ids that were chosen greedily or drawn
 // at random: −1 if the scores were not finite. fed holds the ids that the next pass reads, always
-// valid ones. After both copies there is room for a verdict.
+// valid ones. After both copies there is room for a verdict: a word of 8 bytes, and the words of a ranking, for
+// each token.
 type tokens struct {
 	owner          *Backend
-	memory         driver.Pointer // (3, n) int32: chosen, fed, verdict
+	memory         driver.Pointer // (2, n) int32: chosen and fed; then the verdict
 	n              int            // tokens that there is room for
 	marked, judged driver.Event   // the device reached the last Mark, the last verdict
 	timed          bool           // Mark was called after the last verdict
 	drawing        drawing
 	editing        editing
 	masking        masking
+	ranked         int // best tokens that the next verdict tells of each row
 }
 
 var (
@@ -29,7 +33,7 @@ var (
 // Tokens reserves GPU memory for n tokens: for each, what was chosen, what is fed to the next pass, and the verdict.
 func (b *Backend) Tokens(n int) (compute.Tokens, error) {
 	require(n > 0, "no tokens")
-	memory, err := b.alloc(fmt.Sprintf("%d tokens", n), int64(3*4*n))
+	memory, err := b.alloc(fmt.Sprintf("%d tokens", n), int64(n*(2*4+8+8*cuda.RankedWords(compute.MostRanked))))
 	if err != nil {
 		return nil, err
 	}
@@ -47,9 +51,9 @@ func (b *Backend) Tokens(n int) (compute.Tokens, error) {
 	return t, nil
 }
 
-func (t *tokens) chosen(at int) driver.Pointer  { return t.memory + driver.Pointer(4*at) }
-func (t *tokens) fed(at int) driver.Pointer     { return t.memory + driver.Pointer(4*(t.n+at)) }
-func (t *tokens) verdict(at int) driver.Pointer { return t.memory + driver.Pointer(4*(2*t.n+at)) }
+func (t *tokens) chosen(at int) driver.Pointer { return t.memory + driver.Pointer(4*at) }
+func (t *tokens) fed(at int) driver.Pointer    { return t.memory + driver.Pointer(4*(t.n+at)) }
+func (t *tokens) verdict() driver.Pointer      { return t.memory + driver.Pointer(8*t.n) }
 
 func (t *tokens) Put(at int, ids ...int32) error {
 	require(0 <= at && at+len(ids) <= t.n, "Put outside of the tokens")
@@ -142,37 +146,40 @@ const (
 func (l *logits) AcceptBest(tt compute.Tokens, drafts []int32) (compute.Verdict, error) {
 	b, t, n := l.owner, tt.(*tokens), len(drafts)
 	require(n+1 == l.rows && n < t.n, "AcceptBest of another number of rows")
+	words := make([]int32, n+1)
+	ranking := l.takeRanking(t, 4*len(words), 4*n)
 	scores, restores, err := l.edit(t)
 	if err != nil {
 		return compute.Verdict{}, err
 	}
-	steps, err := b.lower(nil, append(append(l.choose(scores, l.rows, l.best, 0),
-		acceptBest{t.chosen(1), l.best, t.verdict(0), n}), restores...)...)
+	operations := append(l.choose(scores, l.rows, l.best, 0), acceptBest{t.chosen(1), l.best, t.verdict(), n})
+	steps, err := b.lower(nil, slices.Concat(operations, restores, ranking.operations(scores, restores))...)
 	if err != nil {
 		b.tape.append(restores...) // the edits are on the tape already
 		return compute.Verdict{}, err
 	}
-	words := make([]int32, n+1)
 	var v compute.Verdict
-	v.PassMS, err = l.judge(t, steps, 4*len(words), t.verdict(0),
-		func(memory []byte) { toIDs(words, memory) })
+	v.PassMS, err = l.judge(t, steps, ranking.end, func(memory []byte) {
+		toIDs(words, memory)
+		ranking.arrive(memory)
+	})
 	if err != nil {
 		return compute.Verdict{}, fmt.Errorf("judging a draft: %w", err)
 	}
 	copy(drafts, words)
 	last := uint32(words[n])
 	v.Accepted, v.Follows = int(last>>acceptedShift), int32(last&noToken)
+	v.Ranked = ranking.told(v.Accepted)
 	if v.Follows == noToken {
 		v.Follows = -1
 	}
 	return v, nil
 }
 
-// judge runs steps, copies bytes of results from device memory, waits, and calls read with them.
+// judge runs steps, copies the first bytes of the verdict, waits, and calls read with them.
 // passMS is the device's time since Mark, in milliseconds; 0 if Mark was not called since the last
 // verdict.
-func (l *logits) judge(t *tokens, steps []step, bytes int, from driver.Pointer,
-	read func(memory []byte)) (passMS float64, err error) {
+func (l *logits) judge(t *tokens, steps []step, bytes int, read func(memory []byte)) (passMS float64, err error) {
 	b, timed := l.owner, t.timed
 	t.timed = false
 	err = l.counted(func() error {
@@ -182,7 +189,7 @@ func (l *logits) judge(t *tokens, steps []step, bytes int, from driver.Pointer,
 		if err := b.device.Record(t.judged, b.stream); err != nil {
 			return err
 		}
-		if err := b.fetch(bytes, from, read); err != nil || !timed {
+		if err := b.fetch(bytes, t.verdict(), read); err != nil || !timed {
 			return err
 		}
 		passMS, err = b.device.Elapsed(t.marked, t.judged)

@@ -29,6 +29,9 @@ type Tokens interface {
 	// Edit queues this: the next AcceptBest or AcceptDrawn with these tokens judges edited rows. Row of
 	// Logits still gives the rows unedited.
 	Edit(e *Edits) error
+	// Rank queues this: the next AcceptBest or AcceptDrawn with these tokens also finds the n best tokens of
+	// each row that its verdict uses; see Verdict.Ranked. n is 1 to MostRanked.
+	Rank(n int) error
 	// Mark hands the queued work to the device. Verdict.PassMS is the time from here to the
 	// verdict.
 	Mark() error
@@ -97,6 +100,8 @@ type Verdict struct {
 	Accepted int     // draft tokens accepted; at temperature 0 those equal to the target's choice
 	Follows  int32   // the target's token after the accepted ones; −1 if its scores are not finite
 	PassMS   float64 // device time from Tokens.Mark to the verdict, in milliseconds; 0 without a mark
+	// Ranked has an entry for each of the rows 0 … Accepted; nil unless Tokens.Rank asked for it.
+	Ranked []Ranked
 }
 
 // Drawn is the verdict about a draft under sampling.
@@ -123,10 +128,11 @@ type Judge interface {
 	Guide(scale float32) error
 	// AcceptBest compares tokens 1, 2, … of t, the draft, with the best token of each row, and
 	// copies the draft to drafts. The draft has len(drafts) tokens. A token that could not be
-	// chosen is −1 in drafts. AcceptBest moves 4·(len(drafts)+1) bytes in one copy, with one wait.
+	// chosen is −1 in drafts. AcceptBest moves 4·(len(drafts)+1) bytes in one copy, with one wait. After
+	// Tokens.Rank, at most 16 + 8·n bytes for each row come in the same copy, n being the argument of Rank.
 	AcceptBest(t Tokens, drafts []int32) (Verdict, error)
 	// AcceptDrawn judges tokens 1, 2, … of t, the draft. The draft has Sampling.Drafts tokens (see
 	// Tokens.Sample), one fewer than there are rows. Sampling.Judgement says how.
-	// AcceptDrawn moves 8·rows bytes in one copy, with one wait.
+	// AcceptDrawn moves 8·rows bytes in one copy, with one wait. Tokens.Rank adds to it as to AcceptBest.
 	AcceptDrawn(t Tokens) (Drawn, error)
 }

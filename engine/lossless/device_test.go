@@ -1,6 +1,7 @@
 package lossless_test
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"slices"
@@ -50,6 +51,7 @@ type drafted struct {
 	q    [][]float64 // the distributions that the tokens after the first were drawn from
 	kept []float32
 	edit *compute.Edits // of the rows that are judged next; nil: none
+	rank int            // best tokens to tell of each row that is judged next
 }
 
 func (d *device) Tokens(n int) (compute.Tokens, error) {
@@ -59,6 +61,7 @@ func (d *device) Tokens(n int) (compute.Tokens, error) {
 func (t *drafted) Put(at int, ids ...int32) error    { copy(t.ids[at:], ids); return nil }
 func (t *drafted) Sample(s compute.Sampling) error   { t.by, t.q, t.kept = s, nil, nil; return nil }
 func (t *drafted) Edit(e *compute.Edits) error       { t.edit = e; return nil }
+func (t *drafted) Rank(n int) error                  { t.rank = n; return nil }
 func (t *drafted) Mark() error                       { t.mark = t.on.now; return nil }
 func (t *drafted) Get(at int, dst []int32) error     { copy(dst, t.ids[at:]); return nil }
 func (t *drafted) Kept(dst []float32) (int64, error) { return int64(4 * copy(dst, t.kept)), nil }
@@ -248,8 +251,45 @@ func (l *judging) edited(t *drafted, i int) ([]float32, error) {
 	return scores, nil
 }
 
+// ranked tells of the rows that a verdict has used what log-probabilities need.
+func (l *judging) ranked(t *drafted, v compute.Verdict) (list []compute.Ranked, err error) {
+	if t.rank == 0 {
+		return nil, nil
+	}
+	for i := range v.Accepted + 1 {
+		own := v.Follows
+		if i < v.Accepted {
+			own = t.ids[1+i]
+		}
+		scores, err := row(l, i)
+		if err != nil {
+			return nil, err
+		}
+		var r compute.Ranked
+		if scores != nil && own >= 0 {
+			r.Own = compute.Scored{ID: own, Score: scores[own]}
+			for id, score := range scores {
+				r.Top = append(r.Top, compute.Scored{ID: int32(id), Score: score})
+			}
+			slices.SortStableFunc(r.Top, func(a, b compute.Scored) int { return cmp.Compare(b.Score, a.Score) })
+			for _, score := range scores {
+				r.Sum += math.Exp(float64(score - r.Top[0].Score))
+			}
+			r.Top = r.Top[:min(t.rank, len(r.Top))]
+		}
+		list = append(list, r)
+	}
+	return list, nil
+}
+
 func (l *judging) AcceptBest(tokens compute.Tokens, drafts []int32) (v compute.Verdict, err error) {
-	defer func() { tokens.(*drafted).edit = nil }()
+	defer func() {
+		t := tokens.(*drafted)
+		if err == nil {
+			v.Ranked, err = l.ranked(t, v)
+		}
+		t.edit, t.rank = nil, 0
+	}()
 	v.PassMS = tokens.(*drafted).passMS()
 	copy(drafts, tokens.(*drafted).ids[1:])
 	for i := 0; ; i++ {
@@ -267,7 +307,12 @@ func (l *judging) AcceptBest(tokens compute.Tokens, drafts []int32) (v compute.V
 
 func (l *judging) AcceptDrawn(tokens compute.Tokens) (v compute.Drawn, err error) {
 	t := tokens.(*drafted)
-	defer func() { t.edit = nil }()
+	defer func() {
+		if err == nil {
+			v.Ranked, err = l.ranked(t, v.Verdict)
+		}
+		t.edit, t.rank = nil, 0
+	}()
 	v.PassMS = t.passMS()
 	for i := range t.by.Drafts {
 		chance := compute.Chance{ID: t.ids[1+i]}

@@ -89,16 +89,16 @@ func plays() []play {
 		{name: "on the device, exact", settings: fixed("acceptance", "exact"), device: true},
 		{name: "on the device, exact, a damaged draft", settings: fixed("acceptance", "exact", "gamma", "3"), device: true, damaged: true, tokens: 6000},
 		{name: "on the device, exact, drafts of the host", settings: fixed("acceptance", "exact", "logit-bias", list("a=1", "g=-1")), device: true, tokens: 6000},
-		{name: "on the device, form and bad words", settings: fixed("choice", list(forms...), "bad-word", list("dab"), "proposer", "ngram"), form: forms,
+		{name: "on the device, form and bad words", settings: fixed("choice", list(forms...), "bad-word", list("dab"), "proposer", "ngram", "logprobs", "1"), form: forms,
 			device: true, repetitive: true},
 		{name: "on the device, forced text", settings: []string{"temperature", "1", "choice", list(forms...), "min-tokens", "3", "proposer", "suffix"}, form: forms,
 			device: true},
 		{name: "on the device, allowed tokens", settings: shaped("allow", list("a", "b", "c", "ab", "abc", "cd"), "penalty-last", "-1", "proposer", "ngram"),
 			device: true, repetitive: true},
-		{name: "on the device, guided", settings: fixed("guidance", "2", "negative", "ab"), device: true, tokens: 6000},
+		{name: "on the device, guided", settings: fixed("guidance", "2", "negative", "ab", "logprobs", "2"), device: true, tokens: 6000},
 		{name: "greedy", settings: fixed("temperature", "0", "max-tokens", "12"), tokens: 2000},
 		{name: "greedy and shaped, n-grams", settings: shaped("temperature", "0", "proposer", "ngram", "max-tokens", "24"), tokens: 2000},
-		{name: "greedy on the device", settings: fixed("temperature", "0", "max-tokens", "12"), unsure: true, device: true, tokens: 2000},
+		{name: "greedy on the device", settings: fixed("temperature", "0", "max-tokens", "12", "logprobs", "3"), unsure: true, device: true, tokens: 2000},
 	}
 }
 
@@ -199,7 +199,11 @@ func (s *stage) write(t *testing.T, message string) *proof.Reply {
 			for i, token := range ev.Committed() {
 				before := slices.Concat(prompt, ids)
 				last := before[len(before)-1]
-				place := proof.Place{P: plain.Distribution(s.target.after(last), prompt, ids)}
+				raw := s.target.after(last)
+				if token.LogProb != nil {
+					checkLogProbs(t, token, oracle.Distribution(raw, sample.Params{Temperature: 1, TopP: 1}))
+				}
+				place := proof.Place{P: plain.Distribution(raw, prompt, ids)}
 				if q := s.draft.after(last); !math.IsInf(float64(q[0]), 1) {
 					place.Q = oracle.Distribution(q, sample.Params{Temperature: 1, TopP: 1})
 				}
@@ -217,6 +221,18 @@ func (s *stage) write(t *testing.T, message string) *proof.Reply {
 	}
 	out.Most, out.Places = s.config.Sampling.MaxTokens, proof.Given(places)
 	return out
+}
+
+// checkLogProbs compares the log-probabilities of a token with p, the softmax of the raw scores.
+func checkLogProbs(t *testing.T, token event.Token, p []float64) {
+	t.Helper()
+	off := math.Abs(math.Exp(*token.LogProb) - p[token.ID])
+	for _, c := range token.LogProbs {
+		off = max(off, math.Abs(math.Exp(c.P)-p[c.ID]))
+	}
+	if off > 1e-5 || len(token.LogProbs) == 0 || token.LogProbs[0].ID != int32(slices.Index(p, slices.Max(p))) {
+		t.Fatalf("token %d has the log-probability %v and beside it %v; the scores give %v", token.ID, *token.LogProb, token.LogProbs, p)
+	}
 }
 
 // looks are the parts of a play's tokens after which it is judged: after a tenth, a third, and all. Most planted

@@ -50,6 +50,10 @@ type drawn struct {
 // out whether the shapers leave no token.
 func (d *drawn) Edited() bool { return d.edited && d.verdict.Follows >= 0 }
 
+// Ranked implements spec.Ranked.
+func (c *chosen) Ranked() []compute.Ranked { return c.verdict.Ranked }
+func (d *drawn) Ranked() []compute.Ranked  { return d.verdict.Ranked }
+
 func (d *drawn) Decision() compute.Drawn { return d.verdict }
 
 // judgeUnseen lets the device judge a draft that the host has not seen. It waits once, for the draft, the
@@ -57,7 +61,7 @@ func (d *drawn) Decision() compute.Drawn { return d.verdict }
 func judgeUnseen(logits compute.Logits, draft *spec.Draft, terms *spec.Terms) (Pass, error) {
 	on, judge := draft.Device, logits.(compute.Judge)
 	ids := make([]int32, on.N)
-	edited, err := edit(on.Tokens, nil, logits, terms) // shapers that need the draft keep it from the device
+	edited, err := extend(on.Tokens, nil, logits, terms) // shapers that need the draft keep it from the device
 	if err != nil {
 		return Pass{}, err
 	}
@@ -121,8 +125,8 @@ func (l *Local) judge(logits compute.Logits, draft *spec.Draft, terms *spec.Term
 	return Pass{Scores: &drawn{logits, verdict, edited}, Judged: true, MS: verdict.PassMS}, nil
 }
 
-// judgeBest lets the device edit the rows as the shapers do, and compare a draft from the host with their
-// best tokens.
+// judgeBest lets the device edit the rows as the shapers do, compare a draft from the host with their best tokens,
+// and find what log-probabilities need.
 func (l *Local) judgeBest(logits compute.Logits, device compute.Judge, draft *spec.Draft, terms *spec.Terms) (Pass, error) {
 	if len(draft.Tokens) > compute.MostDrafts {
 		return Pass{Scores: logits, Host: NotForIt}, nil
@@ -148,18 +152,23 @@ func (l *Local) roomForTokens() (err error) {
 	return err
 }
 
-// put copies a draft from the host to the device, and tells the device how to edit the rows by which the
-// draft will be judged.
+// put copies a draft from the host to the device, and tells the device what else its verdict includes.
 func (l *Local) put(draft []int32, logits compute.Logits, terms *spec.Terms) (edited bool, err error) {
 	if err := l.tokens.Put(1, draft...); err != nil {
 		return false, err
 	}
-	return edit(l.tokens, draft, logits, terms)
+	return extend(l.tokens, draft, logits, terms)
 }
 
-// edit tells the device what the shapers do to the rows that will be judged next. It returns false if
-// there are no shapers. The pass is queued already, so that the device runs it while the host computes masks.
-func edit(t compute.Tokens, draft []int32, logits compute.Logits, terms *spec.Terms) (edited bool, err error) {
+// extend tells the device what else the next verdict includes: the best tokens of each row, if log-probabilities are
+// asked for, and what the shapers do to the rows. It returns false if there are no shapers. The pass is queued
+// already, so that the device runs it while the host computes masks.
+func extend(t compute.Tokens, draft []int32, logits compute.Logits, terms *spec.Terms) (edited bool, err error) {
+	if terms.Logprobs > 0 {
+		if err := t.Rank(terms.Logprobs); err != nil {
+			return false, err
+		}
+	}
 	if len(terms.Shapers) == 0 {
 		return false, nil
 	}

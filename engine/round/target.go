@@ -153,7 +153,7 @@ func (l *Local) settle(logits compute.Logits, draft *spec.Draft, terms *spec.Ter
 		return judgeUnseen(logits, draft, terms)
 	}
 	switch path := spec.Eligible(terms); {
-	case path == spec.Stochastic, path == spec.Greedy && len(terms.Shapers) > 0:
+	case path == spec.Stochastic, path == spec.Greedy && (len(terms.Shapers) > 0 || terms.Logprobs > 0):
 		return l.judge(logits, draft, terms)
 	}
 	// The host judges: path greedy copies only the best tokens, and path fallback needs whole rows anyway.

@@ -6,10 +6,11 @@ type Path string
 // The paths, the cheapest first.
 const (
 	// Greedy compares argmaxes: 4 bytes a row are copied from the device. A device may have changed the
-	// rows as guidance and the shapers do.
+	// rows as guidance and the shapers do. For log-probabilities, it tells the best tokens of each row, too.
 	Greedy Path = "greedy"
 	// Stochastic judges by distributions that depend on their row alone, or that a device has changed as
-	// guidance and the shapers do. A device can do this by some rules; then 8 bytes a row are copied from it.
+	// guidance and the shapers do. A device can do this by some rules; then 8 bytes a row are copied from it,
+	// and what log-probabilities need.
 	Stochastic Path = "stochastic"
 	// Fallback copies whole rows to the host and judges them there.
 	Fallback Path = "fallback"
@@ -21,7 +22,8 @@ const (
 // Eligible returns the cheapest path on which these terms can be met.
 func Eligible(t *Terms) Path {
 	switch {
-	case len(t.Shapers) > 0 && !(t.Device && t.Shapers.Editable()), t.Mixed && !t.Device, t.Logprobs > 0, t.RuleNeedsRows():
+	case len(t.Shapers) > 0 && !(t.Device && t.Shapers.Editable()), t.Mixed && !t.Device,
+		t.Logprobs > 0 && !t.Device, t.RuleNeedsRows():
 		return Fallback
 	case t.Params.Temperature == 0:
 		return Greedy

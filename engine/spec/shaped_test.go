@@ -208,7 +208,9 @@ func TestPathAndReason(t *testing.T) {
 		{Terms{Mixed: true, Device: true}, Greedy},
 		{Terms{Params: warm, Mixed: true, Device: true}, Stochastic},
 		{Terms{Params: warm, Mixed: true, Device: true, Shapers: shapers[:1]}, Fallback},
-		{Terms{Mixed: true, Device: true, Logprobs: 1}, Fallback},
+		{Terms{Mixed: true, Device: true, Logprobs: 1}, Greedy},
+		{Terms{Params: warm, Device: true, Logprobs: 20}, Stochastic},
+		{Terms{Device: true, Logprobs: 1, Shapers: shapers[:1]}, Fallback},
 		{Terms{Shapers: shapers[:1], Rule: Block}, Fallback},
 		{Terms{Params: warm, Shapers: shapers}, Fallback},
 	} {

@@ -40,7 +40,8 @@ type Terms struct {
 	Shapers sample.Shapers
 	// Mixed: each row is computed from several rows of the model, as under guidance.
 	Mixed bool
-	// Device: the target's device can mix rows, do what Editable shapers do, and judge by some rules.
+	// Device: the target's device can mix rows, do what Editable shapers do, judge by some rules, and find the
+	// likeliest tokens.
 	Device bool
 	// Logprobs is how many log-probabilities will be asked for; see LogProbs.
 	Logprobs int

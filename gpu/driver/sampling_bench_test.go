@@ -207,3 +207,21 @@ func benchmarkCut(b *testing.B, f ref.Filters) {
 		})
 	}
 }
+
+// BenchmarkRank finds the 20 best tokens of five rows, all of which a verdict has used.
+func BenchmarkRank(b *testing.B) {
+	b.Run("5x152k", func(b *testing.B) {
+		const rows = 5
+		withSampler(b, rows, vocabOf152k(), func(s *sampler) {
+			first, peaks := s.peaks(rows)
+			slices := ref.Slices(s.vocab)
+			verdict, drafts := put(s.Device, s.stream, []uint32{(rows - 1) << 24}), put(s.Device, s.stream, make([]int32, rows-1))
+			sums, best := get(s.Alloc(int64(8*rows*slices))), get(s.Alloc(rows*cuda.RankBytes))
+			results := get(s.Alloc(int64(8 * rows * cuda.RankedWords(cuda.MostRanked))))
+			arrived := put(s.Device, s.stream, make([]int32, rows))
+			s.report(b, first, s.launch("ranking", "rank_rows", Shape{Grid: [3]int{(slices + 7) / 8, rows}, Block: [3]int{256}},
+				Address(s.scores), Address(peaks), Address(verdict), Address(drafts), Address(sums), Address(best), Address(arrived), Address(results),
+				Int(cuda.MostRanked), Int(int32(s.vocab))))
+		})
+	})
+}

@@ -29,6 +29,7 @@ func TestRejectKernels(t *testing.T)  { checkSampling(t, "reject") }
 func TestExactKernels(t *testing.T)   { checkSampling(t, "exact") }
 func TestNucleusKernels(t *testing.T) { checkSampling(t, "nucleus") }
 func TestEditKernels(t *testing.T)    { checkSampling(t, "edits") }
+func TestRankingKernels(t *testing.T) { checkSampling(t, "ranking") }
 
 func checkSampling(t *testing.T, module string) {
 	d, seen := open(t), bits{}

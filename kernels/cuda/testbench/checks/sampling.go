@@ -35,4 +35,5 @@ var All = []Check{
 	{"EditRows", "edits", checkEditRows},
 	{"GuideRows", "edits", checkGuideRows},
 	{"MaskRows", "edits", checkMaskRows},
+	{"RankRows", "ranking", checkRankRows},
 }
