@@ -17,7 +17,7 @@ import (
 )
 
 // Every family of models computes on the device what transformers computes, and keeps the law of
-// engine/compute: a row has the same bits alone and in a verification, with drafts rejected before.
+// engine/compute: a row has the same bits alone and in a verification, over the rows that an earlier pass left.
 func TestEveryArchitecture(t *testing.T) {
 	const folder = "../engine/model/testdata/architectures/"
 	paths, err := filepath.Glob(folder + "*.json")

@@ -52,7 +52,7 @@ func TestACardThatCannotRunTheKernels(t *testing.T) {
 			}
 		})
 	}
-	// The card is usable again afterwards: nothing of the refused ones is left.
+	// The card is usable afterwards: nothing of the refused modules is left.
 	load(t, open(t), assets.Draft(), model.Options{MaxTokens: 64, MaxRows: 1})
 }
 
@@ -83,7 +83,7 @@ func modulesAtOpen() []string {
 	})
 }
 
-// What the kernels need is what their headers say.
+// The headers of all PTX ask for the version and the kind of card that the program asks for.
 func TestNeedsOfTheKernels(t *testing.T) {
 	for _, name := range cuda.Modules() {
 		text, err := cuda.PTX(name)

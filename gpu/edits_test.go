@@ -88,7 +88,8 @@ func edited(t *testing.T) (*recorder, *Backend, compute.Tokens, compute.Logits) 
 	return d, b, tokens, logits
 }
 
-// The edits of a verdict begin with the draft, and the next verdict has none of them.
+// Edits are of one verdict, and its kernel gets the draft, which follows the first token. The next verdict edits
+// nothing.
 func TestEditsAreOfOneVerdictAndItsDraft(t *testing.T) {
 	d, b, held, logits := edited(t)
 	var drafts []driver.Argument // of each edit

@@ -49,7 +49,7 @@ func TestExactTextIsTheSameWhoeverDrafts(t *testing.T) {
 	}
 }
 
-// A round by the rule exact has no test by a uniform, shows p and q, and looks the same when it is inspected.
+// A round by the rule exact has no test by a uniform and shows p and q. Inspecting a reply does not change its text.
 func TestExactRoundsAreOneWait(t *testing.T) {
 	s := sampledSession(t, demo(t, open(t)), "acceptance", "exact", "max-tokens", "24", "temperature", "1.6")
 	const prompt = "tell me a story about a dragon"

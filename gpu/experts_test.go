@@ -11,7 +11,7 @@ import (
 	"specula/kernels/ref"
 )
 
-// The device tells which experts rows chose, and how many different ones all calls chose together. Rows of
+// The device tells which experts rows chose, and adds up over calls how many different ones each call chose. Rows of
 // equal scores choose the experts with the lowest numbers.
 func TestChoicesOfExperts(t *testing.T) {
 	b := open(t)

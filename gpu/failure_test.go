@@ -128,7 +128,8 @@ func guidedRound(m *model.Model, cache compute.Cache) (err error) {
 	return logits.Row(0, make([]float32, smallest.Vocab))
 }
 
-// Whatever driver call fails: the error is returned, nothing panics, and everything is freed.
+// Whatever driver call fails: nothing panics, everything is freed, and if the work fails, too, the error is that of the
+// call.
 func TestEveryCallOfTheDriverMayFail(t *testing.T) {
 	f := file(t)
 	for _, c := range []struct {
@@ -231,7 +232,7 @@ func TestCutsAreClearedAfterAFailure(t *testing.T) {
 	}
 	for _, c := range []struct {
 		round     string
-		ahead     int // the call that fails; 0: none
+		ahead     int // how many calls later one fails; 0: none does
 		isCleared bool
 	}{{"first", 0, true}, {"second", 0, false}, {"failing", 8, false}, {"next", 0, true}, {"last", 0, false}} {
 		failAt := 0

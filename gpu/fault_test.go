@@ -34,8 +34,8 @@ func needEmulator(t *testing.T) {
 	}
 }
 
-// Whichever reservation finds no memory, loading says so, and a smaller request can succeed in the
-// same process.
+// Whichever reservation finds no memory, the error says so, and a later try can succeed in the same process. Every
+// third reservation is tried.
 func TestOutOfMemoryAtAnyReservation(t *testing.T) {
 	needEmulator(t)
 	for n := 1; ; n += 3 {
@@ -93,8 +93,7 @@ func alone(t *testing.T) bool {
 	return true
 }
 
-// A reply in which the device fails ends with an error and the text so far. The process lives on.
-// If the device is lost, a later reply is refused with a reason; else it is written.
+// A reply in which the device fails ends with an error. The process lives on, and a later reply is refused in words.
 func TestFaultsInAReply(t *testing.T) {
 	needEmulator(t)
 	for _, c := range []struct {
@@ -141,8 +140,8 @@ func TestFaultsInAReply(t *testing.T) {
 	}
 }
 
-// If the target's scores are not finite, the reply ends with an error. If the draft's are not,
-// rounds lose their draft. (The proposer auto would make way for another one after a few of them.)
+// If the target's scores are not finite, no session opens. If the draft's are not, rounds have no draft, and the reply
+// is written. (The proposer auto would make way for another one after a few of these rounds.)
 func TestScoresThatAreNoNumbers(t *testing.T) {
 	broken := func(data []byte) []byte {
 		data = slices.Clone(data)

@@ -17,8 +17,8 @@ import (
 	"specula/engine/model/modeltest"
 )
 
-// wide is a model of heads as wide as those of real files. Its layers have half precision, with kernels of two
-// widths.
+// wide is a model of heads as wide as those of real files. So attention has kernels of two widths for keys and values
+// in half precision.
 func wide(typ compute.DType) []byte {
 	return modeltest.Gemma4{Layers: 4, Vocab: 128, Near: 256, Far: 512, Own: 32}.Bytes(typ, nil)
 }

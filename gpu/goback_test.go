@@ -14,8 +14,8 @@ import (
 	"specula/engine/model/modeltest"
 )
 
-// withStates are models of each kind of layer with a state: a delta net, a short convolution, Mamba-2 with
-// experts, beside attention, and in place of it.
+// withStates are models of each kind of layer with a state: a delta net; a short convolution; and Mamba-2 in three
+// ways: in a mixture of experts, beside attention in the same layer, and in layers of its own.
 var withStates = []string{"qwen35", "lfm2", "granitehybrid-moe", "falcon-h1", "nemotron_h"}
 
 // hybrid loads a tiny model with states.
@@ -99,7 +99,7 @@ func (r *stateReader) cancelled(ids []int32, operations int) {
 	}
 }
 
-// countdown is a context that ends after some questions whether it has ended.
+// countdown is a context that is cancelled once Err was called left times.
 type countdown struct {
 	context.Context
 	left int
@@ -133,8 +133,8 @@ func fewer(n int) int {
 	return n
 }
 
-// A pass of 1 to 33 rows over states gives the bits of decoding, also for the row after any that were taken
-// back. The text before the passes ends inside and at the end of the ring.
+// A pass of 1 to 33 rows over states gives the bits of decoding, and so does the row that follows when some of these
+// rows were taken back. The text before the passes ends inside the ring or has gone around it.
 func TestStatesGoBackToEachRow(t *testing.T) {
 	b := open(t)
 	const most = 33
@@ -180,9 +180,9 @@ func rowsOfVerification(most int) (all []int) {
 	return all
 }
 
-// A cache with states goes back to any length that it says it reaches: rows of a short pass one by one, a
-// long pass as a whole, checkpoints, and nothing at all. Read again from there, a text gives the bits of the
-// first reading. Passes that are cancelled in between leave no trace.
+// A cache with states goes back to any length that it says it reaches: by rows of a short pass one by one, by a long
+// pass as a whole, to a checkpoint, or to nothing. What is read from there has the bits that reading the whole text
+// from its start gives. Passes that are cancelled in between leave no trace.
 func TestStatesGoBackOnTheDevice(t *testing.T) {
 	b := open(t)
 	const most, steps = 48, 35

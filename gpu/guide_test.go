@@ -88,8 +88,8 @@ func guidedPass(t *testing.T, m *model.Model, held compute.Tokens, sampled bool,
 	return logits
 }
 
-// Both sequences read the same tokens, and each row is guided by that of the companion at its place. Rows
-// that are read afterwards are half of those of the pass.
+// Both sequences read the same tokens, and each row is guided by that of the companion at its place. Afterwards the
+// pass has half as many rows.
 func TestGuidanceTakesTheRowsOfTheCompanion(t *testing.T) {
 	d, b, m, cache := recorded(t)
 	companion, err := m.NewCache()

@@ -39,8 +39,8 @@ func letters(rng *rand.Rand, n int) string {
 }
 
 // Greedy replies of models with states are those without speculation, with drafts of the head in their file,
-// of a draft model that has states itself, and of what was written before; in later turns and after a prompt
-// that goes back, too.
+// of a draft model that has states itself, and of n-grams; also in later replies of a session, whose prompts go
+// back in its caches.
 func TestHybridsWriteTheSameWithDrafts(t *testing.T) {
 	const replies = 3 // a pass of the emulator takes long
 	b := open(t)

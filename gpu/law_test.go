@@ -31,7 +31,7 @@ type tables struct {
 	compute.Backend
 	compute.Feeder
 	world         *gate.World
-	draft, target []compute.Matrix // depth matrices of (vocab, vocab)
+	draft, target []compute.Matrix // by position: a row of scores for each previous token
 	scores, row   compute.Buffer
 	rows          compute.Buffer // of the target
 	ahead         compute.Tokens // for drafts that come from the host

@@ -72,7 +72,8 @@ func TestRowsThatOnlyProductsReadAreWrittenAsTheirOperand(t *testing.T) {
 	}
 }
 
-// After the end of a pass nothing reads its rows but the scores: the last layer needs no rows either.
+// After a pass only its scores are read. So the last layer, too, can write rows that only a product reads as the
+// operand of this product alone.
 func TestRowsHaveNoMeaningAfterTheirPass(t *testing.T) {
 	const activations, atScores = driver.Pointer(1 << 28), driver.Pointer(1 << 24)
 	weight := &matrix{rows: 512, cols: 512, format: cuda.Q8_0}

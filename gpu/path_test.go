@@ -126,8 +126,8 @@ func crossed(t *testing.T, r event.Round) {
 	}
 }
 
-// When the effect of a setting ends, rounds move to the device. The text is the one that the host
-// would write.
+// When the effect of a setting ends, rounds move to the device. At temperature 0 the text is compared with the one
+// that the host writes.
 func TestRoundsGoOverToTheDeviceAfterMinTokens(t *testing.T) {
 	const least = 3
 	e := demo(t, open(t))

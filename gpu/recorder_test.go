@@ -15,7 +15,7 @@ import (
 type recorder struct {
 	*driver.Thread
 	t        *testing.T
-	log      []string       // queued work: "rope", "graph of 12", "up 24", "down 8", "wait"
+	log      []string       // queued work: "rope" (a kernel), "graph", "up 24" (bytes), "down 8", "wait", …
 	live     map[string]int // how many were given and not freed, by kind: memory, streams, …
 	handles  uint64
 	calls    int

@@ -340,8 +340,7 @@ func TestPathsTakeTurns(t *testing.T) {
 	}
 }
 
-// When a device fails in the middle of a sampled round, the text so far stays, and the session
-// goes on if the device does.
+// When a device fails in the middle of a sampled round, the text so far stays, and the next reply is refused in words.
 func TestFaultsInASampledReply(t *testing.T) {
 	needEmulator(t)
 	if alone(t) {

@@ -214,7 +214,7 @@ func TestStatesAndRingsHaveTheText(t *testing.T) {
 	}
 }
 
-// ending is a context that ends after some questions whether it has ended.
+// ending is a context that is cancelled once Err was called left times.
 type ending struct {
 	context.Context
 	left int

@@ -110,10 +110,10 @@ func TestLostDevice(t *testing.T) {
 		}
 	})
 	if err := d.Close(); !errors.Is(err, compute.ErrDeviceLost) {
-		t.Errorf("closing: %v", err)
+		t.Errorf("closing: %v, want %v", err, compute.ErrDeviceLost)
 	}
 	if _, err := Open(0); !errors.Is(err, compute.ErrDeviceLost) {
-		t.Errorf("opening again: %v", err)
+		t.Errorf("opening again: %v, want %v", err, compute.ErrDeviceLost)
 	}
 }
 
@@ -125,7 +125,7 @@ func TestStartsWithoutDriver(t *testing.T) {
 	err := Available()
 	if err == nil || !strings.Contains(err.Error(),
 		"no CUDA driver on this machine: /there/is/no/libcuda.so.1: cannot open") {
-		t.Errorf("error %v", err)
+		t.Errorf("Available says %v; it should name the file that it cannot open", err)
 	}
 	if _, opened := Open(0); opened == nil || opened.Error() != err.Error() {
 		t.Errorf("opening gives %v, and %v is missing", opened, err)
@@ -139,7 +139,7 @@ func TestDriverWithoutGPU(t *testing.T) {
 		return
 	}
 	if err := Available(); err == nil || !strings.Contains(err.Error(), "finds no GPU") {
-		t.Errorf("error %v", err)
+		t.Errorf("Available says %v; it should say that the driver finds no GPU", err)
 	}
 }
 

@@ -14,7 +14,7 @@ func TestThreadKeepsTheOrder(t *testing.T) {
 	}
 	failed := errors.New("failed")
 	if err := thread.Do(func() error { order = append(order, 5); return failed }); err != failed {
-		t.Errorf("error %v", err)
+		t.Errorf("Do returned %v, want the error of the function", err)
 	}
 	for i, got := range order {
 		if got != i || len(order) != 6 {

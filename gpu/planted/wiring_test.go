@@ -86,7 +86,7 @@ func gpuTests(t *testing.T, texts map[string]string) (program string) {
 	return program
 }
 
-// What decides a sampled round is kernels and their wiring; slips of the latter are noticed by the
+// What decides a sampled round is kernels and their wiring. Slips in the wiring are noticed by the
 // tests of package gpu.
 func TestEverySlipOfTheWiringIsNoticed(t *testing.T) {
 	t.Parallel()

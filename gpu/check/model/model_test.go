@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// The assembler makes the same loops for sm_86 as for sm_89. As long as loops.txt says so, one is counted.
+// The assembler makes the same loops for sm_86 as for sm_89. As long as loops.txt says so, only those
+// for sm_89 are counted.
 const counted, like = 89, 86
 
 func TestTwoTargetsHaveTheSameLoops(t *testing.T) {
