@@ -169,6 +169,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"no TOML", "[sampling", `f.toml:1: `},
 		{"twice the same", "[ui]\nmouse = true\nmouse = false", `f.toml:3: `},
 		{"name of many parts", "[ui]\n" + strings.Repeat("a . \"b\".", 6000) + "c = 1", `f.toml: a name in it has 12001 parts; a setting has two`},
+		{"name of many parts after a text that ends in four quotes", "[model]\nsystem = \"\"\"a\"\"\"\"\n" + strings.Repeat("a.", 100) + "b = 1", `f.toml: a name in it has 101 parts`},
 		{"table of many parts", "[" + strings.Repeat("a.", 100) + "b]", `f.toml: a name in it has 101 parts`},
 		{"too large", "#" + strings.Repeat("x", MaxBytes), `f.toml: the file has 65537 bytes; a configuration has at most 65536`},
 	}
@@ -196,6 +197,7 @@ func TestDotsInTextsAreNoNames(t *testing.T) {
 	dots := strings.Repeat(". ", 100)
 	for _, value := range []string{
 		`"` + dots + `\" ` + dots + `"`, `'` + dots + `'`, `"""he said "` + dots + `"""`, `"x" # it's ` + dots, "'''it's \n" + dots + "'''",
+		`"""` + dots + `"""""`, "''''" + dots + "''''",
 	} {
 		if _, _, err := Decode("f.toml", []byte("[model]\nsystem = "+value+"\n")); err != nil {
 			t.Errorf("%.40s…: %v", value, err)

@@ -105,7 +105,7 @@ func longestKey(data []byte) int {
 }
 
 // quoted returns the length in bytes of the TOML string that data begins with. If the string does not end,
-// quoted returns the length of data.
+// quoted returns the length of data. The text of a string in triple quotes may itself end in one or two quotes.
 func quoted(data []byte) int {
 	end, escapes := data[:1], data[0] == '"'
 	if triple := bytes.Repeat(end, 3); bytes.HasPrefix(data, triple) {
@@ -116,6 +116,9 @@ func quoted(data []byte) int {
 		case escapes && data[i] == '\\':
 			i++
 		case bytes.HasPrefix(data[i:], end):
+			for n := 0; n < 2 && len(end) == 3 && bytes.HasPrefix(data[i+1:], end); n++ {
+				i++
+			}
 			return i + len(end)
 		}
 	}
