@@ -2,6 +2,7 @@ package race_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -171,6 +172,24 @@ func TestRaceFramesMatchGoldens(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Without Unicode the speed-up is not drawn large. The three lines of words still begin in one column.
+func TestWordsOfTheVerdictAreAligned(t *testing.T) {
+	th, _ := theme.Named("mono", false)
+	lines := raced(t, true).Draw(th, 120, 35)
+	at := -1
+	for _, words := range []string{"faster with speculation", "the same text", "at temperature 0"} {
+		i := slices.IndexFunc(lines, func(line string) bool { return strings.Contains(line, words) })
+		if i < 0 {
+			t.Fatalf("no line says %q:\n%s", words, strings.Join(lines, "\n"))
+		}
+		column := strings.Index(ansi.Strip(lines[i]), words)
+		if at >= 0 && column != at {
+			t.Errorf("%q begins in column %d, the words above in column %d", words, column, at)
+		}
+		at = column
 	}
 }
 

@@ -210,14 +210,15 @@ func (v *View) foot(th *theme.Theme, w, h int) []string {
 	return v.small(th, w, max(1, h/footShare))
 }
 
-// large draws the verdict: the speed-up in large characters, and the words beside it. It returns nil if they
-// do not fit.
+// large draws the verdict: the speed-up, and beside it three lines of words. The speed-up has large characters
+// if the theme draws in Unicode. large returns nil if the speed-up and d.Why do not fit side by side.
 func (v *View) large(th *theme.Theme, w int) []string {
 	d := Judge(&v.lanes[0].count, &v.lanes[1].count, v.outcome)
-	factor := d.Factor("×")
+	factor := d.Factor(th.Glyph.Times)
 	figures := paint.Large(factor)
 	if !th.Glyph.Unicode || factor == "" {
-		figures = []string{paint.Spaces(len(factor)), d.Factor(th.Glyph.Times), paint.Spaces(len(factor))}
+		blank := paint.Spaces(paint.Width(factor))
+		figures = []string{blank, factor, blank}
 	}
 	style, sign := d.look(th)
 	words := []struct {
