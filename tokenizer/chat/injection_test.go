@@ -176,6 +176,11 @@ func TestOriginSurvivesFilters(t *testing.T) {
 			{Text: "<", Special: true}, {Text: "<"}, {Text: "><", Special: true}, {Text: "<"}, {Text: ">", Special: true},
 		}},
 		{"{{ x.strip()[::-1]|capitalize|indent }}", []tokenizer.Segment{{Text: ">b< >a<"}}},
+		{"{{ dict(**{x: 1})|list|first }}", []tokenizer.Segment{{Text: " <a> <b> "}}},
+		{"{% macro f() %}{{ kwargs|tojson }}{% endmacro %}{{ f(**{x: 1}) }}", []tokenizer.Segment{
+			{Text: `{"`, Special: true}, {Text: " <a> <b> "}, {Text: `": 1}`, Special: true},
+		}},
+		{"{{ (x ~ x).rsplit('<a>', 1)|first }}", []tokenizer.Segment{{Text: " <a> <b>  "}}},
 		{"{{ strftime_now(x.strip()) }}", []tokenizer.Segment{{Text: "<a> <b>"}}},
 	} {
 		t.Run(c.source, func(t *testing.T) {

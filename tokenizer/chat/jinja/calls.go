@@ -27,11 +27,11 @@ func (r *runner) evalArguments(list []argument) arguments {
 			}
 			for i, key := range d.keys {
 				if name, ok := key.(Text); ok && r.alloc(64) {
-					a.name(name.s, d.values[i])
+					a.name(name, d.values[i])
 				}
 			}
 		case next.name != "":
-			a.name(next.name, v)
+			a.name(Literal(next.name), v)
 		default:
 			a.positional = append(a.positional, v)
 		}
@@ -81,7 +81,7 @@ type arguments struct {
 	*runner
 	positional []Value
 	named      map[string]Value
-	names      []string // the keys of named, in the order of the source
+	names      []Text   // the keys of named, in the order of the source; a key that ** took from a dict may be data
 	parameters []string // a builtin's names for its arguments, in order; empty if it takes any, and for other functions
 }
 
@@ -116,8 +116,8 @@ func (b builtin) call(r *runner, name string, v Value, a arguments) Value {
 	return result
 }
 
-func (a *arguments) name(name string, v Value) {
-	a.named[name], a.names = v, append(a.names, name)
+func (a *arguments) name(name Text, v Value) {
+	a.named[name.s], a.names = v, append(a.names, name)
 }
 
 // at returns argument i, by position or by name, or the fallback.

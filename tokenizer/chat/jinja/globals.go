@@ -65,8 +65,8 @@ func (r *runner) mapping(a arguments) *Dict {
 		}
 	}
 	for _, name := range a.names {
-		if v, ok := a.named[name]; ok && r.alloc(128) {
-			d.set(Literal(name), v)
+		if v, ok := a.named[name.s]; ok && r.alloc(128) {
+			d.set(name, v)
 		}
 	}
 	return d

@@ -1,6 +1,7 @@
 package jinja
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -96,11 +97,17 @@ func splitMethod(r *runner, t Text, a arguments) Value {
 
 // parts cuts a text at each separator, at most limit times if limit ≥ 0.
 func (r *runner) parts(t Text, separator string, limit int) Value {
-	count := strings.Count(t.s, separator) + 1
-	if !r.scan(2*len(t.s)) || !r.alloc(96*count+16*len(t.runs)) {
+	if !r.partable(t, separator) {
 		return nil
 	}
 	return textList(t.splitAll(separator, limit))
+}
+
+// partable counts the work and the memory of cutting a text at each separator. It returns false if that
+// exceeds a limit.
+func (r *runner) partable(t Text, separator string) bool {
+	count := strings.Count(t.s, separator) + 1
+	return r.scan(2*len(t.s)) && r.alloc(96*count+16*len(t.runs))
 }
 
 func textList(texts []Text) *List {
@@ -127,19 +134,36 @@ func (r *runner) fields(t Text, limit int) Value {
 	return textList(parts)
 }
 
+// rsplitMethod cuts a text at each separator, from the right, at most maxsplit times if maxsplit ≥ 0.
 func rsplitMethod(r *runner, t Text, a arguments) Value {
-	limit, separator := a.integer(1, -1), a.at(0, nil)
-	all := splitMethod(r, t, arguments{runner: r, positional: []Value{separator}})
-	if r.err != nil || limit < 0 {
-		return all
-	}
-	if separator == nil {
+	limit := a.integer(1, -1)
+	switch {
+	case a.at(0, nil) != nil:
+	case limit < 0:
+		return r.fields(t, limit)
+	default:
 		return r.fail("a limit needs a separator")
 	}
-	parts := all.(*List).items
-	cut := max(len(parts)-1-limit, 0)
-	head := r.joinAll(a.text(0), parts[:cut+1])
-	return &List{items: append([]Value{head}, parts[cut+1:]...)}
+	separator := a.text(0).s
+	if separator == "" {
+		return r.fail("the separator is empty")
+	}
+	if !r.partable(t, separator) {
+		return nil
+	}
+	var parts []Text
+	end := len(t.s)
+	for limit < 0 || len(parts) < limit {
+		at := strings.LastIndex(t.s[:end], separator)
+		if at < 0 {
+			break
+		}
+		parts = append(parts, t.slice(at+len(separator), end))
+		end = at
+	}
+	parts = append(parts, t.slice(0, end))
+	slices.Reverse(parts)
+	return textList(parts)
 }
 
 // isLineBreak reports whether Python's splitlines splits at c.
