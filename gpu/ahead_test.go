@@ -18,6 +18,7 @@ func TestADrawnDraftAndItsVerdictAreOneWait(t *testing.T) {
 		t.Fatal(err)
 	}
 	drawn, put := mustTokens(t, m), mustTokens(t, m)
+	var by compute.Sampling
 	judge := func(l compute.Logits, tokens compute.Tokens) {
 		t.Helper()
 		d.down = 1 // every byte
@@ -26,7 +27,11 @@ func TestADrawnDraftAndItsVerdictAreOneWait(t *testing.T) {
 			len(verdict.Draft) != 3 || verdict.Draft[2].ID != 0x010101 {
 			t.Errorf("verdict %+v, error %v", verdict, err)
 		}
-		if bytes, syncs := l.Moved(); bytes != 32 || syncs != 1 {
+		want := int64(32)
+		if by.Judgement == compute.WholeBlock {
+			want += 4 * 3 // bounds
+		}
+		if bytes, syncs := l.Moved(); bytes != want || syncs != 1 {
 			t.Errorf("%d bytes moved with %d waits", bytes, syncs)
 		}
 		if err := first(draftCache.Truncate(0), targetCache.Truncate(0)); err != nil {
@@ -36,8 +41,12 @@ func TestADrawnDraftAndItsVerdictAreOneWait(t *testing.T) {
 	for i := range uint32(4 * len(judgements)) {
 		round, judgement := i%4, judgements[i/4]
 		filters := compute.Filters{Temperature: 0.5 + float64(round), TopP: 0.9, TopK: int(round)}
-		by := compute.Sampling{Target: filters, Draft: filters, Seed: uint64(round) << 33, Reply: 2,
+		by = compute.Sampling{Target: filters, Draft: filters, Seed: uint64(round) << 33, Reply: 2,
 			Round: round, Drafts: 3, Vocab: smallest.Vocab, Judgement: judgement, Written: int(5 * i)}
+		down := "down 32"
+		if judgement == compute.WholeBlock {
+			down = "down 44"
+		}
 		d.log = nil
 		if err := m.Chain(t.Context(), draftCache, []int32{5, 6}, 3, drawn, &by); err != nil {
 			t.Fatal(err)
@@ -47,7 +56,7 @@ func TestADrawnDraftAndItsVerdictAreOneWait(t *testing.T) {
 			t.Fatal(err)
 		}
 		judge(logits, drawn)
-		if want := []string{"up 92", "graph", "up 4", "graph", "graph", "down 32", "wait"}; round >= 2 &&
+		if want := []string{"up 92", "graph", "up 4", "graph", "graph", down, "wait"}; round >= 2 &&
 			!slices.Equal(d.log, want) {
 			t.Errorf("judgement %d, round %d queued %q, want %q", judgement, round, d.log, want)
 		}
@@ -61,7 +70,7 @@ func TestADrawnDraftAndItsVerdictAreOneWait(t *testing.T) {
 			t.Fatal(err)
 		}
 		judge(logits, put)
-		if want := []string{"up 20", "graph", "up 80", "graph", "down 32", "wait"}; round >= 2 &&
+		if want := []string{"up 20", "graph", "up 80", "graph", down, "wait"}; round >= 2 &&
 			!slices.Equal(d.log, want) {
 			t.Errorf("judgement %d, round %d with a draft of the host's queued %q, want %q", judgement, round, d.log, want)
 		}

@@ -64,7 +64,7 @@ func (b *Backend) ScratchBytes(buffers [][2]int, shape compute.CacheShape) int64
 		sampled := min(rows, compute.MostDrafts+1)
 		drawn := weighingBytes(sampled, cols) + cutBytes(sampled) // distributions of sampled rounds
 		slices := int64(slicesOf(cols))
-		chosen := int64(rows)*(8*slices+4) + 16*slices + rankingBytes(rows, cols)
+		chosen := int64(rows)*(8*slices+4) + 16*int64(restRows(rows))*slices + rankingBytes(rows, cols)
 		choosing = max(choosing, chosen+drawn+editingBytes(rows, cols)+maskBytes(sampled, cols))
 		most = max(most, rows)
 	}

@@ -255,7 +255,8 @@ func (l *logits) AcceptDrawn(tt compute.Tokens) (compute.Drawn, error) {
 	require(d.memory != 0 && n+1 == l.rows && l.x.cols < noToken, "AcceptDrawn of another number of rows")
 	q := d.q
 	words := make([]uint64, n+1)
-	ranking := l.takeRanking(t, 8*len(words), 0)
+	bounds := make([]float32, (d.resultBytes(n)-8*len(words))/4)
+	ranking := l.takeRanking(t, d.resultBytes(n), 0)
 	scores, restores, err := l.edit(t)
 	if err == nil {
 		err = l.p.open(b, "rows", l.x.rows, l.x.cols)
@@ -278,6 +279,7 @@ func (l *logits) AcceptDrawn(tt compute.Tokens) (compute.Drawn, error) {
 			for i := range words {
 				words[i] = binary.LittleEndian.Uint64(memory[8*i:])
 			}
+			toFloats(bounds, memory[8*len(words):])
 			ranking.arrive(memory)
 		})
 	}
@@ -289,6 +291,9 @@ func (l *logits) AcceptDrawn(tt compute.Tokens) (compute.Drawn, error) {
 		Verdict: compute.Verdict{Accepted: accepted, Follows: follows, PassMS: passMS, Ranked: ranking.told(accepted)}}
 	for _, j := range judged {
 		v.Draft = append(v.Draft, compute.Chance{ID: j.ID, P: float64(j.P), Q: float64(j.Q)})
+	}
+	for i, bound := range bounds {
+		v.Draft[i].Bound = float64(bound)
 	}
 	return v, nil
 }

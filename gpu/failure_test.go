@@ -71,7 +71,7 @@ func use(t *testing.T, d *recorder, f *weights.File) (err error) {
 }
 
 // judgements are all ways to judge a sampled draft.
-var judgements = []compute.Judgement{compute.EachToken, compute.OwnDraws}
+var judgements = []compute.Judgement{compute.EachToken, compute.OwnDraws, compute.WholeBlock}
 
 // sampledRound draws a draft of two tokens, verifies it, and reads the scores of the first.
 func sampledRound(m *model.Model, cache compute.Cache, j compute.Judgement) (err error) {

@@ -204,7 +204,11 @@ func (p *player) round(t *testing.T, u sample.Uniforms, round int, written []int
 	if err != nil && !errors.Is(err, spec.ErrNoDraft) { // ErrNoDraft means an empty draft
 		return nil, err
 	}
-	if bytes, syncs := rows.Moved(); bytes != int64(8*(gamma+1)) || syncs != 1 {
+	want := int64(8 * (gamma + 1))
+	if p.rule == spec.Block {
+		want += int64(4 * gamma) // bounds
+	}
+	if bytes, syncs := rows.Moved(); bytes != want || syncs != 1 {
 		return nil, fmt.Errorf("%d bytes moved with %d waits", bytes, syncs)
 	}
 	o, err := p.verifier.Verify(rows, draft, terms)
@@ -262,6 +266,9 @@ const lawSharpen = 0.8
 // byRule has the rules as the device judges by them.
 var byRule = map[spec.Rule]func(p, q []ref.WeightRow, ids []int32, round ref.Round) ref.Rejection{
 	spec.Token: ref.Reject, spec.ExactMatch: ref.MatchDraws,
+	spec.Block: func(p, q []ref.WeightRow, ids []int32, round ref.Round) ref.Rejection {
+		return ref.JudgeBlock(p, q, ids, round).Rejection
+	},
 }
 
 // replay returns a check that repeats a round on the host, with kernels/ref, and wants the same
@@ -333,6 +340,11 @@ var languages = []language{
 		gate.Near, false, false, 500, spec.Token, false},
 	{"damaged", 10, 2, sample.Params{Temperature: 1, TopP: 1}, gate.Near, false, true, 1500, spec.Token, false},
 	{"certain", 8, 2, sample.Params{Temperature: 1, TopP: 1}, gate.Near, true, false, 2000, spec.Token, false},
+	{"block", 10, 3, sample.Params{Temperature: 1, TopP: 1}, gate.Near, false, false, 2500, spec.Block, false},
+	{"block, filtered", 8, 3, sample.Params{Temperature: 0.7, TopP: 0.9, TopK: 6, MinP: 0.02}, gate.Near, false, false, 500, spec.Block, false},
+	{"block, damaged", 10, 2, sample.Params{Temperature: 1, TopP: 1}, gate.Near, false, true, 1000, spec.Block, false},
+	{"block, certain", 8, 2, sample.Params{Temperature: 1, TopP: 1}, gate.Near, true, false, 1000, spec.Block, false},
+	{"block, masked", 37, 2, sample.Params{Temperature: 1.2, TopP: 0.95, TopK: 12}, gate.Near, true, false, 500, spec.Block, true},
 	{"exact", 10, 2, sample.Params{Temperature: 1, TopP: 1}, gate.Near, false, false, 1500, spec.ExactMatch, false},
 	{"exact, filtered", 8, 3, sample.Params{Temperature: 0.7, TopP: 0.9, TopK: 6, MinP: 0.02}, gate.Near, false, false, 500, spec.ExactMatch, false},
 	{"exact, damaged", 10, 2, sample.Params{Temperature: 1, TopP: 1}, gate.Near, false, true, 500, spec.ExactMatch, false},

@@ -17,7 +17,7 @@ type logits struct {
 	syncs      int   // how often the host waited since Logits
 
 	peaks   driver.Pointer // (MaxRows, slices) keys of 8 bytes: the best score of each slice, with its id
-	rest    driver.Pointer // (slices) sums of 16 bytes, for reject
+	rest    driver.Pointer // (restRows, slices) sums of 16 bytes: residuals of the verdict
 	ranking driver.Pointer // rankingBytes, for rank
 	best    driver.Pointer // (MaxRows) int32: the best id of each row
 	cuts    driver.Pointer // (MaxRows) keys of 8 bytes, and cuda.CutBytes for each row; 0 until top-k or top-p is used
@@ -49,7 +49,7 @@ func (l *logits) open(b *Backend, x *buffer) error {
 		return nil
 	}
 	slices := slicesOf(x.cols)
-	forPeaks, forRest := 8*x.rows*slices, 16*slices
+	forPeaks, forRest := 8*x.rows*slices, 16*restRows(x.rows)*slices
 	peaks, err := b.alloc("choosing tokens", int64(forPeaks+forRest)+rankingBytes(x.rows, x.cols))
 	if err != nil {
 		return err

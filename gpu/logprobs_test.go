@@ -143,6 +143,7 @@ func TestRoundsWithLogProbsAreOneWait(t *testing.T) {
 		{"0.8", "stochastic", 8, nil},
 		{"0.8", "stochastic", 8, []string{"repeat-penalty", "1.4", "top-k", "40"}},
 		{"0.8", "stochastic", 8, []string{"acceptance", "exact"}},
+		{"0.8", "stochastic", 12, []string{"acceptance", "block"}},
 	} {
 		what := fmt.Sprintf("temperature %s, %v", c.temperature, c.more)
 		s := sampledSession(t, e, append([]string{"temperature", c.temperature, "max-tokens", "12"}, c.more...)...)

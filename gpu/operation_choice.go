@@ -120,7 +120,7 @@ type reject struct {
 	p, q    weighing       // of the target and of the draft
 	drafts  driver.Pointer // (n) int32
 	round   driver.Pointer // as in draw
-	sums    driver.Pointer // (slices) sums of 16 bytes, of the residual
+	sums    driver.Pointer // (slices) sums of 16 bytes, of the residual; in judgeBlock (n, slices)
 	arrived driver.Pointer // a counter of finished blocks, 0 between launches
 	results driver.Pointer // (n+1) words of 8 bytes, which cuda.Rejection decodes
 	n       int

@@ -184,6 +184,10 @@ type replay struct {
 	temperature   float64
 	tokens        int // committed so far
 	leftBehind    int // rounds that rejected two draft tokens or more
+	// judge is the rule, and tokenBytes what it moves for each draft token besides 8 bytes for each row; nil and 0:
+	// the rule token.
+	judge      func(p, q []ref.WeightRow, ids []int32, round ref.Round) ref.Rejection
+	tokenBytes int
 }
 
 // row is the distribution of the next token after a context. factor multiplies the temperature.
@@ -197,7 +201,7 @@ func (h *replay) row(t *testing.T, from *reader, context []int32, factor float64
 // round compares what a round decided after a context with what the host decides.
 func (h *replay) round(t *testing.T, context []int32, r event.Round) {
 	t.Helper()
-	if r.BytesMoved != int64(8*(r.Gamma+1)) {
+	if r.BytesMoved != int64(8*(r.Gamma+1)+h.tokenBytes*r.Gamma) {
 		t.Fatalf("round %d moved %d bytes: it was not drawn on the device", r.Index, r.BytesMoved)
 	}
 	at := ref.Round{Seed: [2]uint32{11, 0}, Round: uint32(r.Index), Drafts: int32(len(r.Draft))}
@@ -209,7 +213,11 @@ func (h *replay) round(t *testing.T, context []int32, r event.Round) {
 	for i := range len(ids) + 1 {
 		p = append(p, h.row(t, h.target, slices.Concat(context, ids[:i]), 1))
 	}
-	want := ref.Reject(p, h.drafted(t, context, ids, at, r), ids, at)
+	judge := h.judge
+	if judge == nil {
+		judge = ref.Reject
+	}
+	want := judge(p, h.drafted(t, context, ids, at, r), ids, at)
 	if r.Accepted != want.Accepted || r.Commit != nil && int(r.Commit.ID) != want.Commit {
 		t.Errorf("round %d: %d accepted and %+v, on the host %d and %d", r.Index, r.Accepted, r.Commit,
 			want.Accepted, want.Commit)

@@ -11,8 +11,8 @@ import (
 
 // tokens are ids on the device, in two copies. chosen holds the ids that were chosen greedily or drawn
 // at random: −1 if the scores were not finite. fed holds the ids that the next pass reads, always
-// valid ones. After both copies there is room for a verdict: a word of 8 bytes, and the words of a ranking, for
-// each token.
+// valid ones. After both copies there is room for a verdict: a word of 8 bytes, a bound of 4, and the words of a
+// ranking, for each token.
 type tokens struct {
 	owner          *Backend
 	memory         driver.Pointer // (2, n) int32: chosen and fed; then the verdict
@@ -33,7 +33,7 @@ var (
 // Tokens reserves GPU memory for n tokens: for each, what was chosen, what is fed to the next pass, and the verdict.
 func (b *Backend) Tokens(n int) (compute.Tokens, error) {
 	require(n > 0, "no tokens")
-	memory, err := b.alloc(fmt.Sprintf("%d tokens", n), int64(n*(2*4+8+8*cuda.RankedWords(compute.MostRanked))))
+	memory, err := b.alloc(fmt.Sprintf("%d tokens", n), int64(n*(2*4+8+4+8*cuda.RankedWords(compute.MostRanked))))
 	if err != nil {
 		return nil, err
 	}

@@ -73,6 +73,10 @@ const (
 	// token drawn in its row. That drawn token follows; if none differs, the one drawn in the last row. The
 	// draft's q are not needed.
 	OwnDraws
+	// WholeBlock is the rule of engine/spec/block.go. The block may end after token i if the uniform of stream
+	// 1 at position i is below h. The next token is drawn from max(0, w·p−q) by stream 2, or from the last row
+	// by stream 3.
+	WholeBlock
 )
 
 // Sampling says how the tokens of a round are drawn and judged: the filters, and the numbers from
@@ -117,6 +121,9 @@ type Drawn struct {
 type Chance struct {
 	ID   int32
 	P, Q float64
+	// Bound, of WholeBlock alone, is the h of the token: the chance that the block may end after it. It is −1
+	// if the tokens before it have the weight 0, and where the draft has ended.
+	Bound float64
 }
 
 // Judge is an optional interface of Logits: it verifies a draft on the device.
@@ -133,6 +140,7 @@ type Judge interface {
 	AcceptBest(t Tokens, drafts []int32) (Verdict, error)
 	// AcceptDrawn judges tokens 1, 2, … of t, the draft. The draft has Sampling.Drafts tokens (see
 	// Tokens.Sample), one fewer than there are rows. Sampling.Judgement says how.
-	// AcceptDrawn moves 8·rows bytes in one copy, with one wait. Tokens.Rank adds to it as to AcceptBest.
+	// AcceptDrawn moves 8·rows bytes in one copy, with one wait; by WholeBlock 4 bytes more for each token.
+	// Tokens.Rank adds to it as to AcceptBest.
 	AcceptDrawn(t Tokens) (Drawn, error)
 }

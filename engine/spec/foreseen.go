@@ -66,6 +66,18 @@ func testedToken(e *evidence, i int, decision *compute.Drawn) bool {
 	return i < decision.Accepted
 }
 
+// testedBlock is byDevice.test of the rule block. After the weight has fallen to 0 there is no test. The device
+// does not know of stop tokens: for one, and for tokens before it, it tells the chance that the block ends there
+// although the draft goes on.
+func testedBlock(e *evidence, i int, decision *compute.Drawn) bool {
+	bound := decision.Draft[i].Bound
+	if bound < 0 {
+		return false
+	}
+	e.judged[i].U, e.judged[i].Bound = e.uniform(sample.AcceptTest, i), bound
+	return true
+}
+
 // drawnToken is byDevice.test of the rule exact. The device does not know the q of a draft from the host.
 func drawnToken(e *evidence, i int, decision *compute.Drawn) bool {
 	if q := e.draft.Q[i]; !q.IsElsewhere() {

@@ -123,6 +123,28 @@ func TestAVerdictOfOwnDrawsIsTakenOver(t *testing.T) {
 	}
 }
 
+// Under the rule block a verdict has a bound for each token, up to one of weight 0.
+func TestAVerdictOfABlockIsTakenOver(t *testing.T) {
+	d := decided{t, compute.Drawn{Verdict: compute.Verdict{Accepted: 1, Follows: 4}, P: 0.5,
+		Draft: []compute.Chance{{ID: 1, P: 0.25, Q: 0.5, Bound: 0.75}, {ID: 2, P: 0.25, Q: 0.5, Bound: 0.125}, {ID: 3, Bound: 0}, {ID: 4, Bound: -1}}}}
+	draft := Draft{Tokens: []int32{1, 2, 3, 4}, Q: []sample.Dist{sample.Elsewhere(), sample.Elsewhere(), sample.Elsewhere(), sample.Elsewhere()}}
+	terms := Terms{Params: warm, Uniforms: sample.NewPhilox(1, 2), Rule: Block, Device: true}
+	o, err := NewVerifier().Verify(d, draft, terms)
+	must(t, err)
+	if o.Path != Stochastic || o.Accepted != 1 || o.Tested != 2 || o.Commit.ID != 4 || o.Commit.Verdict != event.Resampled {
+		t.Errorf("%+v", o)
+	}
+	for i, bound := range []float64{0.75, 0.125, 0, Unknown} {
+		u := sample.NewPhilox(1, 2).Uniform(sample.AcceptTest, 0, i)
+		if bound == Unknown {
+			u = Unknown
+		}
+		if j := o.Draft[i]; j.Bound != bound || j.U != u {
+			t.Errorf("draft token %d: %+v, want the bound %g and u %g", i, j, bound, u)
+		}
+	}
+}
+
 // On a device, a rule that the device can judge by needs no rows on the host; every other rule does.
 func TestRulesOfADevice(t *testing.T) {
 	for _, rule := range Rules {

@@ -9,8 +9,8 @@ const (
 	// rows as guidance and the shapers do. For log-probabilities, it tells the best tokens of each row, too.
 	Greedy Path = "greedy"
 	// Stochastic judges by distributions that depend on their row alone, or that a device has changed as
-	// guidance and the shapers do. A device can do this by some rules; then 8 bytes a row are copied from it,
-	// and what log-probabilities need.
+	// guidance and the shapers do. A device can do this by some rules; then 8 bytes a row are copied from it, by
+	// the rule block 4 more for each draft token, and what log-probabilities need.
 	Stochastic Path = "stochastic"
 	// Fallback copies whole rows to the host and judges them there.
 	Fallback Path = "fallback"

@@ -27,6 +27,7 @@ func TestArgmaxKernels(t *testing.T)  { checkSampling(t, "argmax") }
 func TestSoftmaxKernels(t *testing.T) { checkSampling(t, "softmax") }
 func TestRejectKernels(t *testing.T)  { checkSampling(t, "reject") }
 func TestExactKernels(t *testing.T)   { checkSampling(t, "exact") }
+func TestBlockKernels(t *testing.T)   { checkSampling(t, "block") }
 func TestNucleusKernels(t *testing.T) { checkSampling(t, "nucleus") }
 func TestEditKernels(t *testing.T)    { checkSampling(t, "edits") }
 func TestRankingKernels(t *testing.T) { checkSampling(t, "ranking") }

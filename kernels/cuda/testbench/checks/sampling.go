@@ -31,6 +31,7 @@ var All = []Check{
 	{"Reject", "reject", checkReject},
 	{"RejectWithoutDrafts", "reject", checkRejectWithoutDrafts},
 	{"MatchDraws", "exact", checkMatchDraws},
+	{"JudgeBlocks", "block", checkJudgeBlocks},
 	{"CutRows", "nucleus", checkCutRows},
 	{"EditRows", "edits", checkEditRows},
 	{"GuideRows", "edits", checkGuideRows},
