@@ -49,7 +49,7 @@ func blocksWith(scales []uint16, f ref.Format, rows, cols int, r *rand.Rand) []b
 	return w
 }
 
-// extremeBlocks have extreme scales, infinities and NaNs among them. finiteBlocks have finite ones, so
+// extremeBlocks have extreme scales, infinities and NaNs among them. finiteBlocks have finite scales, so
 // that sums are not all NaN.
 func extremeBlocks(f ref.Format, rows, cols int, r *rand.Rand) []byte {
 	return blocksWith(halfExtremes, f, rows, cols, r)

@@ -88,7 +88,7 @@ func TestPoolKeepsSmallWorkWhole(t *testing.T) {
 			task := &counter{items: make([]int32, c.items)}
 			pool.Run(task, c.items, c.work)
 			if split := task.pieces.Load() > 1; split != c.split {
-				t.Errorf("computed in %d pieces", task.pieces.Load())
+				t.Errorf("computed in %d pieces; more than one: %v, want %v", task.pieces.Load(), split, c.split)
 			}
 		})
 	}

@@ -27,7 +27,7 @@ func TestRingEqualsWholeCache(t *testing.T) {
 			for position < tokens-spare {
 				m := 1 + r.IntN(spare)
 				if r.IntN(8) > 0 && position < 2*size {
-					m = spare // get on
+					m = spare // fill the ring fast
 				}
 				for i := range m {
 					key, value := fill(headDim, r, inputs[0].number), fill(headDim, r, inputs[0].number)

@@ -60,7 +60,7 @@ func TestDoubleRowsHaveTheSameBitsAtEveryLevel(t *testing.T) {
 			}
 			for i := range bits {
 				if now[i] != bits[i] {
-					t.Fatalf("%v differs from portable at number %d of %d: %x, want %x", l, i, n,
+					t.Fatalf("%v differs from the level before it at number %d of %d: %x, want %x", l, i, n,
 						now[i], bits[i])
 				}
 			}

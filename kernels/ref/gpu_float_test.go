@@ -28,7 +28,7 @@ func TestExpWithinBound(t *testing.T) {
 	}
 }
 
-// Every half-precision number survives a conversion to float32 and back. Numbers between two of
+// Every finite half-precision number survives a conversion to float32 and back. Numbers between two of
 // them round to the nearer one, ties to even.
 func TestToHalf(t *testing.T) {
 	for bits := range 0x7c00 {

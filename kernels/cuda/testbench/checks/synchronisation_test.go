@@ -38,8 +38,8 @@ func without(t *testing.T, module, kernel, instruction string, n int) string {
 	return ""
 }
 
-// Kernels that lack one of their barriers or waits are found out: by the simulator, or by a wrong
-// result.
+// A norm or a tile of a matrix product that lacks one of its barriers or waits is found out: by the
+// simulator, or by a wrong result.
 func TestMissingSynchronisationIsNoticed(t *testing.T) {
 	norm := func(t testing.TB, k simtest.Kernels) error {
 		const n = 8192 + 512 // more tiles than the kernel has room for at once

@@ -102,7 +102,7 @@ func emulated(t *testing.T, seed uint64) checks.Launch {
 	}
 }
 
-// kernels are the kernels of all embedded modules.
+// kernels are the kernels of all embedded modules, or of those in the folder that ptxVariable names.
 var kernels = sync.OnceValues(func() (map[string]*sim.Kernel, error) {
 	found := map[string]*sim.Kernel{}
 	for _, name := range cuda.Modules() {

@@ -78,7 +78,7 @@ func TestCollectives(t *testing.T) {
 			func(l int) uint32 { return uint32(2 * (l ^ 1 + 1)) }},
 		{"and.b32 %r3, %r1, 3; min.u32 %r3, %r3, 2; brx.idx %r3, T; T: .branchtargets A, B, C; A: mov.u32 %r0, 10; bra D; B: mov.u32 %r0, 11; bra D; C: mov.u32 %r0, 12; D:",
 			func(l int) uint32 { return uint32(10 + min(l&3, 2)) }},
-		// of −1
+		// Atomics on the memory, which begins as −1.
 		{"atom.global.add.u32 %r3, [%rd1], 1; bar.warp.sync -1; ld.global.u32 %r0, [%rd1]; bar.warp.sync -1;", func(int) uint32 { return 31 }},
 		{"atom.global.cas.b32 %r0, [%rd1], -1, %r1; bar.warp.sync -1;", func(l int) uint32 {
 			return map[bool]uint32{true: 1<<32 - 1}[l == 0]

@@ -15,8 +15,8 @@ func kernel(body string) string {
 		body + "\nret;\n}\n"
 }
 
-// launchFault runs kernel(body) with one block of that many threads and 64 bytes of dynamic shared
-// memory.
+// launchFault runs kernel(body) with two blocks of that many threads, each with 64 bytes of dynamic
+// shared memory.
 func launchFault(t *testing.T, body string, threads int, seed uint64) error {
 	t.Helper()
 	k := load(t, kernel(body))

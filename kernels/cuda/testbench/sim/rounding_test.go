@@ -59,7 +59,8 @@ func TestFuseRoundsOnce(t *testing.T) {
 	}
 }
 
-// Every binary16 stays itself, and the middle between two neighbours becomes the even one.
+// Every finite binary16 stays itself, the middle between two neighbours becomes the even one, and
+// the floats beside the middle become the neighbour on their side.
 func TestNarrowHalf(t *testing.T) {
 	for h := range uint16(0x7c00) {
 		x := float64(widenHalf(h))
