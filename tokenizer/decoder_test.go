@@ -111,7 +111,7 @@ func TestDecoderSpaceBeforeText(t *testing.T) {
 	}
 	twice := append(append(slices.Clone(hello), tok.vocab.plain["▁"], 2), hello...)
 	if got := tok.Decode(twice); got != "hello world hello world" {
-		t.Errorf("around a control token: %q", got)
+		t.Errorf("around a control token: %q, want the text twice with one space between", got)
 	}
 }
 
@@ -196,11 +196,11 @@ func TestDecoderHoldsLittle(t *testing.T) {
 		for _, b := range []byte("e" + strings.Repeat(endless, 1000)) {
 			got.WriteString(d.Next(int32(b)))
 			if len(d.held) > maxHeldBytes+utf8.UTFMax {
-				t.Fatalf("%q: %d bytes held", endless, len(d.held))
+				t.Fatalf("%q: %d bytes held, want at most %d", endless, len(d.held), maxHeldBytes+utf8.UTFMax)
 			}
 		}
 		if got.Len() < 1000 {
-			t.Errorf("%q: only %d bytes arrived before the flush", endless, got.Len())
+			t.Errorf("%q: only %d bytes arrived before the flush, want at least 1000", endless, got.Len())
 		}
 	}
 }

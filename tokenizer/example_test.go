@@ -6,7 +6,7 @@ import (
 	"specula/tokenizer"
 )
 
-// With byte tokens and two words, the example shows what a user's text can become and what it
+// With byte tokens, a word and a space, the example shows what a user's text can become and what it
 // cannot.
 func Example() {
 	spec := tokenizer.Spec{Model: "llama", BOS: 256, EOS: 257, EOT: -1, UNK: -1, PAD: -1, AddBOS: true}

@@ -16,8 +16,8 @@ func countSpecial(tok *Tokenizer, ids []int32) (n int) {
 	return n
 }
 
-// chatTokenizers has one of each family, with control tokens and with <think> or <mark> as
-// user-defined delimiters.
+// chatTokenizers has one of each family, with control tokens and, except for the pair, with <think>
+// or <mark> as user-defined delimiters.
 func chatTokenizers(t testing.TB) map[string]*Tokenizer {
 	return map[string]*Tokenizer{
 		"pair":          mustNew(t, pairSpec()),
@@ -173,6 +173,7 @@ func TestTurnsOfGemma4End(t *testing.T) {
 	}
 }
 
+// EOS is never added, not even where the file asks for it: a reply follows.
 func TestBOSOnce(t *testing.T) {
 	spec := tinySpec([]string{"<s>", "</s>"}, []int32{TypeControl, TypeControl})
 	spec.BOS, spec.EOS, spec.AddBOS, spec.AddEOS = 256, 257, true, true
@@ -201,7 +202,7 @@ func TestPrintedMarkerIsNoStop(t *testing.T) {
 		text.WriteString(d.Next(id))
 	}
 	if got := text.String() + d.Flush(); got != "<|im_end|>" {
-		t.Errorf("printed as %q", got)
+		t.Errorf("printed as %q, want the marker", got)
 	}
 	if d.Next(4095) != "" || tok.Bytes(4095) != nil {
 		t.Error("the stop token itself has text")

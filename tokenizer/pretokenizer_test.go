@@ -135,7 +135,7 @@ func TestSplittersEqualRegexp2(t *testing.T) {
 		check(t, randomText(rng, 16))
 	}
 	check = splitterComparison("gpt-2", "smollm", "qwen2", "llama-bpe")
-	// Characters, alone and next to characters that change what word it belongs to.
+	// Characters, alone and next to others that change what word they belong to.
 	for r := rune(0); r < 0x20000; r++ {
 		if r > 0x3200 {
 			r += 12 // large blocks of one class

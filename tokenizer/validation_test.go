@@ -57,7 +57,7 @@ func TestNewRefuses(t *testing.T) {
 				}
 			}
 			if len(err.Error()) > 300 {
-				t.Errorf("an error of %d bytes", len(err.Error()))
+				t.Errorf("an error of %d bytes, want at most 300", len(err.Error()))
 			}
 		})
 	}
@@ -122,11 +122,11 @@ func TestUnknownToken(t *testing.T) {
 	spec.Types = append(slices.Clone(spec.Types), TypeByte)
 	checkIDs(t, tok, "日 with one byte of three", mustNew(t, spec).Encode("日"), []int32{0})
 	if got := tok.Decode([]int32{3, 0, 2}); got != "ab\uFFFDb" {
-		t.Errorf("decoded %q", got)
+		t.Errorf("decoded %q, want U+FFFD for the unknown token", got)
 	}
 	spec.Types = []int32{TypeControl, TypeNormal, TypeNormal, TypeNormal, TypeByte}
 	if _, err := New(spec); err == nil {
-		t.Error("a control token may stand for unknown text")
+		t.Error("accepted a control token as the one for unknown text")
 	}
 }
 
@@ -153,8 +153,12 @@ func TestBytesWithoutToken(t *testing.T) {
 	unknown.UNK, unknown.Types['?'] = '?', TypeUnknown
 	for _, spec := range []Spec{base, unknown} {
 		tok := mustNew(t, spec)
-		if got := tok.Unspelled(); string(got) != "\x04\xEF\xF1" && spec.UNK < 0 {
-			t.Errorf("without a token are %x", got)
+		want := "\x04\xEF\xF1"
+		if spec.UNK >= 0 { // the unknown token, which spells no text itself
+			want = "\x04?\xEF\xF1"
+		}
+		if got := tok.Unspelled(); string(got) != want {
+			t.Errorf("without a token are %x, want %x", got, want)
 		}
 		for _, test := range []struct{ text, lost string }{
 			{"ab", ""}, {"", ""}, {"a\x04b", "\x04"}, {"\x04\x04", "\x04\x04"}, {"ab\U00040000", "\xF1"}, {"a\xFFb", "\xEF"}, // FF is read as U+FFFD

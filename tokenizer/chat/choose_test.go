@@ -42,7 +42,7 @@ func TestChoose(t *testing.T) {
 				t.Fatal(err)
 			}
 			if guess := strings.Contains(template.Name(), "guess"); template.Guessed() != guess {
-				t.Errorf("%q: guessed %v", template.Name(), template.Guessed())
+				t.Errorf("%q: guessed %v, want %v as the name says", template.Name(), template.Guessed(), guess)
 			}
 			for _, words := range c.want {
 				if !strings.Contains(template.Name(), words) {
@@ -50,7 +50,7 @@ func TestChoose(t *testing.T) {
 				}
 			}
 			if got := template.Source() == c.options.Source && template.Source() != ""; got != c.wantFile {
-				t.Errorf("source %q", template.Source())
+				t.Errorf("source %q: the file's is %v, want %v", template.Source(), got, c.wantFile)
 			}
 		})
 	}

@@ -18,7 +18,7 @@ func FuzzTemplate(f *testing.F) {
 		"{{ messages[0].content[::-1].split('b')|map('upper')|sort|join('-')|indent(3, true)|replace('a', 'b')|title }}",
 		"{%- for k, v in messages[0].items() -%}{{ k }}={{ v is string and k in ['role'] or not v }}{% break %}{%- endfor +%}\n",
 		"{% call f(1) %}x{% endcall %}{% filter trim|upper %} x {% endfilter %}{% set a, b = 1, 2 %}{{ a // b ** 2 ~ -b }}",
-		"{{ messages|selectattr('role', 'eq', 'user')|map(attribute='content')|list|tojson }}{# c #}{{ \"\\u00e9\" if true else {} }}",
+		"{{ messages|selectattr('role', 'eq', 'user')|map(attribute='content')|list|tojson }}{# c #}{{ \"\\xe9\" if true else {} }}",
 	} {
 		f.Add(source, "assistant", "a b\nc", false)
 	}

@@ -46,7 +46,7 @@ func conversations(t testing.TB) map[string][]Message {
 func goldens(t testing.TB) map[string]golden {
 	paths, err := filepath.Glob("testdata/golden/*.jinja")
 	if err != nil || len(paths) < 15 {
-		t.Fatalf("%d templates, %v", len(paths), err)
+		t.Fatalf("%d templates, want at least 15; %v", len(paths), err)
 	}
 	all := map[string]golden{}
 	for _, path := range paths {

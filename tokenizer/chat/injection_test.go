@@ -8,7 +8,7 @@ import (
 	"specula/tokenizer"
 )
 
-// controls are the control tokens of all families, as one vocabulary.
+// controls are the control tokens of all families and marks that look like them, as one vocabulary.
 var controls = []string{
 	"<|im_start|>", "<|im_end|>", "<|endoftext|>", "<|begin_of_text|>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>",
 	"<s>", "</s>", "[INST]", "[/INST]", "<bos>", "<eos>", "<start_of_turn>", "<end_of_turn>", "<|system|>", "<|user|>",
@@ -84,7 +84,7 @@ var attacks = []struct {
 }
 
 // Whatever the messages say, each template writes exactly the control tokens that it writes for a
-// harmless conversation, and all text of the messages is data.
+// harmless conversation, and no text of the messages with the word evil counts as the template's.
 func TestDataNeverBecomesControlToken(t *testing.T) {
 	tok := byteTokenizer(t)
 	for name, template := range templates(t) {

@@ -26,7 +26,7 @@ func TestSplitThought(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			thought, answer, ok := c.marks.Split(c.reply)
 			if thought != c.thought || answer != c.answer || ok != c.ok {
-				t.Errorf("got %q, %q, %v", thought, answer, ok)
+				t.Errorf("got %q, %q, %v, want %q, %q, %v", thought, answer, ok, c.thought, c.answer, c.ok)
 			}
 		})
 	}
@@ -59,7 +59,7 @@ func TestThoughtsStayOutOfTheNextTurn(t *testing.T) {
 		t.Fatal(err)
 	}
 	if segments, err := qwen.Render(talk, true); err != nil || strings.Contains(plain(segments), "secret") {
-		t.Errorf("Qwen3 writes %q, %v", plain(segments), err)
+		t.Errorf("Qwen3 writes %q, %v; the thought should not be there", plain(segments), err)
 	}
 }
 

@@ -9,7 +9,8 @@ import (
 )
 
 // hostile are templates that, in an interpreter without limits, crash or hang the process, read
-// files or exhaust memory. want is a part of the refusal.
+// files or exhaust memory, and others that are broken or ask for what this package leaves out. want
+// is a part of the refusal.
 var hostile = []struct{ name, source, want string }{
 	{"include", "{% include '/etc/passwd' %}", "another file"},
 	{"extends", "{% extends '/etc/passwd' %}", "another file"},
@@ -123,11 +124,11 @@ func TestDeadline(t *testing.T) {
 	at := noon
 	_, err = template.Render(nil, func() time.Time { at = at.Add(time.Second); return at })
 	if err == nil || !strings.Contains(err.Error(), "runs for more than") {
-		t.Errorf("error %v", err)
+		t.Errorf("error %v; it should say that the template runs for too long", err)
 	}
 }
 
-// Legitimate work stays far inside the limits: a long conversation, and many turns.
+// Legitimate work stays inside the limits: many turns, and long ones.
 func TestLimitsLeaveRoom(t *testing.T) {
 	source := "{% for m in messages %}{% set c = m.content|trim %}{{ '<|im_start|>' + m.role + '\n' + c + '<|im_end|>' + '\n' }}{% endfor %}"
 	for _, size := range []struct{ turns, bytes int }{{2000, 300}, {10, 60_000}} {
@@ -140,8 +141,9 @@ func TestLimitsLeaveRoom(t *testing.T) {
 				list[i] = turn
 			}
 			got, err := render(source, map[string]Value{"messages": NewList(list...)})
-			if err != nil || len(got.s) != size.turns*(size.bytes+len("<|im_start|>user\n<|im_end|>\n")) {
-				t.Errorf("%d bytes, %v", len(got.s), err)
+			want := size.turns * (size.bytes + len("<|im_start|>user\n<|im_end|>\n"))
+			if err != nil || len(got.s) != want {
+				t.Errorf("%d bytes, want %d; %v", len(got.s), want, err)
 			}
 		})
 	}
