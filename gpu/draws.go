@@ -195,22 +195,31 @@ func (l *logits) openCuts() (err error) {
 // on the device, because the verdict needs it as q.
 func (b *Backend) Draw(x compute.Buffer, tt compute.Tokens, at int) error {
 	t, xb := tt.(*tokens), rowsOf(x, 0, 1)
-	d := &t.drawing
-	require(d.memory != 0 && 1 <= at && at <= d.by.Drafts, "Draw of a token that Sample did not speak of")
-	vocab := min(d.by.Vocab, xb.cols)
-	if err := first(xb.logits.open(b, xb), d.q.open(b, "drafts", t.n-1, vocab)); err != nil {
+	if err := xb.logits.open(b, xb); err != nil {
+		return err
+	}
+	return xb.logits.draw(t, at, xb.memory, t.fed(at), t.drawing.chance(at))
+}
+
+// draw appends to the tape the draw of draft token at, counted from 1, from the first row of scores. fed gets the
+// token, 0 if none can be drawn, and chance its probability.
+func (l *logits) draw(t *tokens, at int, scores, fed, chance driver.Pointer) error {
+	b, d := l.owner, &t.drawing
+	require(d.memory != 0 && 1 <= at && at <= d.by.Drafts, "a draw of a token that Sample did not speak of")
+	vocab := min(d.by.Vocab, l.x.cols)
+	if err := d.q.open(b, "drafts", t.n-1, vocab); err != nil {
 		return err
 	}
 	if at <= d.by.Keep {
-		if err := d.keep(b, at-1, xb.memory, vocab); err != nil {
+		if err := d.keep(b, at-1, scores, vocab); err != nil {
 			return err
 		}
 	}
 	weights, sums := d.q.row(at - 1)
-	if err := xb.logits.weigh(xb.memory, 1, d.by.Draft, d.draftFilters(), weights, sums, vocab); err != nil {
+	if err := l.weigh(scores, 1, d.by.Draft, d.draftFilters(), weights, sums, vocab); err != nil {
 		return err
 	}
-	b.tape.append(draw{weights, sums, d.round(), at - 1, t.chosen(at), t.fed(at), d.chance(at), vocab})
+	b.tape.append(draw{weights, sums, d.round(), at - 1, t.chosen(at), fed, chance, vocab})
 	return nil
 }
 
@@ -235,8 +244,8 @@ func (d *drawing) keep(b *Backend, i int, row driver.Pointer, vocab int) (err er
 // Kept copies to the host the scores of the draft that Draw kept for the screen.
 func (t *tokens) Kept(dst []float32) (bytes int64, err error) {
 	b, d := t.owner, &t.drawing
-	require(d.kept != 0 && len(dst) == d.by.Keep*d.q.vocab,
-		"Kept of a round that kept nothing, or to another width")
+	require(d.kept != 0 && len(dst) <= d.by.Keep*d.q.vocab && len(dst)%d.q.vocab == 0,
+		"Kept of a round that kept fewer rows, or to another width")
 	err = b.onDevice(func() error {
 		return b.fetch(4*len(dst), d.kept, func(memory []byte) { toFloats(dst, memory) })
 	})

@@ -95,11 +95,14 @@ func (l *tables) Feeds() bool                      { return true }
 
 func (l *tables) Tokens(n int) (compute.Tokens, error) { return l.Feeder.Tokens(n) }
 
-// Prefill counts what comes before a chain; its scores are not needed.
+// Prefill gives the draft's scores after the last of ids. Before a chain they are not needed.
 func (l *tables) Prefill(_ context.Context, cache compute.Cache, ids []int32,
 	_ func(int, int)) (compute.Logits, error) {
 	cache.(*read).n += len(ids)
-	return nil, nil
+	if err := l.Embed(l.scores, l.draft[cache.Len()-1], ids[len(ids)-1:]); err != nil {
+		return nil, err
+	}
+	return l.Logits(l.scores, 1)
 }
 
 // Chain draws n tokens. The first follows the last of ids.
@@ -179,6 +182,8 @@ func (p *player) round(t *testing.T, u sample.Uniforms, round int, written []int
 		if rows.Logits, err = p.pass(p.ahead, position, gamma); err == nil {
 			rows.decision, err = rows.Logits.(compute.Judge).AcceptDrawn(p.ahead)
 		}
+	} else if p.masked {
+		draft, rows, err = p.picked(t, gamma, context, &terms)
 	} else {
 		draft, err = p.proposer.Propose(t.Context(),
 			spec.Ask{Gamma: gamma, Params: p.world.Params, Sharpen: lawSharpen, Uniforms: u, Round: round,
@@ -218,6 +223,54 @@ func (p *player) round(t *testing.T, u sample.Uniforms, round int, written []int
 	p.rounds++
 	p.accepted += o.Accepted
 	return o.Committed(), errors.Join(err, p.proposer.Committed(o.Committed()))
+}
+
+// picked drafts under the mask, token by token on the device, and lets the device judge the draft.
+func (p *player) picked(t *testing.T, gamma int, context []int32, terms *spec.Terms) (draft spec.Draft, rows judged, err error) {
+	position := len(context) - 1
+	draft, err = p.proposer.Propose(t.Context(), spec.Ask{Gamma: gamma, Params: p.world.Params, Sharpen: lawSharpen, Uniforms: terms.Uniforms,
+		Round: terms.Round, OnDevice: true, Shapers: sample.Shapers{&lawMask{tables: p.tables, from: context}}})
+	if err != nil {
+		return draft, rows, err
+	}
+	if draft.Drawn == nil || len(draft.Tokens) != gamma {
+		return draft, rows, fmt.Errorf("%d of %d tokens drafted on the device: %s", len(draft.Tokens), gamma, draft.Stop)
+	}
+	before := append([]int32{context[position]}, draft.Tokens...)
+	if err = p.ahead.Put(0, before...); err != nil {
+		return draft, rows, err
+	}
+	if rows.Logits, err = p.pass(p.ahead, position, gamma); err != nil {
+		return draft, rows, err
+	}
+	edits := compute.NewEdits()
+	edits.Allowed = p.masks(position, before)
+	by, _ := terms.Sampling(gamma)
+	if err = errors.Join(draft.Drawn.Sample(by), draft.Drawn.Edit(edits)); err == nil {
+		rows.decision, err = rows.Logits.(compute.Judge).AcceptDrawn(draft.Drawn)
+	}
+	return draft, rows, err
+}
+
+// lawMask is the mask of a masked language as a shaper of drafts.
+type lawMask struct {
+	*tables
+	from []int32 // the context of the draft, and what was pushed
+}
+
+func (m *lawMask) Name() string        { return "mask" }
+func (m *lawMask) Push(id int32)       { m.from = append(m.from, id) }
+func (m *lawMask) Pop(n int)           { m.from = m.from[:len(m.from)-n] }
+func (m *lawMask) Reset([]int32) error { return nil }
+
+func (m *lawMask) Shape([]float32) error { return errors.New("a row came to the host") }
+
+func (m *lawMask) Mask(allowed []uint64) error {
+	last := len(m.from) - 1
+	for i, word := range m.masks(last, m.from[last:]) {
+		allowed[i] &= word
+	}
+	return nil
 }
 
 const lawSeed = 7
@@ -289,11 +342,14 @@ func (l *tables) replay(certain bool, rule spec.Rule) func(round ref.Round, cont
 		var p, q []ref.WeightRow
 		before, position := context[len(context)-1], len(context)-1
 		for i := range len(ids) + 1 {
-			scores := slices.Clone(l.world.TargetScores(position+i, before))
-			if l.masked {
-				ref.MaskRow(scores, l.masks(position+i, []int32{before}))
+			masked := func(scores []float32) []float32 {
+				scores = slices.Clone(scores)
+				if l.masked {
+					ref.MaskRow(scores, l.masks(position+i, []int32{before}))
+				}
+				return scores
 			}
-			p = append(p, row(scores, 1))
+			p = append(p, row(masked(l.world.TargetScores(position+i, before)), 1))
 			if i == len(ids) {
 				break
 			}
@@ -301,7 +357,7 @@ func (l *tables) replay(certain bool, rule spec.Rule) func(round ref.Round, cont
 				round.Certain |= 1 << i
 				q = append(q, ref.WeightRow{})
 			} else {
-				q = append(q, row(l.world.DraftScores(position+i, before), lawSharpen))
+				q = append(q, row(masked(l.world.DraftScores(position+i, before)), lawSharpen))
 				if want := q[i].Draw(round, ref.DraftDraw, i); int(ids[i]) != want {
 					return fmt.Errorf("draft token %d is %d, on the host %d", i, ids[i], want)
 				}
@@ -350,6 +406,7 @@ var languages = []language{
 	{"exact, damaged", 10, 2, sample.Params{Temperature: 1, TopP: 1}, gate.Near, false, true, 500, spec.ExactMatch, false},
 	{"exact, certain", 8, 2, sample.Params{Temperature: 1, TopP: 1}, gate.Near, true, false, 500, spec.ExactMatch, false},
 	{"masked", 37, 2, sample.Params{Temperature: 1.2, TopP: 0.95, TopK: 12}, gate.Near, true, false, 2000, spec.Token, true},
+	{"masked, drawn", 37, 2, sample.Params{Temperature: 1.2, TopP: 0.95, TopK: 12}, gate.Near, false, false, 1500, spec.Token, true},
 }
 
 // lawFactor multiplies the number of replies. SPECULA_LAW=50 is for a thorough run of the emulator, which

@@ -23,6 +23,8 @@ func TestFormedRoundsAreOneWait(t *testing.T) {
 		{"greedy, n-grams", "ngram", []string{"temperature", "0"}, "greedy", 4},
 		{"greedy, a draft model", "draft", []string{"temperature", "0"}, "greedy", 4},
 		{"greedy, guided and penalised", "ngram", []string{"temperature", "0", "guidance", "1.5", "repeat-penalty", "1.2"}, "greedy", 4},
+		{"sampled, a draft model", "draft", []string{"temperature", "0.8"}, "stochastic", 8},
+		{"sampled, a draft model, guided", "draft", []string{"temperature", "1.2", "guidance", "1.5", "repeat-penalty", "1.2", "ban", `["7"]`}, "stochastic", 8},
 		{"sampled, n-grams", "ngram", []string{"temperature", "0.8"}, "stochastic", 8},
 		{"sampled, guided", "suffix", []string{"temperature", "0.8", "guidance", "1.5"}, "stochastic", 8},
 		{"sampled, bad words", "ngram", []string{"temperature", "0.8", "bad-word", `["Ann"]`, "ban", `["7"]`}, "stochastic", 8},
@@ -67,8 +69,9 @@ func TestFormedRoundsAreOneWait(t *testing.T) {
 // written, and another setting forbids it, the reply ends, as on the host.
 func TestRowsOfWhichNothingIsAllowed(t *testing.T) {
 	e := demo(t, open(t))
-	for _, temperature := range []string{"0", "0.8"} {
-		s := sampledSession(t, e, "temperature", temperature, "proposer", "ngram", "max-tokens", "8", "regex", "yes|no", "min-tokens", "5")
+	for _, c := range [][2]string{{"0", "ngram"}, {"0.8", "ngram"}, {"0", "draft"}, {"0.8", "draft"}} {
+		temperature := c[0]
+		s := sampledSession(t, e, "temperature", temperature, "proposer", c[1], "max-tokens", "8", "regex", "yes|no", "min-tokens", "5")
 		r := ask(t, s, "hello")
 		if r.failed != "" || r.text != "yes" && r.text != "no" {
 			t.Errorf("temperature %s: %q %s", temperature, r.text, r.failed)

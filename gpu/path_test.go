@@ -77,7 +77,8 @@ func TestTheShownPathIsTheOneThatRan(t *testing.T) {
 		{"penalties, a draft model on the processor", apart, []string{"repeat-penalty", "1.3"}, "fallback", onProcessor},
 		{"penalties at temperature 0, a draft model on the processor", apart, []string{"repeat-penalty", "1.3", "temperature", "0"}, "greedy",
 			"the device changes the scores by penalties"},
-		{"a form", together, []string{"regex", "[a-z ]+"}, "fallback", onProcessor},
+		{"a form", together, []string{"regex", "[a-z ]+"}, "stochastic", "the device changes the scores by regular expression"},
+		{"a form, a draft model on the processor", apart, []string{"regex", "[a-z ]+"}, "fallback", onProcessor},
 		{"text that a form forces", together, []string{"regex", "(who are you )+", "proposer", "ngram"}, "stochastic", "the device changes the scores by regular expression"},
 		{"allowed tokens at temperature 0", together, []string{"allow", `["a"," I"," am","."]`, "temperature", "0"}, "greedy",
 			"the device changes the scores by allowed tokens"},
@@ -128,9 +129,9 @@ func crossed(t *testing.T, r event.Round) {
 	}
 }
 
-// When the effect of a setting ends, rounds move to the device. At temperature 0 the text is compared with the one
-// that the host writes.
-func TestRoundsGoOverToTheDeviceAfterMinTokens(t *testing.T) {
+// A minimum of tokens keeps no round from the device, before it is reached or after. At temperature 0 the text
+// is compared with the one that the host writes.
+func TestRoundsOfAMinimumAreJudgedOnTheDevice(t *testing.T) {
 	const least = 3
 	e := demo(t, open(t))
 	for _, c := range []struct{ temperature, path string }{{"0", "greedy"}, {"0.8", "stochastic"}} {
@@ -140,13 +141,9 @@ func TestRoundsGoOverToTheDeviceAfterMinTokens(t *testing.T) {
 		written, over := 0, 0
 		for _, round := range r.rounds {
 			crossed(t, round)
-			want := c.path
-			if written < least && c.temperature != "0" {
-				want = "fallback" // bans change what drafts are drawn from, so they are drawn on the host
-			}
-			if round.Path != want {
+			if round.Path != c.path {
 				t.Errorf("temperature %s, after %d tokens: %s: %s; want %s", c.temperature, written,
-					round.Path, round.PathWhy, want)
+					round.Path, round.PathWhy, c.path)
 			}
 			if written >= least && len(round.Draft) > 0 {
 				over++

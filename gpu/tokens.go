@@ -28,6 +28,7 @@ type tokens struct {
 var (
 	_ compute.Feeder = (*Backend)(nil)
 	_ compute.Judge  = (*logits)(nil)
+	_ compute.Picker = (*logits)(nil)
 )
 
 // Tokens reserves GPU memory for n tokens: for each, what was chosen, what is fed to the next pass, and the verdict.

@@ -1,6 +1,6 @@
 package compute
 
-// Edits say how a device changes the scores in the rows that it judges: penalties, biases, bans and masks.
+// Edits say how a device changes the scores in the rows that it judges or picks from: penalties, biases, bans and masks.
 // Row i comes after the first i draft tokens. For penalties the device counts these tokens, so the host
 // need not know them. The score of a token changes in this order:
 //  1. Its bias is added.

@@ -26,8 +26,8 @@ type Tokens interface {
 	Put(at int, ids ...int32) error
 	// Sample queues this: from here on tokens are drawn and judged under s.
 	Sample(s Sampling) error
-	// Edit queues this: the next AcceptBest or AcceptDrawn with these tokens judges edited rows. Row of
-	// Logits still gives the rows unedited.
+	// Edit queues this: the next AcceptBest or AcceptDrawn with these tokens judges edited rows, or the next
+	// Pick picks from an edited row. Row of Logits still gives the rows unedited.
 	Edit(e *Edits) error
 	// Rank queues this: the next AcceptBest or AcceptDrawn with these tokens also finds the n best tokens of
 	// each row that its verdict uses; see Verdict.Ranked. n is 1 to MostRanked.
@@ -38,8 +38,8 @@ type Tokens interface {
 	// Get waits for the device and copies the tokens from index at on. −1 means that no token could
 	// be chosen.
 	Get(at int, dst []int32) error
-	// Kept waits for the device and copies the scores that Sampling.Keep asked for, one row after
-	// the other. It returns how many bytes it copied.
+	// Kept waits for the device and copies the scores that Sampling.Keep asked for, one row after the other, or
+	// the first of these rows. It returns how many bytes it copied.
 	Kept(dst []float32) (bytes int64, err error)
 	Close() error
 }

@@ -59,7 +59,7 @@ func (d *device) Tokens(n int) (compute.Tokens, error) {
 }
 
 func (t *drafted) Put(at int, ids ...int32) error    { copy(t.ids[at:], ids); return nil }
-func (t *drafted) Sample(s compute.Sampling) error   { t.by, t.q, t.kept = s, nil, nil; return nil }
+func (t *drafted) Sample(s compute.Sampling) error   { t.by = s; return nil }
 func (t *drafted) Edit(e *compute.Edits) error       { t.edit = e; return nil }
 func (t *drafted) Rank(n int) error                  { t.rank = n; return nil }
 func (t *drafted) Mark() error                       { t.mark = t.on.now; return nil }
@@ -102,28 +102,53 @@ func row(logits compute.Logits, i int) ([]float32, error) {
 
 func (d *device) Choose(x compute.Buffer, t compute.Tokens, at int) error {
 	scores, err := d.first(x)
-	ids := t.(*drafted).ids
-	if ids[at] = -1; scores != nil {
-		ids[at] = best(scores)
-	}
+	t.(*drafted).choose(scores, at)
 	return err
+}
+
+func (t *drafted) choose(scores []float32, at int) {
+	if t.ids[at] = -1; scores != nil {
+		t.ids[at] = best(scores)
+	}
 }
 
 func best(scores []float32) int32 { return int32(slices.Index(scores, slices.Max(scores))) }
 
-func (d *device) Draw(x compute.Buffer, tokens compute.Tokens, at int) error {
+func (d *device) Draw(x compute.Buffer, t compute.Tokens, at int) error {
 	scores, err := d.first(x)
-	t := tokens.(*drafted)
+	t.(*drafted).draw(scores, at)
+	return err
+}
+
+func (t *drafted) draw(scores []float32, at int) {
+	t.q = t.q[:at-1]
 	if scores == nil {
 		t.ids[at], t.q = -1, append(t.q, nil)
-		return err
+		return
+	}
+	if at == 1 {
+		t.kept = nil
 	}
 	if at <= t.by.Keep {
 		t.kept = append(t.kept, scores[:t.by.Vocab]...)
 	}
 	q := oracle.Distribution(scores[:t.by.Vocab], filters(t.by.Draft))
 	t.ids[at], t.q = pick(q, t.uniform(sample.DraftDraw, at-1)), append(t.q, q)
-	return nil
+}
+
+// Pick implements compute.Picker.
+func (l *judging) Pick(tokens compute.Tokens, at int, draw bool) (compute.Chance, error) {
+	t := tokens.(*drafted)
+	scores, err := l.edited(t, 0)
+	t.edit = nil
+	if !draw {
+		t.choose(scores, at)
+		return compute.Chance{ID: t.ids[at]}, err
+	}
+	if t.draw(scores, at); scores == nil {
+		return compute.Chance{ID: -1}, err
+	}
+	return compute.Chance{ID: t.ids[at], Q: t.q[at-1][t.ids[at]]}, err
 }
 
 func filters(f compute.Filters) sample.Params {

@@ -74,8 +74,11 @@ func (l *judging) judgeBlock(t *drafted, v *compute.Drawn) error {
 		if !end {
 			all = mass + 1 - w
 		}
-		if i > 0 && w > 0 && mass > 0 {
-			v.Draft[i-1].Bound = mass / all
+		if i > 0 && w > 0 { // a mass of 0 leaves a bound of 0, also where all is 0
+			v.Draft[i-1].Bound = 0
+			if mass > 0 {
+				v.Draft[i-1].Bound = mass / all
+			}
 		}
 		if i == 0 || t.uniform(sample.AcceptTest, i-1)*all < mass {
 			v.Accepted, rest, p = i, left, row

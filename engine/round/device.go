@@ -46,9 +46,8 @@ type drawn struct {
 	edited  bool
 }
 
-// Edited implements spec.Edited. A pass in which no token could be drawn counts as not judged: the host finds
-// out whether the shapers leave no token.
-func (d *drawn) Edited() bool { return d.edited && d.verdict.Follows >= 0 }
+// Edited implements spec.Edited.
+func (d *drawn) Edited() bool { return d.edited }
 
 // Ranked implements spec.Ranked.
 func (c *chosen) Ranked() []compute.Ranked { return c.verdict.Ranked }
@@ -103,22 +102,19 @@ func (l *Local) judge(logits compute.Logits, draft *spec.Draft, terms *spec.Term
 	case !can:
 		pass.Host = NotForIt
 		return pass, nil
-	case terms.NeedsQ() && !Certain(draft):
+	case draft.Drawn == nil && terms.NeedsQ() && !Certain(draft):
 		pass.Host = DrawnHere
 		return pass, nil
 	}
-	by.Certain = true
-	if err := l.roomForTokens(); err != nil {
-		return Pass{}, err
+	by.Certain = draft.Drawn == nil
+	on, edited, err := l.put(draft, logits, terms)
+	if err == nil {
+		err = on.Sample(by)
 	}
-	if err := l.tokens.Sample(by); err != nil {
-		return Pass{}, err
-	}
-	edited, err := l.put(draft.Tokens, logits, terms)
 	if err != nil {
 		return Pass{}, err
 	}
-	verdict, err := device.AcceptDrawn(l.tokens)
+	verdict, err := device.AcceptDrawn(on)
 	if err != nil {
 		return Pass{}, err
 	}
@@ -131,15 +127,12 @@ func (l *Local) judgeBest(logits compute.Logits, device compute.Judge, draft *sp
 	if len(draft.Tokens) > compute.MostDrafts {
 		return Pass{Scores: logits, Host: NotForIt}, nil
 	}
-	if err := l.roomForTokens(); err != nil {
-		return Pass{}, err
-	}
-	edited, err := l.put(draft.Tokens, logits, terms)
+	on, edited, err := l.put(draft, logits, terms)
 	if err != nil {
 		return Pass{}, err
 	}
 	c := &chosen{Logits: logits, draft: make([]int32, len(draft.Tokens)), edited: edited}
-	if c.verdict, err = device.AcceptBest(l.tokens, c.draft); err != nil {
+	if c.verdict, err = device.AcceptBest(on, c.draft); err != nil {
 		return Pass{}, err
 	}
 	return Pass{Scores: c, Judged: true, MS: c.verdict.PassMS}, nil
@@ -152,12 +145,20 @@ func (l *Local) roomForTokens() (err error) {
 	return err
 }
 
-// put copies a draft from the host to the device, and tells the device what else its verdict includes.
-func (l *Local) put(draft []int32, logits compute.Logits, terms *spec.Terms) (edited bool, err error) {
-	if err := l.tokens.Put(1, draft...); err != nil {
-		return false, err
+// put copies a draft from the host to the device, unless the device has drawn it, and tells the device what else
+// its verdict includes. It returns where the draft is.
+func (l *Local) put(draft *spec.Draft, logits compute.Logits, terms *spec.Terms) (on compute.Tokens, edited bool, err error) {
+	if on = draft.Drawn; on == nil {
+		if err := l.roomForTokens(); err != nil {
+			return nil, false, err
+		}
+		on = l.tokens
+		if err := on.Put(1, draft.Tokens...); err != nil {
+			return nil, false, err
+		}
 	}
-	return extend(l.tokens, draft, logits, terms)
+	edited, err = extend(on, draft.Tokens, logits, terms)
+	return on, edited, err
 }
 
 // extend tells the device what else the next verdict includes: the best tokens of each row, if log-probabilities are

@@ -160,6 +160,23 @@ func (d *DraftModel) propose(ctx context.Context, ask Ask) (Draft, error) {
 	if model, ok := d.chainer(ask); ok && len(unread) > 0 && ask.Gamma > 0 && len(d.context) <= d.cache.Cap() {
 		return d.chain(ctx, model, ask, draft)
 	}
+	draw := d.draw
+	if model := d.picker(ask); model != nil && ask.Gamma > 0 {
+		if err := d.beginPicks(model, ask, &draft); err != nil {
+			return Draft{}, fmt.Errorf("drafting on the device: %w", err)
+		}
+		draw = d.pick
+	}
+	draft, err := d.step(ctx, ask, draft, unread, draw)
+	if err != nil {
+		return draft, err
+	}
+	return draft, d.endPicks(ask, &draft)
+}
+
+// step drafts one token after the other: a pass over the tokens unread, or the last drafted token, and then draw.
+func (d *DraftModel) step(ctx context.Context, ask Ask, draft Draft, unread []int32,
+	draw func(i int, logits compute.Logits, ask Ask, draft *Draft) error) (Draft, error) {
 	pushed := 0
 	defer func() { ask.Shapers.Pop(pushed) }()
 	for i := 0; i < ask.Gamma && len(unread) > 0; i++ {
@@ -169,7 +186,7 @@ func (d *DraftModel) propose(ctx context.Context, ask Ask) (Draft, error) {
 		}
 		logits, err := d.read(ctx, unread, nil)
 		if err == nil {
-			err = d.draw(i, logits, ask, &draft)
+			err = draw(i, logits, ask, &draft)
 		}
 		if errors.Is(err, sample.ErrNothingLeft) {
 			draft.Stop = "no token may be written next"
@@ -219,7 +236,7 @@ func (d *DraftModel) enough(i int, draft *Draft, ask Ask) string {
 	switch {
 	case ask.IsStop != nil && ask.IsStop(draft.Tokens[i]):
 		return stopEnds
-	case ask.Continue != nil && i+1 < ask.Gamma:
+	case ask.Continue != nil && i+1 < ask.Gamma && i < len(draft.Confidence):
 		return ask.Continue(i, draft.Confidence[i])
 	}
 	return ""

@@ -20,6 +20,15 @@ type Decided interface {
 type foreseen struct {
 	decision compute.Drawn
 	rule     *byDevice
+	// host predicts the token that the device could not draw, and draws it by the rule host.acceptance; nil: the
+	// host need not, since no shaper can be the reason.
+	host *onHost
+}
+
+// onHost judges the row after the accepted tokens, from its scores.
+type onHost struct {
+	predictions
+	acceptance
 }
 
 // byDevice is a rule by which a device can judge.
@@ -42,12 +51,19 @@ func (f *foreseen) repeat(e *evidence, out *Outcome) error {
 	return nil
 }
 
-// at returns sample.Elsewhere, or an error if the row that gives the next token is not finite.
+// at returns sample.Elsewhere, or what the host predicts if the device could draw no token. It returns an error if
+// the host cannot either.
 func (f *foreseen) at(i int) (sample.Dist, error) {
-	if i == f.decision.Accepted && f.decision.Follows < 0 {
-		return sample.Dist{}, fmt.Errorf("the target's scores: %w", compute.ErrNotFinite)
+	switch {
+	case i != f.decision.Accepted || f.decision.Follows >= 0:
+		return sample.Elsewhere(), nil
+	case f.host != nil:
+		p, err := f.host.predictions.at(i)
+		if err != nil || i == len(f.decision.Draft) {
+			return p, err
+		}
 	}
-	return sample.Elsewhere(), nil
+	return sample.Dist{}, fmt.Errorf("the target's scores: %w", compute.ErrNotFinite)
 }
 
 func (f *foreseen) close() {}
@@ -90,7 +106,12 @@ func (f *foreseen) settle(_ *evidence, n int) int { return min(n, f.decision.Acc
 
 func (f *foreseen) replace(*evidence, int) Judged { return f.follows() }
 
-func (f *foreseen) follow(*evidence, int, sample.Dist) Judged { return f.follows() }
+func (f *foreseen) follow(e *evidence, n int, p sample.Dist) Judged {
+	if f.decision.Follows < 0 {
+		return f.host.follow(e, n, p)
+	}
+	return f.follows()
+}
 
 func (f *foreseen) follows() Judged {
 	t := unjudged(f.decision.Follows)

@@ -43,6 +43,9 @@ type Draft struct {
 	Unread int
 	// Device is set if the draft was left on a device. Until Seen fills in the draft, Tokens is empty.
 	Device *OnDevice
+	// Drawn are the tokens on a device that has drawn the draft, if the host knows the draft already. The
+	// device still has the distributions q.
+	Drawn compute.Tokens
 	// Stop says why the draft is shorter than asked for, or that it ends with a stop token; else it is "".
 	Stop string
 	// By names the proposer that made the draft, and ByWhy says why it was chosen. Only a proposer that
@@ -82,7 +85,7 @@ type Ask struct {
 	// Continue decides after token i (from 0), drawn with Confidence q, whether one more draft token
 	// is worth its cost. It returns "" to go on, or the reason to stop; nil: always go on. Lookups do
 	// not call it, because their tokens cost nothing, nor do drafts that a device makes without the
-	// host.
+	// host, nor greedy drafts whose tokens a device picks.
 	Continue func(i int, q float64) string
 	// Sharpen is the draft's temperature divided by the target's; 0 stands for 1.
 	Sharpen float64

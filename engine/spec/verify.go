@@ -153,6 +153,17 @@ func (v *Verifier) Verify(target Rows, draft Draft, terms Terms) (Outcome, error
 	}
 	if made, ok := target.(Decided); ok && out.Path == Stochastic {
 		f := foreseen{decision: made.Decision(), rule: terms.Rule.traits().device}
+		if f.decision.Follows < 0 && len(terms.Shapers) > 0 { // they may leave no token, or only the end of the reply
+			out.Path = Fallback
+			v.fit(target.Vocab())
+			v.sampler.Use(target)
+			p, err := v.predict(Fallback, target, draft.Tokens, terms)
+			if err != nil {
+				return out, err
+			}
+			defer p.close()
+			f.host = &onHost{p, v.acceptance(terms.Rule, terms.Params)}
+		}
 		return out, f.repeat(&evidence{draft: draft, terms: terms, judged: out.Draft}, &out)
 	}
 	if made, ok := target.(Drawer); ok {
