@@ -155,11 +155,11 @@ func (s *Session) rehearse(ctx context.Context, p spec.Proposer, traits spec.Tra
 	return s.target.Truncate(before)
 }
 
-// rehearsedStream is how many more tokens of a server's stream are timed.
+// rehearsedStream is the largest number of tokens that rehearseStream times.
 const rehearsedStream = 3
 
-// rehearseStream times more tokens without a draft. The first token of a stream waits for the request.
-// Speculation has to beat the time between the later tokens (round.Pass.PriceMS).
+// rehearseStream times up to rehearsedStream further tokens without a draft. The time of a stream's first token
+// includes that of the request. Speculation has to beat the time between the later tokens (round.Pass.PriceMS).
 func (s *Session) rehearseStream(ctx context.Context, in round.Input, did *round.Result) error {
 	for range rehearsedStream {
 		if s.isStop(did.Outcome.Commit.ID) {

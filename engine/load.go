@@ -249,8 +249,8 @@ func cacheType(name string) compute.DType {
 	return compute.F16
 }
 
-// open reads a model's file. It first checks by the header that the file holds a supported model, or for the
-// draft a drafter.
+// open reads a model's file. It first checks by the header that the file holds a supported model. If what is
+// "draft", the file may instead hold the assistant of Gemma 4.
 func open(ctx context.Context, what string, s Source, emit func(event.Event)) (*weights.File, error) {
 	name := s.Path
 	if name == "" {

@@ -117,8 +117,9 @@ func (s *studio) show() {
 	}
 }
 
-// waitForStep lets time pass until the script makes a step or leaves the pace step. It returns at once
-// after an event that no pace holds back.
+// waitForStep lets time pass until the script makes a step or sets a pace other than step. It also returns when
+// the film ends, when the reply is cancelled or no timer is left, and at once after an event that no pace holds
+// back.
 func (s *studio) waitForStep(e event.Event) {
 	for pace.Hold(e, 1) > 0 && !s.ended && s.ctx.Err() == nil && len(s.timers) > 0 {
 		if mode, _ := s.m.pacer.Mode(); mode != pace.Step || s.m.pacer.Take() {

@@ -132,8 +132,8 @@ func (m *Model) afterAll(do func() tea.Cmd) tea.Cmd {
 
 // restore sets all settings to what they were before the script. The engine refuses some changes as long as
 // another setting has the script's value: γ must not be above gamma_max. Other changes also change another
-// setting: γ makes its rule fixed. So restore goes over all settings again until none changes any more, at
-// most four times.
+// setting: setting γ makes the rule of γ fixed. So restore goes over all settings again until none changes
+// any more, at most four times.
 func (m *Model) restore(k kept) {
 	for changed, times := true, 0; changed && times < 4; times++ {
 		changed = false

@@ -90,8 +90,8 @@ func Run(ctx context.Context, s Session, o Options, progress func(done, total in
 	return b.report(), nil
 }
 
-// compareWithDecoding compares the scores of the first speculative greedy reply to each prompt,
-// after all measurements.
+// compareWithDecoding runs the passes of the first speculative greedy reply to each prompt again, and compares
+// their scores with those of decoding the reply token by token. Run calls it after all measurements.
 func (b *bench) compareWithDecoding(ctx context.Context) error {
 	for i, prompt := range b.options.Prompts {
 		compared, differ, err := b.session.CompareWithDecoding(ctx, prompt, b.replies[arm{speculative: true}][i][0].passes)

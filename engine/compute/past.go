@@ -1,7 +1,7 @@
 package compute
 
-// PastReader is an optional interface of a Backend: attention of a row that has no key and value of its own
-// to those of a cache. The drafter of Gemma 4 needs it.
+// PastReader is an optional interface of a Backend: attention to the keys and values of a cache, for a row that
+// has no key and value of its own. The assistant of Gemma 4 needs it to draft.
 type PastReader interface {
 	// ReservePast reserves the temporary memory for passes of one row that attends to layers of this shape. Call it
 	// before AttendPast, outside of a pass.

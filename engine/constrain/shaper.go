@@ -9,7 +9,9 @@ import (
 )
 
 // Shaper makes a reply obey a constraint. It forbids each token after which the form cannot be
-// completed, or not within the limit. It is a sample.Shaper. Only one goroutine may use it.
+// completed, or not within the limit of tokens. Once the closing does not fit within the limit any more, the
+// reply may exceed it by the rest of the closing (see Bound). Shaper is a sample.Shaper. Only one goroutine
+// may use it.
 type Shaper struct {
 	constraint *Constraint
 	vocabulary *Vocabulary

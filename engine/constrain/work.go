@@ -5,12 +5,13 @@ import (
 	"fmt"
 )
 
-// Limits of the work on a form: of compiling it, and of each token that is written under it.
+// Limits of the work on a form: of compiling it, and of each call of its Shaper (renew).
 //
 // Time is limited in steps, not by a clock. So a form is refused on all machines or on none, and a
 // reply does not depend on how busy the machine was. A step is about the work of looking up one node of
-// the grammar; the calls of spend say what costs more. Compiling the forms of TestExpensiveFormsHaveLimits
-// took 0.2 to 2 µs a step on an Intel Xeon with AMX (family 6), two virtual cores, beside other work.
+// the grammar; each call of the function spend says how many steps the work there counts as. Compiling the
+// forms of TestExpensiveFormsHaveLimits took 0.2 to 2 µs a step on an Intel Xeon with AMX (family 6), two
+// virtual cores, beside other work.
 const (
 	maxSteps = 1 << 23 // some seconds
 	maxBytes = 128 << 20

@@ -152,7 +152,8 @@ type Round struct {
 	Draft       []Token `json:"draft"`
 	Commit      *Token  `json:"commit,omitempty"` // nil if the reply ended with a draft token
 	// Server is set in each round of a server that speculates by itself, even if it drafted nothing in this
-	// round. Then no probability is known, and refused tokens have no text.
+	// round. Then no probability is known, and a token that was drafted and not kept has a placeholder for its
+	// text (Blanks).
 	Server *ServerRound `json:"server,omitempty"`
 	// Rule is the acceptance rule. Lossy: under this rule, at this temperature, the text does not have the
 	// target's distribution.

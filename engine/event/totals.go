@@ -19,9 +19,10 @@ type Totals struct {
 	SampleMS   float64 `json:"sampleMS"`
 	OtherMS    float64 `json:"otherMS"`
 	BytesMoved int64   `json:"bytesMoved"`
-	// Speedup is what the tokens of the whole reply would have taken in plain rounds, by the PlainMS of each
-	// token's round, divided by DecodeMS; 0 in a reply without a draft. SpeedupEstimated: the reply has had no
-	// plain round, or the session too few.
+	// Speedup is the time that the tokens of the whole reply would have taken in plain rounds, divided by
+	// DecodeMS; 0 in a reply without a draft. Each token counts with the PlainMS of its round, or with the first
+	// PlainMS that is known. SpeedupEstimated is true if the reply has had no plain round, or if the last
+	// Round.Speedup was an estimate.
 	Speedup          float64 `json:"speedup,omitempty"`
 	SpeedupEstimated bool    `json:"speedupEstimated,omitempty"`
 	// Milliseconds per token of plain rounds and of rounds with a draft; nil if the reply has had no such

@@ -28,7 +28,7 @@ func (n *NominalCosts) ledger(most int) *costs {
 // Times change together: other programs use the machine, the clock rate falls, the context grows. A
 // part that has not run for a while has an old price, and would look cheap after the machine became
 // slow. So a price is kept for an unloaded machine, and all prices are multiplied by one load:
-// duration = base · load. The load follows quickly, the bases slowly.
+// duration = base · load. Once a base has some samples, the load follows quickly, the base slowly.
 type costs struct {
 	load   float64 // how slow the machine is; 1 at first
 	passes []price // index: draft tokens, which are rows − 1; price: Observation.VerifyMS

@@ -87,8 +87,9 @@ type Observation struct {
 	// had missed them. ReadMS is how long this took, in milliseconds.
 	Read   int
 	ReadMS float64
-	// Chances has the acceptance probability min(1, p/q) of each of the Tested tokens. It tells the same
-	// as the verdicts, with less variance. It is nil if only verdicts are known, as at temperature 0.
+	// Chances has the acceptance probability min(1, p/q) of each of the Tested tokens, and 0 for a token
+	// that the caller counts as refused. It tells the same as the verdicts, with less variance. It is nil
+	// if p or q is not known, as at temperature 0, and under a rule of acceptance other than token.
 	Chances []float64
 	// Confidence has the proposer's own probability of each of the Drafted tokens; nil if the proposer
 	// gives none.

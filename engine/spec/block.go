@@ -22,14 +22,15 @@ import "specula/engine/sample"
 //
 // (2) Let f(x₁…xᵢ) be the chance that the output begins with these tokens, and Q the chance that
 // they are drafted. If f = p holds for i tokens, it holds for one more, xᵢ₊₁ = x. The output can get x
-// in three ways. By (1), x is drafted and kept with probability Q·q(x)·wᵢ₊₁ = Q·min(q(x), wᵢ·p(x)). The
-// draft is kept up to i, and x is drawn after it, with Q·Rᵢ·max(0, wᵢ·p(x) − q(x))/Rᵢ. These two
-// together are Q·wᵢ·p(x). Where τ < i, which has the remaining chance f − Q·wᵢ, x is drawn from p in a
-// later round. The sum is f·p(x).
+// in three ways. First, by (1), x is drafted and kept with probability Q·q(x)·wᵢ₊₁ = Q·min(q(x),
+// wᵢ·p(x)). Second, the draft is kept up to i, and x is drawn after it, with probability
+// Q·Rᵢ·max(0, wᵢ·p(x) − q(x))/Rᵢ. Together these are Q·wᵢ·p(x). For i = n the first way is missing, and the
+// second has probability Q·wₙ·p(x), which is the same. Third, τ < i with the remaining probability
+// f − Q·wᵢ, and x is drawn from p in a later round. The sum is f·p(x).
 //
-// (3) wᵢ ≥ Π min(1, p/q), because min(1, a·r) ≥ a·min(1, r) for a ≤ 1. So τ ≥ i is at least as
-// probable as that the rule token accepts i tokens, for each i and each pair of models. Both are
-// equally probable for n = 1 and for a one-hot q.
+// (3) wᵢ ≥ Π min(1, p/q), because min(1, a·r) ≥ a·min(1, r) for a ≤ 1. Token verification (the rule
+// token) accepts the first i with probability Π min(1, p/q). So τ ≥ i is at least as probable, for each i and
+// each pair of models. Both are equally probable for n = 1 and for a one-hot q.
 //
 // The proof does not need a fixed n. A draft may end because of the tokens drafted so far: after a
 // stop token, when its proposer is not sure enough, or before a row that cannot be read. If w falls

@@ -8,8 +8,8 @@ type RuleWords struct {
 	// token in place of a rejected one comes from. Source is a shorter form of Replaced.
 	Accepted, Rejected, Replaced, Source string
 	// Numbers returns the comparison that a token was tested by, and false if one of its numbers is not
-	// known. Numbers is nil for a rule that compares tokens instead of numbers; then Passed and Failed
-	// describe the test.
+	// known. A rule that compares tokens has no numbers: Numbers and BelowNumbers are nil, Below is empty,
+	// and Passed and Failed say how the comparison of tokens went.
 	Numbers        func(t Judged) (Comparison, bool)
 	Passed, Failed string
 	// Below names the numbers that the screen shows under a draft token's q and p. BelowNumbers
@@ -17,8 +17,8 @@ type RuleWords struct {
 	Below        string
 	BelowNumbers func(t Judged) []float64
 	// Decision describes the test in a sentence, to which the screen adds the verdict. If Numbers is set, the
-	// format has three %s: for a, for one of the words «above», «below» and «not below», and for b. {u} and
-	// {q} stand for the token's u and q, and {token} for the token that the target drew.
+	// format has three %s. The first stands for a, the second for one of the words «above», «below» and «not
+	// below», the third for b. {u} and {q} stand for the token's u and q, {token} for what the target drew.
 	Decision func(t Judged, accepted bool) (format string, a, b float64)
 	// Residual: the token in place of a rejected one is drawn from max(0, p − q).
 	Residual bool

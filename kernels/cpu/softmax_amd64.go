@@ -2,8 +2,8 @@
 
 package cpu
 
-// Each function of this file processes the leading numbers of a row, as many as a multiple of 8
-// allows, and returns how many. Portable code processes the rest.
+// Each function of this file processes the first numbers of a row and returns how many: the largest multiple
+// of 8, or 0 on the portable level (whole). Portable code processes the rest.
 
 func expRow(sums *[doubleLanes]float64, dst []float64, x []float32, peak, factor float64) int {
 	n := whole(len(x), doubleLanes)

@@ -44,10 +44,11 @@ func (s Sight) capped(score float32) float32 {
 }
 
 // AttendHalf writes to dst the attention of the query q to those keys of a head that q sees, as tensor
-// cores compute it. Keys, values, query and weights are in half precision; sums are float32,
-// fused. A sum takes its products in chunks of 32. A tensor core adds a chunk in two instructions, j = 0
-// and 1, of 16 products each. The product that instruction j adds in place i, from 0 to 15, is product
-// 8·(i%8/2) + 4j + 2·(i/8) + i%2 of the chunk.
+// cores compute it. It computes each split alone, and then combines the splits. Keys, values, query and
+// weights are rounded to half precision; sums are float32. The sums for scores and for values fuse each
+// product with its addition, and take the products in chunks of 32 (dotInChunks). A tensor core adds a chunk
+// in two instructions, j = 0 and 1, of 16 products each. The product that instruction j adds as number i,
+// from 0 to 15, is number 8·((i%8)/2) + 4j + 2·(i/8) + i%2 of the chunk, where / drops the remainder.
 func AttendHalf(dst, q []float32, h Head, sight Sight) {
 	attendInSplits(dst, sight, func(start, keys int) Split {
 		scores := make([]float32, keys)

@@ -15,8 +15,8 @@ func MatMul(dst []float64, x []float32, m int, w []float32, rows, cols int) {
 	}
 }
 
-// MatMulF32 writes dst (m, rows) = x (m, cols) · wᵀ to the bit, each element by Dot. F16 and BF16
-// weights are first converted to float32, which is exact.
+// MatMulF32 writes dst (m, rows) = x (m, cols) · wᵀ. Dot defines the bits of each element. For F16 and BF16
+// weights, the caller first converts w to float32, which is exact.
 func MatMulF32(dst, x []float32, m int, w []float32, rows, cols int) {
 	for i := range m {
 		for r := range rows {

@@ -12,11 +12,11 @@ import (
 // Choose picks a template.
 //
 // With Prefer "" or "auto", the file's own template decides. If it can switch thinking, it is used.
-// Otherwise Choose takes the built-in family that writes the same text for all of samples, because a
-// built-in family runs no code of the file. If there is no such family, the file's own template is
+// Otherwise Choose takes a built-in family that writes the same text for all sample conversations, because
+// a built-in family runs no code of the file. If there is no such family, the file's own template is
 // used. If the file has no usable template, the family is guessed from the control tokens of the
-// vocabulary, and Name says so. Prefer "file" always uses the file's own template. The key of a family
-// always uses this family.
+// vocabulary, and Name says so. With Prefer "file", Choose uses the file's own template in any case. If
+// Prefer is the key of a family, such as "chatml", Choose uses this family.
 //
 // The error says what to do when Prefer is unknown, or is "file" and the file's template cannot be
 // used.

@@ -15,8 +15,9 @@ import (
 	"specula/ui/compose"
 )
 
-// onScreen reports whether the terminal can show the screen. If it can, onScreen calls Split,
-// returns only in the process that shows the screen, and stores the link to the keeper.
+// onScreen reports whether the terminal can show the screen. If it can, onScreen calls Program.Split, which may
+// start the program again as a child. Then only the child returns from onScreen and shows the screen; the
+// parent is its keeper, and the child stores the link to it.
 func (a *invocation) onScreen() bool {
 	t := a.Terminal
 	if !t.StdinTTY || !t.StdoutTTY || t.Getenv("TERM") == "dumb" {

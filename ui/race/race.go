@@ -1,6 +1,6 @@
 // Package race shows two replies to one prompt in two lanes: with and without speculation, or with any
-// two settings. The lanes are side by side or, in a narrow window, one above the other. A Race yields
-// the events; this package only shows them.
+// two settings. The lanes are side by side or, in a narrow window, one above the other. A Race, which the
+// engine implements, yields the events; this package only shows them.
 package race
 
 import (

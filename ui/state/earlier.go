@@ -16,8 +16,8 @@ type Turn struct {
 	Record Record // the events from which the reply was shown
 }
 
-// Turns yields the turns of the chat that are saved and given to the model, oldest first. They include
-// those of dropped messages, unless these were forgotten (Forgotten).
+// Turns yields the turns of the chat that are saved and given to the model, oldest first. They include turns
+// of messages that were dropped from Messages, unless their text was forgotten, too (see Forgotten).
 func (s *State) Turns() iter.Seq[Turn] {
 	return func(yield func(Turn) bool) {
 		for _, t := range s.earlier {

@@ -15,9 +15,9 @@ const Limit = 5.5
 // Played is the beginning of one reply after Root.
 type Played struct {
 	Tokens []int32 // at least one; tokens beyond those that are judged are ignored
-	// Bonus is the index in Tokens of the reply's first bonus token, or −1 if there is none. Take the first:
-	// which bonus token is the last depends on its own value and on later tokens, so the last does not have
-	// the target's distribution.
+	// Bonus is the index in Tokens of the reply's first bonus token, or −1 if there is none. It is not the
+	// last one: whether a bonus token is the last depends on its own value and on later tokens. So the last
+	// one does not have the target's distribution.
 	Bonus int
 }
 

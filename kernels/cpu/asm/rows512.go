@@ -70,8 +70,11 @@ func (p *product512) rows(n int, px, pa reg.Register) {
 // ofRecord is the address of a field of the record that is r records after px.
 func ofRecord(px reg.Register, r, field int) Mem { return at(px, r*recordBytes+field) }
 
-// addScaled adds the products of the tile and record r: float32(dot)·(scale·x's scale), and then
-// min·(x's scale·sum).
+// addScaled calls add with the products of the tile and record r, part by part. The first product of a part is
+// float32(dot)·(scale·x's scale). In formats with two scales, the dot and the scale of the tile's second half
+// then give a second product in the same way. In formats with minima, the second product is that of the
+// minimum: with factors in nibbles float32(n)·(min·x's scale), n from the function minima, and otherwise
+// min·(x's scale·sum of x's quants).
 func (p *product512) addScaled(dots dots512, px reg.Register, r int, add func(i int, x reg.Register)) {
 	scaled := func(i int, dot, by reg.VecVirtual) {
 		t := p.ZMM()

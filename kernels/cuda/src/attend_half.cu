@@ -3,9 +3,9 @@
 // A column is one query: one head of one row (attention.h). A block works on one key head, one
 // split of the keys and 8·tiles columns. It computes scores (keys × columns), weights, and weighted
 // values (numbers × columns). Keys and values are the 16-wide operand of the tensor cores, columns
-// the 8-wide one, so that a column has the same arithmetic in every tile. One tile
-// serves decoding and verification; with several, the many rows of a prefill share the reading of
-// keys. Queries and weights are rounded to half precision, sums are float32. Σ p adds the rounded
+// the 8-wide one, so that a column has the same arithmetic in every tile. One tile serves up to eight
+// columns: decoding, and verification of a few rows. With several tiles, many columns share the reading
+// of keys. Queries and weights are rounded to half precision, sums are float32. Σ p adds the rounded
 // weights, because these are the weights that the values are multiplied with.
 //
 // Keys that a column does not see have the weight 0, and 0 times a finite number is 0. So other rows
@@ -13,8 +13,8 @@
 // failed anyway.
 //
 // A lane reads 16 bytes at once: of a chunk of 32 numbers, lane t of four reads numbers 8t … 8t+7. A
-// chunk takes two products, j = 0 and 1. Both operands are read in this order, so index i of the sum in
-// product j is number 8·(i%8/2) + 4j + 2·(i/8) + i%2 of the chunk.
+// chunk takes two products, j = 0 and 1, of 16 numbers each. Both operands are read in this order, so number
+// i of the 16 in product j is number 8·((i%8)/2) + 4j + 2·(i/8) + i%2 of the chunk (/ drops the remainder).
 #include "arrival.h"
 #include "combine.h"
 #include "heads.h"

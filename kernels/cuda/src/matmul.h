@@ -73,7 +73,7 @@ INLINE uint2 load8(Staged p) { return load_shared8(p.at); }
 INLINE unsigned load4(Staged p) { return load_shared4(p.at); }
 
 // A Format has
-//   Activations; slab_bytes of 16 rows; columns of a slab; parts of a slab; most_ranges;
+//   Activations; slab_bytes of 16 rows; columns of a slab; parts of a slab; most_ranges, the largest Output.ranges;
 //   for speed only: resident and resident_tiles, the number of blocks of multiply_chosen and of
 //   multiply_tile that a multiprocessor should hold at once;
 //   for multiply_tile only: block_groups, the groups of a block; stages, the number of stages; pieces, the
@@ -83,12 +83,14 @@ INLINE unsigned load4(Staged p) { return load_shared4(p.at); }
 //   load_part and load_common load them;
 //   Fragments: a part ready for tensor cores; unpack makes them;
 //   X: what a lane has of a part of a group of activations. load_x loads the numbers of row g. load_factors
-//   loads the factors of rows 2t and 2t+1. load_factor, where rows may be missing, loads those of row 2t + e, with
-//   the row's place in its group added to the slab's place; factor_bytes of a row and block;
+//   loads the factors of rows 2t and 2t+1. load_factor is for multiply_chosen, where rows may be missing: it loads
+//   those of row 2t + e alone, e = 0 or 1, from an address to which the caller has added the row's place in its
+//   group (factor_bytes for each row of a block);
 //   multiply(sum, fragments, x): adds the product of a part. sum[i] is row g + 8·(i/2) of w and row
 //   2t + i%2 of x, with g = lane/4 and t = lane%4;
 //   for alone.h only, in integer formats: unpack_quants, multiply_quants and scale_terms, the three steps of
-//   own_terms; terms of a block of a row, integers of a lane, and Integers, which has them.
+//   own_terms; terms, how many terms a block adds to a row; integers, how many integers a lane keeps; Integers,
+//   the struct of these integers.
 template <class Format> constexpr int activation_bytes() { return Format::columns / slab_columns * Format::Activations::slab_bytes; }
 template <class Format> INLINE size_t group_bytes(const Product &p) {
     return Format::Activations::header_bytes + (size_t)p.slabs * activation_bytes<Format>();

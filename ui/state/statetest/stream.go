@@ -128,8 +128,8 @@ func (w *writer) writeRound() {
 	w.round++
 }
 
-// lengths returns the expected speeds of draft lengths up to 8, with 80 % of the tokens kept. Lengths up to
-// timed are marked as measured.
+// lengths returns the expected speeds of draft lengths up to 8, if each token is kept with a chance of
+// 80 % when all before it are kept. Lengths up to timed are marked as measured.
 func lengths(timed int) []event.Length {
 	out := make([]event.Length, 9)
 	tokens, reach := 1.0, 1.0

@@ -276,8 +276,9 @@ func (f Matmul) near(t testing.TB, got, want []float32) {
 	}
 }
 
-// CheckEpilogues compares products that do something besides with products and separate kernels: operands, the
-// residual stream and results must have the same bits.
+// CheckEpilogues compares each product that also does a neighbouring step (an epilogue, or the norm of its
+// input) with a plain product and that step done separately, by a kernel or by package ref. Results, operands,
+// the residual stream and its squares must have the same bits.
 func (f Matmul) CheckEpilogues(t testing.TB, run Run) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(9, 9))
