@@ -205,7 +205,7 @@ func TestDecoderHoldsLittle(t *testing.T) {
 	}
 }
 
-func TestReadable(t *testing.T) {
+func TestReadableShowsWhatCannotBePrinted(t *testing.T) {
 	tok := byteTokenizer(t, "gpt2", "Ġthe", "ĊĊ", "âĤ", "ĉx", strings.Repeat("Ġ", 100), "Ã©")
 	want := []string{" the", `\n\n`, `\xE2\x82`, `\tx`, strings.Repeat(" ", 32) + "…", "é", "<|stop|>", "token 263", "token 9999"}
 	for i, want := range want {

@@ -174,7 +174,7 @@ func TestTurnsOfGemma4End(t *testing.T) {
 }
 
 // EOS is never added, not even where the file asks for it: a reply follows.
-func TestBOSOnce(t *testing.T) {
+func TestBOSStandsOnce(t *testing.T) {
 	spec := tinySpec([]string{"<s>", "</s>"}, []int32{TypeControl, TypeControl})
 	spec.BOS, spec.EOS, spec.AddBOS, spec.AddEOS = 256, 257, true, true
 	tok := mustNew(t, spec)

@@ -96,7 +96,7 @@ func TestNewAccepts(t *testing.T) {
 	}
 }
 
-func TestKindsWithoutTypes(t *testing.T) {
+func TestKindsAreGuessedWithoutTypes(t *testing.T) {
 	spec := readSentencePiece(t).spec()
 	want := mustNew(t, spec)
 	spec.Types = nil
@@ -111,7 +111,7 @@ func TestKindsWithoutTypes(t *testing.T) {
 	}
 }
 
-func TestUnknownToken(t *testing.T) {
+func TestTextWithoutATokenIsTheUnknownToken(t *testing.T) {
 	spec := Spec{
 		Model: "llama", Tokens: []string{"<unk>", "a", "b", "ab"}, Types: []int32{TypeUnknown, TypeNormal, TypeNormal, TypeNormal},
 		Scores: []float32{0, -1, -2, -3}, BOS: -1, EOS: -1, EOT: -1, UNK: 0, PAD: -1,
@@ -131,7 +131,7 @@ func TestUnknownToken(t *testing.T) {
 }
 
 // No invalid id reads beyond the vocabulary.
-func TestIDsOutside(t *testing.T) {
+func TestIDsOutsideTheVocabularyAreNoTokens(t *testing.T) {
 	tok := mustNew(t, pairSpec())
 	for _, id := range []int32{-1, math.MinInt32, int32(tok.VocabSize()), math.MaxInt32} {
 		if tok.Bytes(id) != nil || tok.IsControl(id) || tok.Token(id) != "" || tok.Decode([]int32{id}) != "" || tok.Readable(id) == "" {
@@ -172,7 +172,7 @@ func TestBytesWithoutToken(t *testing.T) {
 	}
 }
 
-func TestAssumedPreTokenizer(t *testing.T) {
+func TestWithoutANameGPT2IsAssumed(t *testing.T) {
 	for _, test := range []struct{ model, pre, want string }{
 		{"gpt2", "", "gpt-2"}, {"gpt2", "default", "gpt-2"}, {"gpt2", "qwen2", ""}, {"gpt2", "gpt-2", ""}, {"llama", "default", ""}, {"llama", "", ""},
 	} {

@@ -342,7 +342,7 @@ func TestCloneSharesNothing(t *testing.T) {
 	}
 }
 
-func TestSearch(t *testing.T) {
+func TestSearchFindsTheConfiguration(t *testing.T) {
 	home := t.TempDir()
 	own := filepath.Join(home, "specula", "config.toml")
 	env := func(v string) func(string) string { return func(string) string { return v } }

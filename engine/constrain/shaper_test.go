@@ -396,7 +396,7 @@ func ExampleShaper() {
 }
 
 // The form forces a text up to the first place where it has a choice.
-func TestForcedText(t *testing.T) {
+func TestForcedTextEndsAtTheFirstChoice(t *testing.T) {
 	c, err := Schema(t.Context(), `{"type":"object","properties":{"age":{"type":"integer"}},"required":["age"],"additionalProperties":false}`)
 	if err != nil {
 		t.Fatal(err)

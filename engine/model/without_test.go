@@ -103,7 +103,7 @@ func TestMiddleLayersAreEverySecondOne(t *testing.T) {
 
 // A row of a mixture reads the experts that it uses, and many rows read all; a dense model is read
 // as a whole.
-func TestReadBy(t *testing.T) {
+func TestRowsReadTheExpertsThatTheyUse(t *testing.T) {
 	dense := noise(t, newBackend(t, 1), "tiny", compute.Q8_0, model.Options{MaxTokens: 16}).Config()
 	if got := dense.ReadBy(1); got != dense.Parameters {
 		t.Errorf("a dense model of %d parameters reads %d", dense.Parameters, got)

@@ -102,7 +102,7 @@ func TestFiltersEqualTheReference(t *testing.T) {
 	}
 }
 
-func TestExtremeTemperatures(t *testing.T) {
+func TestExtremeTemperaturesGiveProbabilities(t *testing.T) {
 	for _, temperature := range []float64{math.SmallestNonzeroFloat64, 1e-30, 1e30, math.MaxFloat64} {
 		for _, scores := range [][]float32{{-math.MaxFloat32, math.MaxFloat32, 0}, {none, 0, 1e-30}} {
 			d, err := sample.FromLogits(make([]float64, 3), scores, sample.Params{Temperature: temperature, TopK: 2, TopP: .9, MinP: .1})
@@ -114,7 +114,7 @@ func TestExtremeTemperatures(t *testing.T) {
 				sum += p
 			}
 			if math.Abs(sum-1) > 1e-12 {
-				t.Errorf("temperature %g, scores %v: %v", temperature, scores, d.P)
+				t.Errorf("temperature %g, scores %v: probabilities %v, want a sum of 1", temperature, scores, d.P)
 			}
 		}
 	}

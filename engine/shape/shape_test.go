@@ -33,7 +33,7 @@ func shapeRow(t *testing.T, s sample.Shaper, prompt, reply []int32, row ...float
 }
 
 // Each formula, computed by hand.
-func TestFormulas(t *testing.T) {
+func TestFormulasGiveWhatIsComputedByHand(t *testing.T) {
 	const most = math.MaxFloat32
 	dry := func(multiplier, base float64, allowed, last int, b shape.Breakers) sample.Shaper {
 		return shape.NewDry(multiplier, base, allowed, last, b)

@@ -175,9 +175,9 @@ func corpus(t testing.TB) []malformed {
 	)
 }
 
-// TestMalformed: each error names file, field, offset, what was found and what is allowed. Parsing
-// takes little memory.
-func TestMalformed(t *testing.T) {
+// Each error names file, field, offset, what was found and what is allowed. Parsing takes little
+// memory.
+func TestMalformedFilesAreRefused(t *testing.T) {
 	cases := corpus(t)
 	if len(cases) < 60 {
 		t.Errorf("the corpus shrank to %d cases", len(cases))
@@ -223,8 +223,8 @@ func totalAlloc() uint64 {
 	return m.TotalAlloc
 }
 
-// TestTruncated cuts the base at every byte.
-func TestTruncated(t *testing.T) {
+// The base is cut at every byte; only without the padding after its last tensor is it whole.
+func TestFilesCutAnywhereAreRefused(t *testing.T) {
 	base := baseBuilder().Bytes()
 	end := landmarks(base)["end of header"]
 	end = int64(alignUp(uint64(end), 32)) + 256 + 12
@@ -256,8 +256,8 @@ func (h holey) ReadAt(p []byte, at int64) (int, error) {
 	return len(p), nil
 }
 
-// TestHugeClaims: headers with false sizes, in a sparse file of 16 TiB that has room for them.
-func TestHugeClaims(t *testing.T) {
+// Headers with false sizes are refused, in a sparse file of 16 TiB that has room for them.
+func TestFalseSizesAreRefused(t *testing.T) {
 	preamble := func(tensors, keys uint64) []byte {
 		b := append([]byte(gguf.Magic), 3, 0, 0, 0)
 		b = binary.LittleEndian.AppendUint64(b, tensors)

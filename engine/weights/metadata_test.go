@@ -10,9 +10,8 @@ import (
 	"specula/engine/weights/gguf"
 )
 
-// TestGetters reads values with each getter: values that fit, and values whose type or range does
-// not.
-func TestGetters(t *testing.T) {
+// Each getter reads values that fit, and refuses values whose type or range does not.
+func TestGettersRefuseOtherTypesAndRanges(t *testing.T) {
 	type get = func(f *File) (any, bool, error)
 	wrap := func(v any, found bool, err error) (any, bool, error) { return v, found, err }
 	var (

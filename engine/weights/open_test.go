@@ -325,7 +325,7 @@ func TestRelease(t *testing.T) {
 }
 
 // A file of another format is recognised by its first bytes, and is not called a broken GGUF file.
-func TestOtherFormats(t *testing.T) {
+func TestOtherFormatsAreRecognised(t *testing.T) {
 	for _, c := range []struct{ name, content, want string }{
 		{"model.safetensors", "\x40\x00\x00\x00\x00\x00\x00\x00{\"a\":1}", "it is a safetensors file: give a GGUF file, or the folder"},
 		{"model.gguf", "version https://git-lfs.github.com/spec/v1\noid sha256:12", "git lfs pull"},

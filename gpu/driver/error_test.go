@@ -16,7 +16,7 @@ func ExampleError() {
 	// waiting for the device: CUDA_ERROR_ILLEGAL_ADDRESS (code 700); the GPU cannot be used again before specula is started anew
 }
 
-func TestErrorKinds(t *testing.T) {
+func TestCodesWrapTheirErrors(t *testing.T) {
 	for code, want := range map[int]error{1: nil, 2: compute.ErrOutOfMemory, 214: compute.ErrDeviceLost,
 		500: nil, 700: compute.ErrDeviceLost,
 		701: nil, 719: compute.ErrDeviceLost, 900: nil, 999: compute.ErrDeviceLost} {
@@ -26,7 +26,7 @@ func TestErrorKinds(t *testing.T) {
 	}
 }
 
-func TestTraffic(t *testing.T) {
+func TestTrafficIsAddedAndSubtracted(t *testing.T) {
 	a, b := Traffic{1, 2, 3, 4, 5}, Traffic{10, 20, 30, 40, 50}
 	if got := b.plus(a).Minus(b); got != a {
 		t.Errorf("got %+v, want %+v", got, a)

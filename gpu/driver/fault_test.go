@@ -49,7 +49,7 @@ func TestMemoryIsAsLargeAsTheDevice(t *testing.T) {
 	})
 }
 
-func TestRefusedLaunch(t *testing.T) {
+func TestARefusedLaunchLeavesTheDeviceUsable(t *testing.T) {
 	d := openEmulated(t, "EMULATOR_REFUSE_LAUNCH=2")
 	on(t, d, func() {
 		a := newAdder(d, []float32{1, 2, 3, 4}, []float32{10, 20, 30, 40})
@@ -90,7 +90,7 @@ func again(t *testing.T, setting string) {
 	}
 }
 
-func TestLostDevice(t *testing.T) {
+func TestALostDeviceStaysLost(t *testing.T) {
 	d := openEmulated(t)
 	if os.Getenv("AGAIN") == "" {
 		again(t, "EMULATOR_LOSE_DEVICE=1")

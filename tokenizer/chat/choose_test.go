@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestChoose(t *testing.T) {
+func TestTheNameSaysWhichTemplateAndWhy(t *testing.T) {
 	goldens := goldens(t)
 	chatML, own := goldens["chatml"].source, goldens["phi-3-mini"].source
 	for _, c := range []struct {

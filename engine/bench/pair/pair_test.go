@@ -48,7 +48,7 @@ func subject() Subject {
 	}
 }
 
-func TestGoals(t *testing.T) {
+func TestMissedGoalsAreNamed(t *testing.T) {
 	tests := []struct {
 		name   string
 		goals  map[string]float64

@@ -116,7 +116,7 @@ func TestHostileTemplatesAreRefused(t *testing.T) {
 }
 
 // The clock ends a rendering that has not yet exceeded the counts.
-func TestDeadline(t *testing.T) {
+func TestTheClockEndsARendering(t *testing.T) {
 	template, err := Parse("{% for i in range(5000) %}{{ i }}{% endfor %}")
 	if err != nil {
 		t.Fatal(err)

@@ -58,7 +58,7 @@ var gaps = []string{
 }
 
 // The results of Jinja itself; see testdata/README.md.
-func TestSemantics(t *testing.T) {
+func TestTemplatesRenderAsInJinja(t *testing.T) {
 	raw, err := os.ReadFile("testdata/semantics.json")
 	if err != nil {
 		t.Fatal(err)
