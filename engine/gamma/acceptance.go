@@ -49,39 +49,32 @@ type position struct {
 	variance rate // its weight is 0 until a reply that tested the position has ended
 }
 
-// begin starts a new reply, and learns from the finished one how much replies differ.
+// begin starts a new reply, and learns from the finished one how much replies differ. The estimates move back
+// towards the usual acceptance. Without this move, a few hard replies could end drafts for easy replies after
+// them: where nothing is drafted, nothing shows that a reply is easier.
 func (a acceptance) begin() {
 	for i := range a {
 		p := &a[i]
-		p.learnVariance()
+		if n := p.here.weight; n > 0 {
+			if p.variance.weight == 0 {
+				p.variance = rate{mean: usualSpread, weight: spreadStart}
+			}
+			apart := p.here.mean - p.mean
+			p.variance.add(apart*apart-p.mean*(1-p.mean)/n, n, spreadMemory)
+		}
 		p.here = rate{}
-		p.mean += p.back() * (p.usual.mean - p.mean)
+		p.mean += p.trust(backVerdicts) * (p.usual.mean - p.mean)
 	}
 }
 
-// back returns the fraction by which the estimate moves back to the usual acceptance when a reply begins.
-// Without this move, a few hard replies could end drafts for easy replies after them: where nothing is
-// drafted, nothing shows that a reply is easier. The fraction is large if replies differ much, and 0 if they
-// do not.
-func (p *position) back() float64 {
-	v, luck := p.variance.mean, p.mean*(1-p.mean)
-	if v <= 0 {
+// trust returns how far n verdicts of one reply move the estimate for that reply from the acceptance over all
+// replies to the acceptance in that reply: 0 is not at all, 1 all the way. It is near 1 if n is large and replies
+// differ much, and 0 if they do not differ.
+func (p *position) trust(n float64) float64 {
+	if n == 0 || p.variance.mean <= 0 {
 		return 0
 	}
-	return v / (v + luck/backVerdicts)
-}
-
-// learnVariance learns the variance between replies from the reply that has ended, if this reply tested the
-// position.
-func (p *position) learnVariance() {
-	if p.here.weight == 0 {
-		return
-	}
-	if p.variance.weight == 0 {
-		p.variance = rate{mean: usualSpread, weight: spreadStart}
-	}
-	apart, luck := p.here.mean-p.mean, p.mean*(1-p.mean)/p.here.weight
-	p.variance.add(apart*apart-luck, p.here.weight, spreadMemory)
+	return n / (n + p.mean*(1-p.mean)/p.variance.mean)
 }
 
 // rate is a running mean. At first all observations count equally. Once the weight has reached the limit
@@ -128,17 +121,13 @@ func (a acceptance) at(i int) float64 {
 		return startRate
 	}
 	p := &a[i]
-	if p.here.weight == 0 || p.variance.mean <= 0 {
-		return p.mean
-	}
-	luck := p.mean * (1 - p.mean)
-	return p.mean + (p.here.mean-p.mean)*p.here.weight/(p.here.weight+luck/p.variance.mean)
+	return p.mean + p.trust(p.here.weight)*(p.here.mean-p.mean)
 }
 
 // shown returns the acceptance of position i in the current reply alone, or the estimate if the reply
-// has tested this position fewer than hindsightTests times.
+// has tested this position fewer than enough times.
 func (a acceptance) shown(i int) float64 {
-	if i < len(a) && a[i].here.weight >= hindsightTests {
+	if i < len(a) && a[i].here.weight >= enough {
 		return a[i].here.mean
 	}
 	return a.at(i)

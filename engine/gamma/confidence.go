@@ -55,7 +55,7 @@ func (c *Controller) Continue(i int, q float64) string {
 	}
 	c.reach *= c.confidence.chance(q, c.acceptance.at(i))
 	extra := func(gamma int) float64 { return c.lengths[gamma].Cost - c.lengths[i+1].Cost }
-	gain, reach, best := 0.0, c.reach, c.rate(c.best)
+	gain, reach, best := 0.0, c.reach, c.rate(most)
 	for next := i + 1; next < most; next++ {
 		reach *= c.acceptance.at(next)
 		gain += reach

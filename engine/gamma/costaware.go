@@ -16,23 +16,42 @@ func (c *Controller) mostTokensPerCost(o Outlook) Decision {
 	case !c.costs.measured(0) && c.plain == 0:
 		return Decision{Gamma: 0, Probe: true, Why: "the first round is plain, to have something to compare with"}
 	}
-	debt, pays := c.debt(o), c.best // pays: the γ that is worth its cost, 0 if none is
-	if c.options.Remote {
-		pays = c.beatsStream(debt)
-	}
+	debt := c.debt()
+	pays, gain := c.fastest()
+	reason := ""
 	switch next := bestLength(c.lengths, 1, 0); {
-	case pays == 0 && !c.mayRefuse(next):
+	case pays > 0 && gain >= debt:
+		c.saved = 0
+		return Decision{Gamma: pays, Why: c.worth(pays), Probe: !c.lengths[pays].Measured}
+	case pays > 0:
+		reason = fmt.Sprintf("the proposer would first have to read %d of the chat's tokens", o.Unread)
+	case !c.mayRefuse(next):
 		return Decision{Gamma: next, Why: fmt.Sprintf("%d rounds with a draft are too few to refuse γ %d", c.drafts, next)}
-	case pays == 0:
-		reason := c.whyOff()
-		return c.plainOrTry(debt, Decision{Gamma: 0, Off: reason, Why: "no draft pays: " + reason})
-	case debt > 0 && debt > c.gain(pays, o.Left):
-		reason := fmt.Sprintf("the proposer would first have to read %d of the chat's tokens", o.Unread)
-		return c.plainOrTry(debt, Decision{Gamma: 0, Off: reason, Why: fmt.Sprintf("%s, in the time of %.1f of the target, and γ %d would gain less in what is left of the reply",
-			reason, debt/c.lengths[0].Cost, pays)})
+	default:
+		reason = c.whyOff()
 	}
-	c.saved = 0
-	return Decision{Gamma: pays, Why: c.worth(pays), Probe: !c.lengths[pays].Measured}
+	return c.plainOrTry(debt, reason)
+}
+
+// fastest returns the γ that should write the rest of the reply in the least time, and how much less that is than
+// plain decoding takes. pays is 0 if no draft is faster by the margin. The rest of the reply is assumed to have as
+// many tokens as a whole reply has on average, but at most those that fit.
+func (c *Controller) fastest() (pays int, gain float64) {
+	tokens, margin := max(1, min(c.replyTokens.mean, float64(c.outlook.Left))), margin
+	if c.options.Remote {
+		margin = streamMargin
+	}
+	plain := tokens / c.rate(0)
+	if !c.outlook.Streams {
+		plain += c.opening()
+	}
+	least := (1 - margin) * plain
+	for gamma := 1; gamma < len(c.lengths); gamma++ {
+		if cost := c.turn(gamma) + tokens/c.rate(gamma); cost < least {
+			pays, least = gamma, cost
+		}
+	}
+	return pays, plain - least
 }
 
 // A decision against drafting needs evidence, because the rehearsal and the first rounds may have run
@@ -62,22 +81,15 @@ const margin = 0.02
 
 // debt returns the cost of the tokens that the proposer must read before it can draft. The first
 // reading is free: it is done once for the whole session, so the first reply does not pay for it alone.
-func (c *Controller) debt(o Outlook) float64 {
+func (c *Controller) debt() float64 {
 	if c.drafts == 0 {
 		return 0
 	}
-	return c.costs.reading(o.Unread)
+	return c.costs.reading(c.outlook.Unread)
 }
 
 // usualReply is the assumed length of a reply in tokens, until a reply has ended.
 const usualReply = 128
-
-// gain returns the cost that drafting gamma tokens a round should save until the reply ends. The reply is
-// assumed to go on for as many tokens as a whole reply has on average, but for at most left tokens: more
-// do not fit.
-func (c *Controller) gain(gamma, left int) float64 {
-	return min(c.replyTokens.mean, float64(left)) * (1/c.rate(0) - 1/c.rate(gamma))
-}
 
 // rate returns the expected tokens per cost of a round with gamma draft tokens.
 func (c *Controller) rate(gamma int) float64 { return c.lengths[gamma].rate() }
@@ -94,18 +106,18 @@ const (
 	decideEvery = 16
 )
 
-// plainOrTry returns the decision plain, which drafts nothing, or a try: a draft of one token. It returns a
-// try if the budget covers what the try should lose, reading included. After plain, Next repeats this
-// decision for decideEvery rounds. A try has one token because this is cheapest, and because the first
+// plainOrTry returns the decision to draft nothing, for the reason off, or a try: a draft of one token. It returns
+// a try if the budget covers what the try should lose, reading included. After a decision to draft nothing, Next
+// repeats it for decideEvery rounds. A try has one token because this is cheapest, and because the first
 // position matters most. If reading a token costs more than a round adds to the budget, the debt grows
 // faster than the budget; then no try comes before a reply for which the proposer has less to read.
-func (c *Controller) plainOrTry(debt float64, plain Decision) Decision {
+func (c *Controller) plainOrTry(debt float64, off string) Decision {
 	try := c.lengths[1]
-	loss := max(0, debt+c.turn(1)+try.Cost-try.Tokens/c.rate(c.best))
+	loss := max(0, debt+c.turn(1)+try.Cost-try.Tokens/c.rate(0))
 	if c.saved < loss || c.saved == 0 { // saved is 0 right after a draft
 		c.rest = decideEvery
-		return plain
+		return Decision{Gamma: 0, Off: off, Why: "no draft pays: " + off}
 	}
 	c.saved = 0
-	return Decision{Gamma: 1, Probe: true, Off: plain.Off, Why: "no draft paid lately: trying whether one pays again"}
+	return Decision{Gamma: 1, Probe: true, Off: off, Why: "no draft paid lately: trying whether one pays again"}
 }

@@ -58,9 +58,8 @@ const (
 
 // take learns a price from a duration of x milliseconds.
 func (c *costs) take(p *price, x float64) {
-	p.samples++
 	base := x / c.load
-	switch {
+	switch p.samples++; {
 	case p.samples == 1:
 		p.base = base
 	case p.samples <= rehearsals:
@@ -84,19 +83,16 @@ func (c *costs) observe(o Observation) {
 	case drafts && o.Pending <= 2:
 		c.take(&c.step, o.DraftMS/float64(o.Drafted))
 	case drafts && o.Pending > fewPending && c.step.samples > 0:
-		read := max(o.DraftMS-c.steps(o.Drafted), leastRead*c.steps(1))
-		c.take(&c.read, read/float64(o.Pending-1))
+		if read := o.DraftMS - c.steps(o.Drafted); read > 0 {
+			c.take(&c.read, read/float64(o.Pending-1))
+		}
 	}
 }
 
-const (
-	// If the first draft step reads more than fewPending committed tokens, the time of the draft minus the
-	// expected time of its steps is the cost of reading these tokens. The cost of reading fewer tokens is
-	// too small to be measured.
-	fewPending = 9
-	// leastRead is the least that reading all these tokens is taken to cost, in draft steps.
-	leastRead = 0.1
-)
+// If the first draft step reads more than fewPending committed tokens, the time of the draft minus the expected
+// time of its steps is the cost of reading these tokens. The cost of reading fewer tokens is too small to be
+// measured.
+const fewPending = 9
 
 // of returns the expected cost of a round that drafts gamma tokens.
 func (c *costs) of(gamma int) float64 { return c.steps(gamma) + c.pass(gamma) }
@@ -122,10 +118,7 @@ func (c *costs) reading(tokens int) float64 {
 // too much, so pass estimates a length that was not measured from two measured ones.
 func (c *costs) pass(gamma int) float64 {
 	if c.remote && !c.measured(gamma) {
-		if cost, ok := c.between(gamma); ok {
-			return cost
-		}
-		if cost, ok := c.beyond(gamma); ok {
+		if cost, ok := c.line(gamma); ok {
 			return cost
 		}
 	}
@@ -134,52 +127,31 @@ func (c *costs) pass(gamma int) float64 {
 		if p.samples > 0 {
 			least = min(least, p.base)
 		}
-		switch {
-		case i > gamma || !c.measured(i):
-		case gamma+1 > 2*(i+1):
-			return math.Inf(1)
-		default:
+		if i <= gamma && c.measured(i) {
+			if gamma+1 > 2*(i+1) {
+				return math.Inf(1)
+			}
 			return least * c.load
 		}
 	}
 	return 1 // nothing is known, so there is nothing to compare with
 }
 
-// between estimates the cost of a pass whose length was not measured. It takes the next shorter and the
-// next longer measured length, and assumes that each row between them costs the same. ok is false if
-// gamma itself was measured, or if no shorter or no longer length was.
-func (c *costs) between(gamma int) (cost float64, ok bool) {
-	below, above := gamma, gamma
-	for below > 0 && !c.measured(below) {
-		below--
+// line estimates the cost of a pass whose length was not measured: by the straight line through the next shorter
+// and the next longer measured length or, if there is no longer one, through the two longest. ok is false if
+// fewer than two lengths were measured.
+func (c *costs) line(gamma int) (cost float64, ok bool) {
+	below, above := -1, -1
+	for i := range c.passes {
+		if c.measured(i) && (above < 0 || above < gamma) {
+			below, above = above, i
+		}
 	}
-	for above < len(c.passes) && !c.measured(above) {
-		above++
-	}
-	if below == above || above >= len(c.passes) || !c.measured(below) {
+	if below < 0 {
 		return 0, false
 	}
-	share := float64(gamma-below) / float64(above-below)
-	return c.pass(below) + share*(c.pass(above)-c.pass(below)), true
-}
-
-// beyond estimates the cost of a pass that is longer than all measured ones. It assumes that each further row
-// costs as much as a row between the two longest measured lengths. ok is false if fewer than two lengths
-// were measured.
-func (c *costs) beyond(gamma int) (cost float64, ok bool) {
-	last := min(gamma, len(c.passes)) - 1
-	for last > 0 && !c.measured(last) {
-		last--
-	}
-	before := last - 1
-	for before >= 0 && !c.measured(before) {
-		before--
-	}
-	if before < 0 {
-		return 0, false
-	}
-	row := (c.pass(last) - c.pass(before)) / float64(last-before)
-	return c.pass(last) + float64(gamma-last)*row, true
+	row := (c.pass(above) - c.pass(below)) / float64(above-below)
+	return c.pass(below) + float64(gamma-below)*row, true
 }
 
 // measured reports whether passes with gamma draft tokens were measured. One sample is not enough,

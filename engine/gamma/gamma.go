@@ -141,7 +141,6 @@ type Controller struct {
 	outlook  Outlook
 	decision Decision
 	lengths  []Length // what each draft length from 0 to Max should bring
-	best     int      // the γ with the most tokens per cost; 0 unless another γ is better by margin
 	reach    float64  // chance that every token drafted so far is accepted
 }
 
@@ -184,7 +183,7 @@ func (c *Controller) Next(o Outlook) Decision {
 		return c.decision
 	}
 	c.lengths = c.costs.expect(c.options.Max, c.acceptance.at)
-	c.best, c.reach = bestLength(c.lengths, 0, margin), 1
+	c.reach = 1
 	var d Decision
 	switch c.options.Rule {
 	case Fixed:

@@ -49,13 +49,13 @@ func bestLength(list []Length, least int, margin float64) int {
 // cost of a length between two timed ones is interpolated: with a fixed γ, only plain rounds and rounds
 // of this γ are timed.
 func (c *Controller) Lengths() []Length {
-	if !c.clock.measured(0) || !(c.clock.of(0) > 0) {
+	plain := c.PlainMS()
+	if plain == 0 {
 		return nil
 	}
 	list := c.clock.expect(c.options.Max, c.acceptance.at)
-	plain := list[0].Cost
 	for i := range list {
-		if pass, ok := c.clock.between(i); ok {
+		if pass, ok := c.clock.line(i); ok && !list[i].Measured && i < len(c.clock.passes) {
 			list[i].Cost = c.clock.steps(i) + pass
 		}
 		if list[i].Cost /= plain; math.IsInf(list[i].Cost, 0) {

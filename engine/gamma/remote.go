@@ -10,22 +10,6 @@ package gamma
 // errors, and stopping a stream by mistake costs more time than the next rounds can save.
 const streamMargin = 0.1
 
-// beatsStream returns the γ that should write the rest of the reply fastest, if that is faster than the
-// server's stream; else 0. debt is the cost of the tokens that the proposer must read first.
-func (c *Controller) beatsStream(debt float64) (pays int) {
-	tokens := min(c.replyTokens.mean, float64(c.outlook.Left))
-	least := (1 - streamMargin) * tokens / c.rate(0)
-	if !c.outlook.Streams {
-		least += c.opening()
-	}
-	for gamma := 1; gamma < len(c.lengths); gamma++ {
-		if cost := debt + c.turn(gamma) + tokens/c.rate(gamma); cost < least {
-			pays, least = gamma, cost
-		}
-	}
-	return pays
-}
-
 // turn returns the cost of going from the stream to drafts of gamma tokens. If a stream is being read,
 // this includes opening it again later.
 func (c *Controller) turn(gamma int) float64 {
@@ -37,7 +21,12 @@ func (c *Controller) turn(gamma int) float64 {
 
 // opening returns how much more a stream's first token costs than a later one. The first token costs
 // about as much as the shortest request, which is a round with one draft token.
-func (c *Controller) opening() float64 { return max(0, c.costs.pass(1)-c.costs.pass(0)) }
+func (c *Controller) opening() float64 {
+	if !c.options.Remote {
+		return 0
+	}
+	return max(0, c.costs.pass(1)-c.costs.pass(0))
+}
 
 // catchUp returns what it costs the server that the first gamma further sequences read what they have
 // missed (Outlook.MissedMS).

@@ -2,15 +2,15 @@ package gamma
 
 import "math"
 
-// tally counts rounds by the number of tokens that they drafted. The cost of these rounds is computed from
-// the present prices. Measured times of different rounds would not compare, because plain rounds are few
-// and old. On a machine that others use, the result would depend most on the load during each round.
+// tally counts the parts of rounds. Their cost is computed from the present prices. Measured times of different
+// rounds would not compare, because plain rounds are few and old. On a machine that others use, the result would
+// depend most on the load during each round.
 type tally struct {
-	rounds []float64 // index: tokens drafted in a round; value: sum of the weights of such rounds
-	tokens float64   // tokens that these rounds committed, with the same weights
-	lostMS float64   // milliseconds spent on asking for drafts that turned out empty, with the same weights
-	forced float64   // draft tokens that took no draft step, with the same weights
-	n      int       // number of rounds, without weights
+	rounds int       // without weights; all other fields are sums of weighted rounds
+	passes []float64 // index: draft tokens in the pass; value: number of such passes
+	steps  float64   // draft steps
+	tokens float64   // committed tokens
+	lostMS float64   // milliseconds spent on asking for drafts that turned out empty
 }
 
 // In each round, the weights of the earlier rounds in Controller.recent are multiplied by recentShare, so
@@ -19,33 +19,35 @@ const recentShare = 0.95
 
 // add counts a round. The weights of earlier rounds are multiplied by keep.
 func (t *tally) add(o Observation, keep float64) {
-	for i := range t.rounds {
-		t.rounds[i] *= keep
+	for len(t.passes) <= o.Drafted {
+		t.passes = append(t.passes, 0)
 	}
-	for len(t.rounds) <= o.Drafted {
-		t.rounds = append(t.rounds, 0)
+	for i := range t.passes {
+		t.passes[i] *= keep
 	}
-	t.rounds[o.Drafted]++
-	t.tokens, t.lostMS = keep*t.tokens+float64(o.Accepted+1), keep*t.lostMS
-	t.n++
-	t.forced *= keep
+	t.rounds++
+	t.passes[o.Drafted]++
+	t.tokens = keep*t.tokens + float64(o.Accepted+1)
+	t.steps *= keep
+	t.lostMS *= keep
 	switch {
 	case o.Drafted == 0:
 		t.lostMS += o.DraftMS
-	case o.Forced:
-		t.forced += float64(o.Drafted)
+	case !o.Forced:
+		t.steps += float64(o.Drafted)
 	}
 }
 
 // cost returns what the rounds cost at present prices. Reading is left out: it is paid once and not in
 // every round, and every fixed γ > 0 would have paid for it, too.
-func (t *tally) cost(now *costs) (sum float64) {
-	for drafted, rounds := range t.rounds {
-		if rounds > 0 {
-			sum += rounds * now.of(drafted)
+func (t *tally) cost(now *costs) float64 {
+	sum := t.steps * now.steps(1)
+	for drafted, n := range t.passes {
+		if n > 0 {
+			sum += n * now.pass(drafted)
 		}
 	}
-	return sum - t.forced*now.steps(1)
+	return sum
 }
 
 // Speedup returns the speed of rounds that asked for a draft, divided by that of plain rounds, by measured
@@ -54,11 +56,12 @@ func (t *tally) cost(now *costs) (sum float64) {
 // round has no price. Else estimated is true until replies have had enough rounds of both kinds: the price
 // of a plain round may then come from passes timed before the first reply.
 func (c *Controller) Speedup() (times float64, estimated bool) {
-	if !c.clock.measured(0) || c.recent.n == 0 {
+	plain := c.PlainMS()
+	if plain == 0 || c.recent.rounds == 0 {
 		return 0, false
 	}
 	took := c.recent.cost(&c.clock) + c.recent.lostMS
-	return c.recent.tokens * c.clock.of(0) / took, min(c.plain, c.recent.n) < plainFewest
+	return c.recent.tokens * plain / took, min(c.plain, c.recent.rounds) < plainFewest
 }
 
 // PlainMS returns what a plain round costs at present, by measured times; 0 until one was timed.
@@ -69,10 +72,8 @@ func (c *Controller) PlainMS() float64 {
 	return c.clock.of(0)
 }
 
-const (
-	hindsightRounds = 16 // a reply with fewer rounds has shown too little
-	hindsightTests  = 4  // a position with fewer tests in the reply gets the controller's estimate (acceptance.at)
-)
+// enough is the number of rounds that a reply must have, and of verdicts on a position in it, to say something.
+const enough = 16
 
 // Hindsight returns the fixed γ that would have been fastest in this reply so far. regret is the
 // fraction of the reply's time that this γ would have saved. It is negative if choosing γ each round,
@@ -80,7 +81,7 @@ const (
 // reply and the learned costs. ok is false until the reply has had enough rounds.
 func (c *Controller) Hindsight() (gamma int, regret float64, ok bool) {
 	took := c.reply.cost(c.costs)
-	if c.reply.n < hindsightRounds || took <= 0 || !c.costs.measured(0) {
+	if c.reply.rounds < enough || took <= 0 || !c.costs.measured(0) {
 		return 0, 0, false
 	}
 	list := c.costs.expect(c.options.Max, c.acceptance.shown)
