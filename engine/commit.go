@@ -75,7 +75,7 @@ func (r *reply) rollBack(c *choice, ev *event.Round) error {
 // one rejected token, and not as a plain round: drafting has cost time.
 func (r *reply) learn(c *choice, did *round.Result, ev *event.Round) {
 	o := gamma.Observation{
-		Off: !r.config.Speculation.Enabled, Asked: c.asked, Forced: c.forced != nil,
+		Asked: c.asked, Forced: c.forced != nil,
 		Drafted: len(ev.Draft), Tested: ev.Tested, Accepted: ev.Accepted, Chances: r.chances(ev), Confidence: did.Draft.Confidence,
 		Pending: did.Draft.Pending, Read: ev.Read, ReadMS: ev.ReadMS, DraftMS: ev.DraftMS, VerifyMS: ev.VerifyMS + ev.SampleMS + ev.OtherMS,
 	}
@@ -91,7 +91,11 @@ func (r *reply) learn(c *choice, did *round.Result, ev *event.Round) {
 			o.Chances[o.Accepted] = 0
 		}
 	}
-	r.learned.gamma.Observe(o)
+	if r.config.Speculation.Enabled {
+		r.learned.gamma.Observe(o)
+	} else {
+		r.learned.gamma.Rehearse(o)
+	}
 	if p := c.passed; p != nil && ev.Commit != nil {
 		r.learned.gamma.Passed(p.confidence, p.id == ev.Commit.ID)
 	}

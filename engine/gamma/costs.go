@@ -25,10 +25,10 @@ func (n *NominalCosts) ledger(most int) *costs {
 
 // costs is a ledger: what the parts of a round cost, in milliseconds or in nominal units.
 //
-// Times change together: other programs use the machine, the clock rate falls, the context grows. A
-// part that has not run for a while has an old price, and would look cheap after the machine became
-// slow. So a price is kept for an unloaded machine, and all prices are multiplied by one load:
-// duration = base · load. Once a base has some samples, the load follows quickly, the base slowly.
+// Times change together: other programs use the machine, the clock rate falls, the context grows. A part
+// that has not run for a while would keep its old price, and look cheap on a machine that has become slow.
+// So duration = base · load, with one base a part and one load. The load follows quickly, and a base slowly
+// once it has some samples.
 type costs struct {
 	load   float64 // how slow the machine is; 1 at first
 	passes []price // index: draft tokens, which are rows − 1; price: Observation.VerifyMS
@@ -44,16 +44,18 @@ type price struct {
 }
 
 const (
-	// As long as a price has at most rehearsals samples, its base is the smallest of them, because
-	// disturbances only add time. Later these samples count together as one sample of a running mean:
-	// they came in quick succession, so one disturbance may have touched all of them.
+	// Up to rehearsals samples, a base is the smallest of them, because disturbances only add time. Later
+	// these samples count together as one sample of a running mean: they came in quick succession, so one
+	// disturbance may have touched all of them.
 	rehearsals = 3
-	// The surprise of a sample is its relative difference from the expected duration. A sample multiplies the load
-	// by 1 + loadGain·surprise. So 15 samples, of which a round gives one to three, bring the load two thirds of
-	// the way to a new value nearby. The way to a distant one takes longer (mostSurprise).
-	loadGain = 0.07
-	// mostSurprise limits the surprise of one sample, because machines sometimes stall.
-	mostSurprise = 0.25
+	// The surprise of a sample is its relative difference from the expected duration, limited to mostSurprise
+	// because machines sometimes stall. It multiplies the load by 1 + loadGain·surprise. So 15 samples, of
+	// which a round gives one to three, bring the load two thirds of the way to a new value nearby.
+	loadGain, mostSurprise = 0.07, 0.25
+	// If the first draft step reads more than fewPending committed tokens, the time of the draft minus the
+	// expected time of its steps is what reading these tokens cost. Reading fewer tokens takes too little
+	// time to be measured.
+	fewPending = 9
 )
 
 // take learns a price from a duration of x milliseconds.
@@ -79,20 +81,14 @@ func (c *costs) observe(o Observation) {
 	if o.Read > 0 {
 		c.take(&c.read, o.ReadMS/float64(o.Read))
 	}
-	switch drafts := o.Drafted > 0 && !o.Forced && o.DraftMS > 0; {
-	case drafts && o.Pending <= 2:
+	switch extra := o.DraftMS - c.steps(o.Drafted); {
+	case o.Drafted == 0 || o.Forced || o.DraftMS <= 0:
+	case o.Pending <= 2:
 		c.take(&c.step, o.DraftMS/float64(o.Drafted))
-	case drafts && o.Pending > fewPending && c.step.samples > 0:
-		if read := o.DraftMS - c.steps(o.Drafted); read > 0 {
-			c.take(&c.read, read/float64(o.Pending-1))
-		}
+	case o.Pending > fewPending && c.step.samples > 0 && extra > 0:
+		c.take(&c.read, extra/float64(o.Pending-1))
 	}
 }
-
-// If the first draft step reads more than fewPending committed tokens, the time of the draft minus the expected
-// time of its steps is the cost of reading these tokens. The cost of reading fewer tokens is too small to be
-// measured.
-const fewPending = 9
 
 // of returns the expected cost of a round that drafts gamma tokens.
 func (c *costs) of(gamma int) float64 { return c.steps(gamma) + c.pass(gamma) }
@@ -109,15 +105,15 @@ func (c *costs) reading(tokens int) float64 {
 	return float64(tokens) * c.read.base * c.load
 }
 
-// pass returns the expected cost of a round with gamma draft tokens, which is gamma+1 rows, without the
-// cost of drafting. If gamma was not measured, pass returns the cost of the next shorter measured length.
-// That is a lower bound, so gamma looks good, is tried and gets measured. But if gamma has more than twice
-// the rows of the measured length, trying it could cost too much, so pass returns infinity. If a longer
-// pass was cheaper than a shorter one, pass returns the cost of the longer pass for both lengths. More
-// rows never cost less, so the samples of the shorter pass were disturbed. Across a network a try costs
-// too much, so pass estimates a length that was not measured from two measured ones.
+// pass returns the expected cost of a round with gamma draft tokens, without the cost of drafting. A length
+// that was not measured gets the cost of the next shorter measured one: it looks good, is tried and gets
+// measured. But a try of more than twice the rows could cost too much, so such a length costs infinity. Across
+// a network each try costs too much, so its cost is estimated instead (line).
+//
+// More rows never cost less. If a longer pass was cheaper than a shorter one, the samples of the shorter one
+// were disturbed, so pass returns the cost of the longer one for both.
 func (c *costs) pass(gamma int) float64 {
-	if c.remote && !c.measured(gamma) {
+	if c.remote && gamma > 0 && !c.measured(gamma) {
 		if cost, ok := c.line(gamma); ok {
 			return cost
 		}
@@ -137,13 +133,13 @@ func (c *costs) pass(gamma int) float64 {
 	return 1 // nothing is known, so there is nothing to compare with
 }
 
-// line estimates the cost of a pass whose length was not measured: by the straight line through the next shorter
-// and the next longer measured length or, if there is no longer one, through the two longest. ok is false if
-// fewer than two lengths were measured.
+// line estimates the cost of a pass that was not measured: by the straight line through the next shorter and
+// the next longer measured length or, if there is no longer one, through the two longest. ok is false if fewer
+// than two lengths were measured.
 func (c *costs) line(gamma int) (cost float64, ok bool) {
 	below, above := -1, -1
 	for i := range c.passes {
-		if c.measured(i) && (above < 0 || above < gamma) {
+		if c.measured(i) && (above < gamma || below < 0) {
 			below, above = above, i
 		}
 	}
@@ -154,10 +150,13 @@ func (c *costs) line(gamma int) (cost float64, ok bool) {
 	return c.pass(below) + float64(gamma-below)*row, true
 }
 
-// measured reports whether passes with gamma draft tokens were measured. One sample is not enough,
-// because the machine may have stalled. For a plain pass one is enough, because there is no shorter
-// pass to take its cost from. Across a network one is enough, too, because another sample would cost a
-// round trip.
+// measured reports whether passes with gamma draft tokens were measured. One sample is not enough, because
+// the machine may have stalled. It is enough for a plain pass, which has no shorter one to take its cost
+// from, and across a network, where another sample would cost a round trip.
 func (c *costs) measured(gamma int) bool {
-	return gamma < len(c.passes) && (c.passes[gamma].samples > 1 || (gamma == 0 || c.remote) && c.passes[gamma].samples == 1)
+	least := 2
+	if gamma == 0 || c.remote {
+		least = 1
+	}
+	return gamma < len(c.passes) && c.passes[gamma].samples >= least
 }

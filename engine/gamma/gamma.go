@@ -6,13 +6,10 @@
 // time. γ = 0 (plain decoding) is one of the choices, so speculation that does not pay switches itself
 // off.
 //
-// Read it in this order. Controller is what the engine uses: before each round Next returns a Decision,
-// and after it Observe takes an Observation. acceptance estimates a_i from the verdicts; only the tokens
-// up to the first rejection have a verdict. costs is the ledger of measured times. lengths.go computes from
-// both what each γ should bring, and which γ has the most tokens per cost: there γ = 0 wins or loses.
-// costaware.go is the rule that decides by this, and remote.go what a network changes about it.
-// confidence.go can end a draft early. tally.go looks back: the speed-up, and which fixed γ would have been
-// best. windowed.go is the older rule with two thresholds. why.go puts decisions into words.
+// Read it in this order. The engine uses Controller: before each round Next returns a Decision, and after it
+// Observe takes an Observation. acceptance estimates a_i. costs is the ledger of measured times. lengths.go
+// computes from both what each γ should bring. costaware.go decides by this, and remote.go says what a network
+// changes. confidence.go can end a draft early. tally.go looks back. windowed.go is an older rule.
 //
 // One invariant: the package only computes. It has no clock, no device and no randomness; durations
 // come in through Observation. With NominalCosts the same tokens always lead to the same choices.
@@ -38,15 +35,12 @@ type Options struct {
 	// Lookup: the proposer only looks tokens up, which costs nothing. Then the cost-aware rule lets it
 	// look in nearly every round, and Trim chooses afterwards how many tokens to verify.
 	Lookup bool
-	// Remote: a round crosses a network; see remote.go.
-	Remote bool
-	// Window, Low and High belong to the windowed rule. Window is the number of rounds that are averaged.
-	// If their acceptance is below Low, γ is halved; above High it is restored.
+	Remote bool // a round crosses a network; see remote.go
+	// Window, Low and High belong to the windowed rule: if the acceptance of the last Window rounds is below
+	// Low, γ is halved; above High it is restored.
 	Window    int
 	Low, High float64
-	// Nominal, if not nil, replaces measured costs. Then the same tokens always lead to the same
-	// choices.
-	Nominal *NominalCosts
+	Nominal   *NominalCosts // if not nil, they replace measured costs
 }
 
 // Decision is the choice for one round.
@@ -54,42 +48,34 @@ type Decision struct {
 	Gamma int
 	Probe bool   // chosen in order to measure, not because it is the best
 	Why   string // the reason, with its numbers
-	// Off says why no draft pays at present; "" if a draft pays, if too little is known, or if the rule is not
-	// CostAware.
-	Off string
-	// What the controller expected of the round.
-	Expected   float64   // committed tokens
+	// Off says why no draft pays; "" if one pays, if too little is known, or if the rule is not CostAware.
+	Off        string
+	Expected   float64   // committed tokens that the controller expects of the round
 	Acceptance []float64 // for i below Max: a_i, the chance that draft token i is accepted, given that all before it were
 }
 
 // Observation is the result of one round, whoever chose its γ.
 type Observation struct {
-	// Off: speculation was switched off. Such a round shows what a plain round costs, and nothing
-	// about drafts.
-	Off bool
-	// Asked: a proposer was asked for a draft, even if it had none.
-	Asked bool
-	// Forced: the form of the reply gave the draft. It took no draft step, and says nothing about the
-	// proposer.
-	Forced bool
-	// Drafted is the number of tokens proposed. It is 0 in a plain round. It is also 0 in a round whose
-	// proposer failed; such a round has Tested 1 and Accepted 0.
+	Asked  bool // a proposer was asked for a draft, even if it had none
+	Forced bool // the form of the reply gave the draft: it took no draft step, and says nothing about the proposer
+	// Drafted is the number of tokens proposed: 0 in a plain round. It is also 0 in a round whose proposer
+	// failed; such a round has Tested 1 and Accepted 0.
 	Drafted  int
 	Tested   int // draft tokens that the target judged
 	Accepted int
 	// DraftMS is the time of drafting, without ReadMS. VerifyMS is the time of the target's pass and of
 	// all other work of the round. Both are in milliseconds.
 	DraftMS, VerifyMS float64
-	// Pending is the number of committed tokens that the first draft step had to read. With more than 2,
-	// DraftMS is not typical of draft steps. With more than fewPending, it shows what reading costs.
+	// Pending is the number of committed tokens that the first draft step had to read. DraftMS tells the cost
+	// of draft steps with at most 2 of them, and the cost of reading with more than fewPending.
 	Pending int
 	// Read is the number of committed tokens that the proposer read before its first step, because it
 	// had missed them. ReadMS is how long this took, in milliseconds.
 	Read   int
 	ReadMS float64
-	// Chances has the acceptance probability min(1, p/q) of each of the Tested tokens, and 0 for a token
-	// that the caller counts as refused. It tells the same as the verdicts, with less variance. It is nil
-	// if p or q is not known, as at temperature 0, and under a rule of acceptance other than token.
+	// Chances has the acceptance probability min(1, p/q) of each of the Tested tokens, or 0 where the caller
+	// counts it as refused. It tells the same as the verdicts, with less variance. It is nil if p or q is not
+	// known, as at temperature 0, and under a rule of acceptance other than token.
 	Chances []float64
 	// Confidence has the proposer's own probability of each of the Drafted tokens; nil if the proposer
 	// gives none.
@@ -111,10 +97,9 @@ func (o *Observation) held(i int) float64 {
 type Outlook struct {
 	Unread int // committed tokens that the proposer missed and must read before it can draft
 	Left   int // tokens that the reply may still have
-	// Streams and MissedMS are for Options.Remote. Streams: a stream of plain tokens is open, which a
-	// round with a draft would end. The server scores draft token i in sequence i, and this sequence may
-	// have missed a part of the conversation. To read that part takes about MissedMS[i] milliseconds; nil
-	// or 0 if that is short or not known.
+	// The other fields are for Options.Remote. Streams: a stream of plain tokens is open, which a draft would
+	// end. The server scores draft token i in sequence i. To read what this sequence has missed takes about
+	// MissedMS[i] milliseconds; nil or 0 if that is short or not known.
 	Streams  bool
 	MissedMS []float64
 }
@@ -131,10 +116,10 @@ type Controller struct {
 	reply       tally // the rounds of the current reply
 	recent      tally // rounds that asked for a draft, newer ones with more weight
 	replyTokens rate  // mean length of a reply
-	// Numbers of rounds. drafts and plain count over all replies: rounds with a draft, or with a proposer
-	// that failed, and plain rounds. sincePlain counts rounds with a draft since the last plain round.
+	// Numbers of rounds over all replies: drafts counts those with a draft or with a proposer that failed, plain
+	// the plain ones, and sincePlain those with a draft since the last plain one.
 	drafts, plain, sincePlain int
-	saved                     float64 // budget for the next try while no draft pays, in units of cost
+	saved                     float64 // budget for the next try while no draft pays, in units of cost; 0 after a draft
 	rest                      int     // coming rounds that repeat the decision not to draft
 
 	// What is known about the current round before it runs.
@@ -154,7 +139,7 @@ func New(o Options) *Controller {
 // Configure changes the options from the next round on. What was learned stays.
 func (c *Controller) Configure(o Options) {
 	if o.Rule != c.options.Rule || o.Gamma != c.options.Gamma || o.Max != c.options.Max {
-		c.window.restart(min(o.Gamma, o.Max))
+		c.window = window{gamma: min(o.Gamma, o.Max), why: "no window of rounds yet"}
 	}
 	c.options, c.costs, c.rest, c.clock.remote = o, &c.clock, 0, o.Remote
 	if o.Nominal != nil {
@@ -191,7 +176,7 @@ func (c *Controller) Next(o Outlook) Decision {
 	case Windowed:
 		d = Decision{Gamma: c.window.gamma, Why: c.window.why}
 	case CostAware:
-		d = c.mostTokensPerCost(o)
+		d = c.mostTokensPerCost()
 	default:
 		panic(fmt.Sprintf("gamma: no rule %q", c.options.Rule))
 	}
@@ -206,13 +191,18 @@ func (c *Controller) Next(o Outlook) Decision {
 	return d
 }
 
-// Rehearse learns costs from a round that was run only to measure them. Its tokens teach nothing
-// about acceptance.
+// Rehearse learns costs alone: from a round that was run only to measure them, or while speculation was
+// switched off.
 func (c *Controller) Rehearse(o Observation) { c.clock.observe(o) }
 
 // Observe learns from a finished round.
 func (c *Controller) Observe(o Observation) {
-	c.clock.observe(c.withoutCatchUp(o))
+	if missed := c.catchUp(o.Drafted); missed > 0 {
+		// Later rounds of this length do not need the time that catchUp estimates. The estimate may be too high,
+		// so the round does not become cheaper than expected.
+		o.VerifyMS = max(o.VerifyMS-missed, min(o.VerifyMS, c.costs.pass(o.Drafted)))
+	}
+	c.clock.observe(o)
 	c.reply.add(o, 1)
 	switch {
 	case o.Drafted > 0:
@@ -222,9 +212,6 @@ func (c *Controller) Observe(o Observation) {
 		c.drafts++
 	default:
 		c.plain, c.sincePlain = c.plain+1, 0
-	}
-	if o.Off {
-		return
 	}
 	if o.Asked {
 		c.recent.add(o, recentShare)
@@ -245,9 +232,8 @@ const (
 	// plainEvery is the number of rounds with a draft after which a plain round comes. These plain
 	// rounds cost at most (1 − 1/speed-up)/64 of the time.
 	plainEvery = 64
-	// The first plainFewest plain rounds come sooner: each after plainSoon rounds with a draft. The
-	// first rounds of a session are slow, so the speed-up needs plain rounds that were slow, too.
-	// Across a network plain rounds do not come sooner, because such a round opens a stream of the
-	// server for one token.
+	// The first plainFewest plain rounds come sooner, each after plainSoon rounds with a draft: the first
+	// rounds of a session are slow, so the speed-up needs plain rounds that were slow, too. Across a network
+	// they do not, because a plain round opens a stream of the server for one token.
 	plainSoon, plainFewest = 8, 3
 )

@@ -43,11 +43,10 @@ func bestLength(list []Length, least int, margin float64) int {
 	return best
 }
 
-// Lengths returns what draft lengths from 0 on should bring, by measured times even if there are
-// nominal costs. The unit of Cost is a plain round. The list ends before the first length of unknown
-// cost. It is nil until a plain round was timed. Reading missed tokens is left out, as in Speedup. The
-// cost of a length between two timed ones is interpolated: with a fixed γ, only plain rounds and rounds
-// of this γ are timed.
+// Lengths returns what draft lengths from 0 on should bring, by measured times even if there are nominal
+// costs. The unit of Cost is a plain round. Reading missed tokens is left out, as in Speedup. Lengths between
+// timed ones get an estimate, because a fixed γ times only rounds of its own length and plain ones. The list
+// ends before the first length of unknown cost, and is nil until a plain round was timed.
 func (c *Controller) Lengths() []Length {
 	plain := c.PlainMS()
 	if plain == 0 {

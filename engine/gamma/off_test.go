@@ -17,7 +17,7 @@ func TestRoundsWithSpeculationOffTeachCostsAlone(t *testing.T) {
 			c.Observe(gamma.Observation{Drafted: d.Gamma, Tested: min(d.Gamma, 1), DraftMS: float64(d.Gamma), VerifyMS: 1})
 		}
 		for range off {
-			c.Observe(gamma.Observation{Off: true, VerifyMS: 1})
+			c.Rehearse(gamma.Observation{VerifyMS: 1})
 		}
 		d := c.Next(gamma.Outlook{Left: 100})
 		held[i] = d.Acceptance[0]

@@ -2,22 +2,21 @@ package gamma
 
 import "math"
 
-// tally counts the parts of rounds. Their cost is computed from the present prices. Measured times of different
-// rounds would not compare, because plain rounds are few and old. On a machine that others use, the result would
-// depend most on the load during each round.
+// tally counts the parts of rounds. What they cost is computed from the present prices. Their measured times
+// would not compare: plain rounds are few and old, and on a machine that others use the load changes.
 type tally struct {
-	rounds int       // without weights; all other fields are sums of weighted rounds
+	rounds int       // without weights; the other fields are sums in which a round may have a weight
 	passes []float64 // index: draft tokens in the pass; value: number of such passes
 	steps  float64   // draft steps
 	tokens float64   // committed tokens
 	lostMS float64   // milliseconds spent on asking for drafts that turned out empty
 }
 
-// In each round, the weights of the earlier rounds in Controller.recent are multiplied by recentShare, so
-// that about the last 20 rounds count.
+// recentShare is the factor by which each round multiplies the weights of earlier rounds in
+// Controller.recent. So about the last 20 rounds count.
 const recentShare = 0.95
 
-// add counts a round. The weights of earlier rounds are multiplied by keep.
+// add counts a round with weight 1. The weights of earlier rounds are multiplied by keep.
 func (t *tally) add(o Observation, keep float64) {
 	for len(t.passes) <= o.Drafted {
 		t.passes = append(t.passes, 0)
@@ -51,10 +50,10 @@ func (t *tally) cost(now *costs) float64 {
 }
 
 // Speedup returns the speed of rounds that asked for a draft, divided by that of plain rounds, by measured
-// times. A lookup that found nothing counts as a round that asked; otherwise lookups would seem to gain
-// more than they do. times is 0, and estimated false, before the first round that asked, and while a plain
-// round has no price. Else estimated is true until replies have had enough rounds of both kinds: the price
-// of a plain round may then come from passes timed before the first reply.
+// times. A lookup that found nothing has asked, too; else lookups would seem to gain more than they do.
+// times is 0, and estimated false, before the first round that asked, and while a plain round has no price.
+// Then estimated is true until replies have had enough rounds of both kinds: until then the price of a plain
+// round may come from passes timed before the first reply.
 func (c *Controller) Speedup() (times float64, estimated bool) {
 	plain := c.PlainMS()
 	if plain == 0 || c.recent.rounds == 0 {
@@ -72,19 +71,24 @@ func (c *Controller) PlainMS() float64 {
 	return c.clock.of(0)
 }
 
-// enough is the number of rounds that a reply must have, and of verdicts on a position in it, to say something.
+// enough is how many rounds a reply needs for Hindsight, and how many verdicts a position in it needs.
 const enough = 16
 
-// Hindsight returns the fixed γ that would have been fastest in this reply so far. regret is the
-// fraction of the reply's time that this γ would have saved. It is negative if choosing γ each round,
-// or ending drafts early, was faster than any fixed γ. Both results use the acceptance seen in this
-// reply and the learned costs. ok is false until the reply has had enough rounds.
+// Hindsight returns the fixed γ that would have been fastest in this reply so far, by the acceptance seen in
+// it and the learned costs. regret is the fraction of the reply's time that this γ would have saved. It is
+// negative if choosing γ each round, or ending drafts early, was faster than any fixed γ. ok is false until
+// the reply has had enough rounds.
 func (c *Controller) Hindsight() (gamma int, regret float64, ok bool) {
 	took := c.reply.cost(c.costs)
 	if c.reply.rounds < enough || took <= 0 || !c.costs.measured(0) {
 		return 0, 0, false
 	}
-	list := c.costs.expect(c.options.Max, c.acceptance.shown)
+	list := c.costs.expect(c.options.Max, func(i int) float64 {
+		if i < len(c.acceptance) && c.acceptance[i].here.weight >= enough {
+			return c.acceptance[i].here.mean
+		}
+		return c.acceptance.at(i)
+	})
 	for i := range list {
 		if !list[i].Measured {
 			list[i].Cost = math.Inf(1) // never the best, because its cost is not known

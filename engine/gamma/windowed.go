@@ -7,17 +7,13 @@ import "fmt"
 // waits for a full window of new rounds. It looks only at acceptance, and does not know what a draft
 // costs.
 type window struct {
-	gamma, full int
-	why         string
-	recent      []float64 // acceptance of each round, oldest first
-}
-
-func (w *window) restart(full int) {
-	*w = window{gamma: full, full: full, why: "no window of rounds yet"}
+	gamma  int
+	why    string
+	recent []float64 // acceptance of each round, oldest first
 }
 
 func (w *window) observe(accepted float64, o Options) {
-	size := max(1, o.Window)
+	size, full := max(1, o.Window), min(o.Gamma, o.Max)
 	if w.recent = append(w.recent, accepted); len(w.recent) < size {
 		return
 	}
@@ -31,8 +27,8 @@ func (w *window) observe(accepted float64, o Options) {
 	case mean < o.Low && w.gamma > 1:
 		w.gamma, w.recent = w.gamma/2, nil
 		w.why += fmt.Sprintf(", under %.0f %%: halved to %d", 100*o.Low, w.gamma)
-	case mean > o.High && w.gamma < w.full:
-		w.gamma, w.recent = w.full, nil
-		w.why += fmt.Sprintf(", over %.0f %%: restored to %d", 100*o.High, w.full)
+	case mean > o.High && w.gamma < full:
+		w.gamma, w.recent = full, nil
+		w.why += fmt.Sprintf(", over %.0f %%: restored to %d", 100*o.High, full)
 	}
 }
