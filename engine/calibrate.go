@@ -13,10 +13,10 @@ import (
 )
 
 const (
-	// calibrationTime limits the measuring before the first reply, if Options name no other limit; no
-	// further round begins after it. One plain round per path is measured in any case, because the
-	// speed-up is estimated against it until replies have plain rounds. With a large model there may be
-	// no time to measure more. Then gamma's controller learns the other costs from replies.
+	// calibrationTime limits the measuring before the first reply, if Options.CalibrationTime is not set: no
+	// round begins after it. But one plain round of each path is always measured, because the speed-up is
+	// estimated against it until replies have plain rounds. With a large model there may be no time for other
+	// rounds. Then gamma's controller learns their costs from replies.
 	calibrationTime = 250 * time.Millisecond
 	// serverCalibrationTime takes the place of calibrationTime with a server: enough for all rounds if a
 	// request takes 100 ms.
@@ -24,8 +24,8 @@ const (
 	// calibrationRuns is how often each number of rows is measured on each path, if there is time for it.
 	// Disturbances only add time, so the least of three times is close to the undisturbed time.
 	calibrationRuns = 3
-	// calibrationContext is how many tokens a proposer that reads by itself (Traits.ReadsAlone) reads before
-	// a rehearsed draft, so that the cost of reading is measured, too.
+	// calibrationContext is how many tokens a proposer that reads the context itself (Traits.ReadsAlone) must
+	// read in each rehearsed round with a draft, so that the cost of reading is measured, too.
 	calibrationContext = 16
 )
 
@@ -51,20 +51,15 @@ func (s *Session) textTokens(n int) []int32 {
 	return ids
 }
 
-// calibrationRows are the numbers of rows that are measured, the most important first.
-func calibrationRows() []int { return []int{1, 5, 2, 9, 3, 4, 7, 6, 8} }
-
-// serverRows are the numbers of rows that are measured with a server. They are few, so that each can be
-// measured more than once even where a round takes long.
-func serverRows() []int { return []int{1, 2, 5} }
-
 // calibrate measures what rounds of the paths greedy and stochastic cost with several numbers of rows, and
-// stores the costs in s.costs. With a server it measures one path, which stands for both. It leaves the
-// caches empty.
+// stores the costs in s.costs. It leaves the caches empty.
 func (s *Session) calibrate(ctx context.Context) (err error) {
-	limit := calibrationTime
+	// The most important numbers of rows come first. The path greedy is at temperature 0, stochastic at 1.
+	limit, lengths, temperatures := calibrationTime, []int{1, 5, 2, 9, 3, 4, 7, 6, 8}, []float64{0, 1}
 	if s.engine.target == nil {
-		limit = serverCalibrationTime
+		// A server gets the same requests on both paths. The numbers of rows are few, so that each can be measured
+		// more than once even where a round takes long.
+		limit, lengths, temperatures = serverCalibrationTime, []int{1, 2, 5}, []float64{0}
 	}
 	if given := s.engine.options.CalibrationTime; given > 0 {
 		limit = given
@@ -84,10 +79,6 @@ func (s *Session) calibrate(ctx context.Context) (err error) {
 			return fmt.Errorf("measuring how long drafting takes: %w", err)
 		}
 		defer func() { err = errors.Join(err, proposer.Reset(), s.target.Truncate(0)) }()
-	}
-	temperatures, lengths := []float64{0, 1}, calibrationRows() // the path greedy, then the path stochastic
-	if s.engine.target == nil {
-		temperatures, lengths = temperatures[:1], serverRows() // with a server, both paths send the same requests
 	}
 	// Measure all numbers of rows once before repeating any. The first rounds run with cold processor
 	// caches. If they were all plain, drafts would look too cheap.
@@ -119,7 +110,7 @@ func (s *Session) rehearse(ctx context.Context, p spec.Proposer, traits spec.Tra
 	driver := &s.driver
 	if p != nil && in.Ask.Gamma > 0 {
 		if traits.ReadsAlone() {
-			// Let the proposer read some tokens first: in a reply it often reads before it drafts.
+			// In a reply the proposer often has tokens to read before it drafts.
 			err := p.Reset()
 			if err == nil {
 				_, err = p.Begin(s.textTokens(calibrationContext + 1))
@@ -129,12 +120,12 @@ func (s *Session) rehearse(ctx context.Context, p spec.Proposer, traits spec.Tra
 			}
 		}
 		driver.Watch.Skip()
-		// A draft that fails costs time as well.
+		// After spec.ErrNoDraft, Draft returns nil: the time of a draft that fails is a cost, too.
 		if err := errors.Join(driver.Draft(ctx, p, in, nil, &did), p.Committed(nil)); err != nil {
 			return err
 		}
 	}
-	if did.Pass.Scores == nil { // no pass has run yet: fill up a draft that is short, or empty for want of a proposer
+	if did.Pass.Scores == nil { // no pass has run yet: give it all its rows, even if the draft is short or empty
 		for _, id := range s.textTokens(in.Ask.Gamma - len(did.Draft.Tokens)) {
 			did.Draft.Tokens, did.Draft.Q = append(did.Draft.Tokens, id), append(did.Draft.Q, sample.OneHot(id))
 		}

@@ -72,8 +72,8 @@ func TestHopelessDraftsCostNextToNothing(t *testing.T) {
 			t.Parallel()
 			near(t, compare(t, hostile, "draft", temperature, 2, sets[1]), 0.99, 0.99)
 		})
-		// A look-up that finds its first match late is far from its best in so short a run. Here it
-		// only must not cost anything.
+		// A look-up that finds its first match late is far from its best in so short a run. Here it only must
+		// not be slower than plain decoding by more than 1 %.
 		t.Run(fmt.Sprintf("n-gram, temperature %g", temperature), func(t *testing.T) {
 			t.Parallel()
 			near(t, compare(t, assets.Draft(), "ngram", temperature, 1, sets[3]), 0, 0.99)
@@ -81,8 +81,8 @@ func TestHopelessDraftsCostNextToNothing(t *testing.T) {
 	}
 }
 
-// near checks in each cell that the cost-aware rule reaches a share of the speed of the best fixed
-// γ, and a speed relative to plain decoding.
+// near checks that the cost-aware rule reaches a share of the speed of the best fixed γ in each cell and over
+// all cells. In each cell, it also must reach a speed relative to plain decoding, and greedy texts must be right.
 func near(t *testing.T, r *bench.GammaReport, share, speed float64) {
 	t.Helper()
 	for _, c := range r.Cells {

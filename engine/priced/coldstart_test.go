@@ -9,7 +9,7 @@ import (
 )
 
 // A machine that is busy while a session is opened makes drafts look expensive. The first reply
-// drafts nevertheless, and no regret is reported afterwards.
+// drafts nevertheless, and no regret above 30 % is reported.
 func TestAColdStartOnABusyMachineDrafts(t *testing.T) {
 	for name, slow := range map[string]func(rows int) float64{
 		"quiet": nil,

@@ -9,7 +9,7 @@ import (
 )
 
 // A lookup proposer is asked in each round. How much of its draft is verified depends on how such drafts
-// did so far: little at first, and all of it when the same question is asked again.
+// did so far: few tokens are refused at first, and most tokens are drafted when the question is asked again.
 func TestLookedUpDraftsAreTrimmed(t *testing.T) {
 	for _, proposer := range []string{"ngram", "suffix"} {
 		t.Run(proposer, func(t *testing.T) {

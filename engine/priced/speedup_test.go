@@ -83,7 +83,7 @@ func mustAddUp(t *testing.T, total event.Totals, rounds []event.Round) {
 	}
 }
 
-// Two plain passes are timed, however long they take.
+// One plain pass of each path is timed, however long it takes.
 func TestPlainPassesAreTimedOnASlowMachine(t *testing.T) {
 	plain := 0
 	backend := &timed{Backend: host.New(1), now: time.Unix(0, 0), slow: func(rows int) float64 {

@@ -6,9 +6,9 @@ import (
 )
 
 // Farthest is the test of Kolmogorov and Smirnov: it finds the largest distance between a value x
-// and the fraction of values below x. It returns an upper bound on the probability that independent
-// uniform values are that far or farther. The bound holds for any number of values (Massart 1990).
-// Farthest sorts values.
+// and the fraction of values below x, or up to x. It returns an upper bound on the probability that
+// independent uniform values have at least this distance. The bound holds for any number of values
+// (Massart 1990). Farthest sorts values.
 func Farthest(values []float64) (p float64) {
 	slices.Sort(values)
 	n, far := float64(len(values)), 0.0
@@ -87,6 +87,7 @@ func Tail(chi2 float64, freedom int) float64 {
 	return scale * h
 }
 
+// nonzero keeps Lentz's algorithm from dividing by 0.
 func nonzero(x, tiny float64) float64 {
 	if math.Abs(x) < tiny {
 		return tiny
