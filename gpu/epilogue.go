@@ -9,7 +9,7 @@ import (
 // 0.8 µs on an H200. joinEpilogues gives this work to the products. For a SwiGLU, each block computes 32 columns
 // of both products. Before a norm, the product adds its result to the residual stream. The norm itself is made
 // by the next product if it has one row: each of its blocks normalises the row. No block waits for another.
-// See kernels/cuda/src/epilogue.h, norm.h and matmul.h.
+// See kernels/cuda/src/epilogue.h, norm.h and matmul_rows.h.
 
 // epilogue is what a product does with its result.
 type epilogue struct {
@@ -36,7 +36,7 @@ type productsThen struct {
 
 func (o productsThen) launch() launch { return o.then(o.after, o.stream) }
 
-// normSummed is a norm whose row has been summed by a product.
+// normSummed writes the norm of rows whose squares a product has summed as an operand.
 type normSummed struct {
 	to     operand
 	stream stream

@@ -24,7 +24,7 @@ type Format struct {
 	groupHeader int            // bytes before the slabs of a group of 8 rows of activations
 	groupSlab   int            // bytes of a group of 8 rows of activations for a slab of weights
 	blockGroups int            // groups of 8 rows per block, in the kernel for many rows
-	stages      int            // how many stages in shared memory the kernel for many rows has; see src/matmul.h
+	stages      int            // how many stages in shared memory the kernel for many rows has; see src/matmul_tile.h
 	pieces      int            // how many stages a slab takes
 	pack        func(f *Format, slab []byte, rows *[tileRows][]byte)
 }
