@@ -20,7 +20,7 @@ func openEmulated(t testing.TB, settings ...string) *Device {
 	t.Helper()
 	emulated.Use(t)
 	if !emulated.Emulated() {
-		t.Skip("this test provokes an error, on the emulating driver only")
+		t.Skip("this test provokes an error, on the emulated driver only")
 	}
 	for _, setting := range settings {
 		name, value, _ := strings.Cut(setting, "=")

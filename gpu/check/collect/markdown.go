@@ -15,7 +15,7 @@ func (r report) markdown() string {
 		fmt.Fprintf(&b, "    %s\n", line)
 	}
 	if r.Emulated {
-		b.WriteString("\n**A rehearsal on the emulating driver.** No GPU took part and models were tiny: it shows that every step runs and that results are\n" +
+		b.WriteString("\n**A rehearsal on the emulated driver.** No GPU took part and models were tiny: it shows that every step runs and that results are\n" +
 			"right, and says nothing about speed. Times were left out.\n")
 	}
 	b.WriteString("\n## Goals\n\n| goal | wanted | measured | |\n|---|---|---|---|\n")

@@ -109,7 +109,7 @@ func TestARehearsalClaimsNoSpeed(t *testing.T) {
 		len(r.Benchmarks) != 1 {
 		t.Errorf("%+v", r)
 	}
-	for _, want := range []string{"A rehearsal on the emulating driver",
+	for _, want := range []string{"A rehearsal on the emulated driver",
 		"| Round/8B | 20 down-bytes, 1 waits |", "| a round (ms) | <= 1 | rehearsed |"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the report lacks %q:\n%s", want, text)

@@ -13,7 +13,7 @@ import (
 )
 
 // ErrNoCompiler means that there is no C++ compiler on this machine.
-var ErrNoCompiler = errors.New("there is no C++ compiler, which the emulating CUDA driver is built with")
+var ErrNoCompiler = errors.New("there is no C++ compiler, which the emulated CUDA driver is built with")
 
 // Build builds a variant of the library, "", "asan" or "tsan", and returns the library's path.
 func Build(variant string) (path string, err error) { return build(variant, "", nil) }
@@ -38,7 +38,7 @@ func build(variant, out string, settings []string) (string, error) {
 		if command.ProcessState != nil && command.ProcessState.ExitCode() == 3 {
 			return "", ErrNoCompiler
 		}
-		return "", fmt.Errorf("building the emulating CUDA driver: %w\n%s", err, said)
+		return "", fmt.Errorf("building the emulated CUDA driver: %w\n%s", err, said)
 	}
 	return filepath.Join(out, "libcuda.so.1"), nil
 }
