@@ -60,7 +60,7 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// slip is a bug to plant in Go code.
+// slip is a bug to plant in Go code or in a kernel; its tests are those of package gpu.
 type slip struct{ name, file, tests, old, new string }
 
 func readSlips(t *testing.T) []slip {
@@ -101,7 +101,8 @@ func TestEveryBugStillHasItsPlace(t *testing.T) {
 		if strings.HasSuffix(s.file, ".go") {
 			text = read(t, filepath.Join("../..", s.file))
 		} else {
-			text = kernelSource(t, s.file)
+			file, _, _ := strings.Cut(s.file, ":")
+			text = kernelSource(t, file)
 		}
 		if n := strings.Count(text, s.old); n != 1 {
 			t.Errorf("wiring.txt, %q: what it replaces stands %d times in %s, want once", s.name, n, s.file)

@@ -12,7 +12,7 @@
 // Only a and the last quotient are rounded, both down. So in each row w is less than 2^-61 too small, and all else
 // is exact but for the 53 bits of u.
 #include "arrival.h"
-#include "draw.h"
+#include "residual.h"
 #include "verdict.h"
 
 constexpr u64 one = 1ull << 63;  // the weight 1
@@ -79,34 +79,8 @@ INLINE int weigh(Place *places, u64 *weights, int drafts) {
     return n;
 }
 
-// Left is the residual of the tokens of a slice. If certain ≥ 0, the draft is one-hot at this token.
-struct Left {
-    using Number = Wide;
-    struct Read {
-        float p, q;
-    };
-    const float *p, *q;  // for a one-hot draft both are the target's
-    u64 part, target;
-    int unit, draft_unit, shift, draft_shift;
-    int first, draft_vocab, certain;
-
-    INLINE_MEMBER Read read(int j) const {
-        int id = first + j;
-        Read read = {p[id], q[id < draft_vocab ? id : draft_vocab - 1]};
-        read_now(read.p);
-        read_now(read.q);
-        return read;
-    }
-    INLINE_MEMBER Wide of(Read at, int j) const {
-        int id = first + j;
-        u64 of_target = id == certain ? 0 : mass_of(at.p, unit) << shift;
-        u64 of_draft = id < draft_vocab && certain < 0 ? mass_of(at.q, draft_unit) << draft_shift : 0;
-        Wide rest = product(of_target, part), less = product(of_draft, target);
-        return less < rest ? rest - less : Wide{0, 0};
-    }
-};
-
-INLINE Left left_of(const Place &at, const float *p, const float *q, int vocab, int draft_vocab, int id, bool certain) {
+// residual_of returns the residual of a row's first slice: the caller sets another slice.
+INLINE Residual residual_of(const Place &at, const float *p, const float *q, int vocab, int draft_vocab, int id, bool certain) {
     if (certain) return {p, p, at.part, at.target, unit_of(vocab), 0, at.target_shift, 0, 0, vocab, id};
     return {p, q, at.part, at.target, unit_of(vocab), unit_of(draft_vocab), at.target_shift, at.draft_shift, 0, draft_vocab, -1};
 }
@@ -154,12 +128,12 @@ extern "C" __global__ void __launch_bounds__(256) judge_blocks(const float *p, c
     if (threadIdx.x == 0) length[0] = weigh(places, weights, round.drafts);
     __syncthreads();
     int n = length[0];
-    auto left = [&](int i) {
-        return left_of(places[i], p + (first_p + i) * vocab, q + (first_q + i) * draft_vocab, vocab, draft_vocab, ids[first_q + i],
-                       round.certain >> i & 1);
+    auto residual = [&](int i) {
+        return residual_of(places[i], p + (first_p + i) * vocab, q + (first_q + i) * draft_vocab, vocab, draft_vocab,
+                           ids[first_q + i], round.certain >> i & 1);
     };
     for (int i = blockIdx.y; i < n; i += gridDim.y) {
-        Left of = left(i);
+        Residual of = residual(i);
         for (int s = (int)blockIdx.x * warps + warp_id(); s < slices; s += (int)gridDim.x * warps) {
             of.first = s * slice_tokens;
             Wide sum = warp_total(slice_length(vocab, s), of);
@@ -184,7 +158,7 @@ extern "C" __global__ void __launch_bounds__(256) judge_blocks(const float *p, c
         const Wide *sums = rest_sums + (size_t)kept * slices;
         Wide at = uniform_share(u, rest[kept]);
         int slice = warp_pick(slices, Sums<Wide>{sums}, at);
-        Left of = left(kept);
+        Residual of = residual(kept);
         of.first = slice * slice_tokens;
         id = of.first + warp_pick(slice_length(vocab, slice), of, at);
     } else {

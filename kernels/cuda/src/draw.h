@@ -50,7 +50,7 @@ template <class Number> INLINE Number running_sum(Number v) {
 }
 
 // A Mass lists masses of a row or of a part of it: those of weights (Weights), of slices (Sums), or of a residual
-// (reject.cu). Number is the type of a mass and of their sums: u64 or Wide. read(j) reads from memory what mass j
+// (residual.h). Number is the type of a mass and of their sums: u64 or Wide. read(j) reads from memory what mass j
 // is made of, and of makes the mass. They are two functions so that a lane can read ahead.
 template <class Mass> INLINE typename Mass::Number lane_sum(int n, const Mass &mass) {
     constexpr int each = ahead * 8 / sizeof(typename Mass::Number);  // so that they fit into registers

@@ -6,7 +6,7 @@
 // the bonus token is drawn from p of the next row. Both sides are multiplied by the totals, so all numbers
 // are integers, without a rounding. A rejected token has q > p, so others have p > q: the residual has mass.
 #include "arrival.h"
-#include "draw.h"
+#include "residual.h"
 #include "verdict.h"
 
 enum Verdict { accepted, rejected, no_target, no_draft };
@@ -16,33 +16,6 @@ struct Judged {
     float p, q;         // for the screen
     u64 target, draft;  // the totals of the target's and of the draft's row
     int verdict;
-};
-
-// Rest computes the residual max(0, p − q), times both totals, for the tokens of one slice. If certain ≥ 0,
-// the draft is one-hot: q is 1 for the token certain and 0 for all others.
-struct Rest {
-    using Number = Wide;
-    struct Read {
-        float p, q;
-    };
-    const float *p, *q;  // for a one-hot draft both are the target's
-    u64 target, draft;
-    int unit, draft_unit;
-    int first, draft_vocab, certain;
-
-    INLINE_MEMBER Read read(int j) const {
-        int id = first + j;
-        Read read = {p[id], q[id < draft_vocab ? id : draft_vocab - 1]};
-        read_now(read.p);
-        read_now(read.q);
-        return read;
-    }
-    INLINE_MEMBER Wide of(Read at, int j) const {
-        int id = first + j;
-        u64 of_target = id == certain ? 0 : mass_of(at.p, unit), of_draft = id < draft_vocab && certain < 0 ? mass_of(at.q, draft_unit) : 0;
-        Wide rest = product(of_target, draft), less = product(of_draft, target);
-        return less < rest ? rest - less : Wide{0, 0};
-    }
 };
 
 // judge tests one draft token. One warp calls it.
@@ -60,7 +33,7 @@ INLINE void judge(Judged &out, const Row &p, const Row &q, int id, bool certain,
 }
 
 // draw_rest draws from the residual; sums has its sums by slice. One warp calls it.
-INLINE int draw_rest(Rest rest, const Wide *sums, int vocab, u64 u) {
+INLINE int draw_rest(Residual rest, const Wide *sums, int vocab, u64 u) {
     int slices = slices_of(vocab);
     Wide target = uniform_share(u, warp_total(slices, Sums<Wide>{sums}));
     int slice = warp_pick(slices, Sums<Wide>{sums}, target);
@@ -99,10 +72,11 @@ extern "C" __global__ void __launch_bounds__(1024) reject(const float *p, const 
 
     Row target = {p + (first_p + kept) * vocab, p_sums + (first_p + kept) * slices, vocab};
     bool replace = kept < round.drafts && judged[kept].verdict == rejected;
-    Rest rest = {target.weights, q + (first_q + kept) * draft_vocab, 0, 0, unit_of(vocab), unit_of(draft_vocab), 0, draft_vocab, -1};
+    Residual rest = {target.weights, q + (first_q + kept) * draft_vocab, 0, 0, unit_of(vocab), unit_of(draft_vocab), 0, 0, 0,
+                     draft_vocab, -1};
     if (replace) {
-        rest.target = judged[kept].target;
-        rest.draft = judged[kept].draft;
+        rest.p_factor = judged[kept].draft;
+        rest.q_factor = judged[kept].target;
         if (round.certain >> kept & 1) {
             rest.certain = ids[first_q + kept];
             rest.q = target.weights;
