@@ -48,6 +48,9 @@ func TestTheScreenDoesNotWaitForAForm(t *testing.T) {
 	s.mustShow("temp 0.8")
 	s.ask("/schema any")
 	s.mustShow("the form asked for before is still being worked out")
+	s.ask("/demo")
+	s.mustShow("the form is still being worked out")
+	s.mustNotShow("a reply is being written")
 	s.ask("hello")
 	s.mustShow("the form is still being worked out: this is sent as soon as it is")
 	if len(s.engine.asked) != 0 {

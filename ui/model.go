@@ -78,11 +78,12 @@ type Model struct {
 	// it is sent, unless the user has changed it.
 	waiting string
 
-	flash     string
-	flashID   int
-	asked     askedChange // the change of a setting that flash tells of
-	quitArmed bool        // the next ctrl+c quits
-	failure   error
+	flash       string
+	flashID     int
+	asked       askedChange // the change of a setting that flash tells of
+	saysWriting bool        // flash says that a reply is being written
+	quitArmed   bool        // the next ctrl+c quits
+	failure     error
 
 	size  struct{ w, h int }
 	rects layout.Rects
@@ -237,7 +238,7 @@ func (m *Model) setCells(msg tea.ModeReportMsg) {
 
 // say shows text in the status line for a while. The text must be safe for the terminal.
 func (m *Model) say(text string) tea.Cmd {
-	m.flash, m.asked = text, askedChange{}
+	m.flash, m.asked, m.saysWriting = text, askedChange{}, false
 	m.flashID++
 	return m.flashFor()
 }

@@ -117,7 +117,7 @@ func (m *Model) race(messages []engine.Message, lanes [2]race.Lane, after bool) 
 	case !ok:
 		return m.say("this engine cannot race")
 	case m.busy():
-		return m.say("a reply is being written: esc stops it")
+		return m.sayWriting()
 	case m.racing.stop != nil:
 		return m.say("the race before is still ending")
 	}

@@ -36,7 +36,7 @@ func (m *Model) sendAgain(prompt, drafts string) (tea.Cmd, bool) {
 		m.waiting = prompt
 		return m.say("the models are still being read: this is sent as soon as they are"), false
 	case m.busy():
-		return m.say("a reply is being written: esc stops it"), false
+		return m.sayWriting(), false
 	case m.forming:
 		m.waiting = prompt
 		return m.say("the form is still being worked out: this is sent as soon as it is"), false
@@ -56,6 +56,14 @@ func (m *Model) sendAgain(prompt, drafts string) (tea.Cmd, bool) {
 	m.perform(ctx, "the engine", m.recorded(m.engine.Generate(ctx, request)), func() event.Event { return replyOver{} })
 	m.transcript.Follow()
 	return nil, true
+}
+
+// sayWriting tells the user why something must wait: a reply is being written. The message goes when the
+// reply ends (replyOver).
+func (m *Model) sayWriting() tea.Cmd {
+	cmd := m.say("a reply is being written: esc stops it")
+	m.saysWriting = true
+	return cmd
 }
 
 // perform shows the events of a reply or a race at the current pace, and then the event that over returns.
@@ -137,6 +145,9 @@ func (m *Model) replyOver() tea.Cmd {
 	m.reply.stop, m.reply.then = nil, nil
 	if r.stop != nil {
 		r.stop()
+	}
+	if m.saysWriting {
+		m.flash, m.saysWriting = "", false
 	}
 	if m.state.Busy() { // events without a ReplyEnded: a recording that was stopped or cut off
 		m.state.Apply(event.ReplyEnded{Reason: "cancelled"})

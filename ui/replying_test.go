@@ -96,6 +96,25 @@ func TestSendingWhileAReplyIsWrittenKeepsThePrompt(t *testing.T) {
 	}
 }
 
+// The hint that a reply is being written goes when the reply ends. Another message stays for its time.
+func TestTheHintThatAReplyIsWrittenGoesWithTheReply(t *testing.T) {
+	const hint = "a reply is being written"
+	s := stepping(t)
+	s.press("n e x t enter")
+	s.mustShow(hint)
+	s.m.pacer.Set(pace.Full, 1)
+	s.settle()
+	s.mustNotShow(hint)
+
+	s = stepping(t)
+	s.press("n e x t enter")
+	s.mustShow(hint)
+	s.press("alt+right")
+	s.m.pacer.Set(pace.Full, 1)
+	s.settle()
+	s.mustShow("temp 0.8 ")
+}
+
 func TestAPasteNeverSends(t *testing.T) {
 	s := open(t, nil)
 	s.update(tea.PasteMsg{Content: "one\ntwo\n/quit\n"})

@@ -179,7 +179,7 @@ func (m *Model) reopened(msg opened) tea.Cmd {
 		return m.say(sanitize.Line(msg.err.Error()))
 	}
 	if m.busy() {
-		return m.say("a reply is being written: esc stops it")
+		return m.sayWriting()
 	}
 	m.chat = msg.chat
 	m.chat.Turns = nil // they are in state from now on

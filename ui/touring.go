@@ -83,8 +83,12 @@ func (m *Model) startTour(s *demo.Script, loop bool) tea.Cmd {
 		return m.say(m.whyNoEngine())
 	case m.tour != nil:
 		return nil
-	case m.busy() || m.racing.stop != nil || m.forming:
-		return m.say("a reply is being written: esc stops it")
+	case m.busy():
+		return m.sayWriting()
+	case m.racing.stop != nil:
+		return m.say("the race is still ending")
+	case m.forming:
+		return m.say("the form is still being worked out")
 	}
 	saved := m.save(false)
 	m.backToComposer()
