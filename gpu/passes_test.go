@@ -34,7 +34,7 @@ func TestEstimatedPassesAreTheProgrammes(t *testing.T) {
 	const path = "check/model/passes.txt"
 	var text strings.Builder
 	text.WriteString("# Launches of passes with 512 tokens in the cache, made by: go test ./gpu -run TestEstimatedPasses -update-passes\n" +
-		"# count, kernel, blocks, threads, bytes of weights, keys and values that all of them read\n")
+		"# count, kernel, blocks, threads, bytes of weights, keys and values that each reads\n")
 	for _, name := range []string{"qwen3-0.6b", "qwen3-8b"} {
 		for _, typ := range []compute.DType{compute.Q4_K, compute.Q8_0, compute.F16} {
 			shape, err := random.ShapeNamed(name)
@@ -93,7 +93,7 @@ func passesOfShape(t *testing.T, shape random.Shape, typ compute.DType) (all []*
 		t.Fatal(err)
 	}
 	for _, rows := range passRows {
-		l := &launches{keyBytes: 4 * shape.KVHeads * shape.HeadDim * (tokensBefore + rows), count: map[string]int{}, bytes: map[string]int{}}
+		l := &launches{keyBytes: 4 * shape.KVHeads * shape.HeadDim * (tokensBefore + rows), count: map[string]int{}}
 		if err := cache.Truncate(0); err != nil {
 			t.Fatal(err)
 		}
@@ -122,9 +122,9 @@ func passesOfShape(t *testing.T, shape random.Shape, typ compute.DType) (all []*
 
 // launches counts equal launches, in the order in which they first come.
 type launches struct {
-	keyBytes     int // of keys and values that attention reads
-	order        []string
-	count, bytes map[string]int
+	keyBytes int // of keys and values that attention reads
+	order    []string
+	count    map[string]int
 }
 
 func (l *launches) add(kernel string, shape driver.Shape, arguments []driver.Argument) {
@@ -132,24 +132,29 @@ func (l *launches) add(kernel string, shape driver.Shape, arguments []driver.Arg
 	for _, n := range shape.Grid {
 		blocks *= max(1, n)
 	}
-	name := fmt.Sprintf("%s%s %d %d", kernel, alsoDone(kernel, arguments), blocks, shape.Block[0])
-	if l.count[name] == 0 {
-		l.order = append(l.order, name)
+	bytes := l.read(kernel, arguments)
+	// Launches that read unlike matrices are unlike.
+	launch := fmt.Sprintf("%s%s %d %d %d", kernel, alsoDone(kernel, arguments), blocks, shape.Block[0], bytes)
+	if l.count[launch] == 0 {
+		l.order = append(l.order, launch)
 	}
-	l.count[name]++
-	switch {
-	case strings.HasPrefix(kernel, "attend_"):
-		l.bytes[name] += l.keyBytes
-	case strings.HasPrefix(kernel, "matmul_"):
-		for _, f := range cuda.Packed() {
-			if strings.HasPrefix(kernel, "matmul_"+f.Name+"_") {
-				slabs := int(int32(arguments[4*cuda.MostJoined+2]))
-				for i := range cuda.MostJoined {
-					l.bytes[name] += f.Bytes(int(int32(arguments[4*i+1])), slabs*f.Columns)
-				}
+	l.count[launch]++
+}
+
+// read returns how many bytes of weights, keys and values a launch reads.
+func (l *launches) read(kernel string, arguments []driver.Argument) (bytes int) {
+	if strings.HasPrefix(kernel, "attend_") {
+		return l.keyBytes
+	}
+	for _, f := range cuda.Packed() {
+		if strings.HasPrefix(kernel, "matmul_"+f.Name+"_") {
+			slabs := int(int32(arguments[4*cuda.MostJoined+2]))
+			for i := range cuda.MostJoined {
+				bytes += f.Bytes(int(int32(arguments[4*i+1])), slabs*f.Columns)
 			}
 		}
 	}
+	return bytes
 }
 
 // alsoDone names the work of other kernels that a launch also does.
@@ -175,14 +180,12 @@ func (l *launches) grow(more *launches, layers int) {
 		if l.count[name] == 0 {
 			l.order = append(l.order, name)
 		}
-		count, bytes := more.count[name]-l.count[name], more.bytes[name]-l.bytes[name]
-		l.count[name] += layers * count
-		l.bytes[name] += layers * bytes
+		l.count[name] += layers * (more.count[name] - l.count[name])
 	}
 }
 
 func (l *launches) write(text *strings.Builder) {
 	for _, name := range l.order {
-		fmt.Fprintf(text, "%d %s %d\n", l.count[name], name, l.bytes[name])
+		fmt.Fprintf(text, "%d %s\n", l.count[name], name)
 	}
 }

@@ -17,7 +17,11 @@ type launch struct {
 	kernel          string
 	also            []string // joined work, see stepsAlso
 	blocks, threads int
-	bytes           float64 // bytes of weights, keys and values that all blocks read together
+	bytes           float64 // bytes of weights, keys and values that all blocks of one launch read together
+
+	// Set by estimate: bytes of weights that attention lets idle multiprocessors fetch to the second-level cache, and
+	// those that a product finds there.
+	fetches, fetched float64
 }
 
 // pass is what one pass launches.
@@ -121,16 +125,34 @@ func withOtherTypes(passes []pass) []pass {
 
 // estimate is the time of a pass, in µs, and how many launches it has.
 func estimate(p pass, c card, loops map[string]loop) (time float64, launches int) {
-	for _, l := range p.launches {
+	for i, l := range p.launches {
 		launches += l.count
+		l.fetches = p.fetchedDuring(i, c)
+		l.fetched = p.fetchedBefore(i, c)
 		time += float64(l.count) * (gap + l.time(p.rows, c, loops))
 	}
 	return time, launches
 }
 
+// staying is an estimate, in µs, of what a pass would take as one launch that stays on the card: a barrier of the
+// grid in place of the gap and the start of each launch, and products that request their first weights before it.
+// No such kernel exists.
+func staying(p pass, c card, loops map[string]loop) float64 {
+	time, _ := estimate(p, c, loops)
+	for _, l := range p.launches {
+		saved := gap + step - barrier
+		if strings.HasPrefix(l.kernel, "matmul_") {
+			saved += latency
+		}
+		time -= float64(l.count) * saved
+	}
+	return time
+}
+
 // time is the time in µs of one of the equal launches l. It adds up the steps of the joined work and, for each wave
 // of blocks, the steps of the kernel; for attention also the time to read keys and values. For a product it adds
-// the steps of the kernel only once, and the time that the function product returns.
+// the steps of the kernel at most twice, since blocks of later waves start while others work, and the time that the
+// function product returns.
 func (l launch) time(rows int, c card, loops map[string]loop) (time float64) {
 	for _, work := range l.also {
 		time += step * float64(stepsAlso[work])
@@ -138,12 +160,17 @@ func (l launch) time(rows int, c card, loops map[string]loop) (time float64) {
 	steps := step * float64(stepsOf(l.kernel))
 	switch {
 	case strings.HasPrefix(l.kernel, "matmul_"):
-		return time + steps + product(l, rows, c, loops[l.kernel])
+		of := loops[l.kernel]
+		return time + steps*min(2, waves(l, c, max(1, of.registers))) + product(l, rows, c, of)
 	case strings.HasPrefix(l.kernel, "attend_"):
-		return time + steps*waves(l, c, 128) + l.bytes/float64(l.count)/(streamed*c.bytes*1e3)
+		time += steps*waves(l, c, 128) + c.reading(l.bytes)
+		return max(time, c.reading(l.bytes+l.fetches))
 	}
 	return time + steps*waves(l, c, 32)
 }
+
+// reading is the time in µs to read so many bytes from the card's memory.
+func (c card) reading(bytes float64) float64 { return bytes / (streamed * c.bytes * 1e3) }
 
 // waves is how many times the multiprocessors are filled with blocks, if a thread takes this many registers.
 func waves(l launch, c card, registers int) float64 {
@@ -159,7 +186,7 @@ func product(l launch, rows int, c card, of loop) float64 {
 	if at := strings.LastIndexByte(name, '_'); at >= 0 {
 		name, variant = strings.TrimSuffix(name[:at], "_norm"), name[at+1:]
 	}
-	f, bytes := layoutOf(name), l.bytes/float64(l.count)
+	f, bytes := layoutOf(name), l.bytes
 	slabs := bytes / f.slab
 	processors := float64(c.multiprocessor)
 	if variant == "tile" {
@@ -176,7 +203,7 @@ func product(l launch, rows int, c card, of loop) float64 {
 			rate *= mmaOfPeak
 		}
 		tensor := multiplications * f.ops / (rate * 1e6)
-		return max(max(issue, tensor)/filled, bytes/(streamed*c.bytes*1e3))
+		return max(max(issue, tensor)/filled, c.reading(bytes))
 	}
 	groups := map[string]float64{"row": 1, "rows8": 1, "rows16": 2, "rows32": 4}[variant]
 	// A warp requests a slab, waits and multiplies, then requests its next. Each of the four schedulers of a
@@ -186,14 +213,14 @@ func product(l launch, rows int, c card, of loop) float64 {
 	atOnce := math.Ceil(float64(l.blocks) / inWaves / processors)
 	issue := atOnce * warps / 4 * f.tiles * groups * of.instructions / (c.clock * 1e3)
 	waiting := inWaves * slabs / float64(l.blocks) / warps * (latency + issue)
-	reading := bytes / (streamed * c.bytes * 1e3)
-	return math.Cbrt(waiting*waiting*waiting + reading*reading*reading) // if both are long, they overlap in part
+	reading := c.reading(bytes-l.fetched) + l.fetched/(cached*processors*c.clock*1e3)
+	return math.Hypot(waiting, reading) // if both are long, they overlap in part
 }
 
 // weightBytes is what a pass reads of weights, keys and values.
 func (p pass) weightBytes() (bytes float64) {
 	for _, l := range p.launches {
-		bytes += l.bytes
+		bytes += float64(l.count) * l.bytes
 	}
 	return bytes
 }

@@ -18,7 +18,7 @@ var passesThen string
 //go:embed h200/loops.txt
 var loopsThen string
 
-const measuredFile = "kernels/cuda/reports/2026-11-26-NVIDIA-H200.json"
+const measuredFile = "kernels/cuda/reports/2026-11-27-NVIDIA-H200.json"
 
 // figure is a time in µs that the report names, and its estimate.
 type figure struct {

@@ -100,8 +100,8 @@ func TestTheInnermostLoopIsFound(t *testing.T) {
 // as long as the arithmetic of a full one.
 func TestProducts(t *testing.T) {
 	c := card{multiprocessor: 100, clock: 2, bytes: 1000, half: 100, target: 89}
-	reading := launch{count: 2, kernel: "matmul_half_rows8", blocks: 10000, threads: 256, bytes: 2 * 920e6}
-	if got := product(reading, 1, c, loop{instructions: 1, registers: 64}); math.Abs(got-1000) > 1 {
+	reading := launch{count: 2, kernel: "matmul_half_rows8", blocks: 10000, threads: 256, bytes: 920e6}
+	if got := product(reading, 1, c, loop{instructions: 1, registers: 64}); math.Abs(got-1000) > 2 {
 		t.Errorf("reading 920 MB took %g µs", got)
 	}
 	full := launch{count: 1, kernel: "matmul_half_tile", blocks: 100, threads: 256, bytes: 4096}
@@ -156,8 +156,8 @@ func productsOf(passes []pass, format string) (products pass) {
 	return products
 }
 
-// The assumptions explain what the H200 measured. The worst figure is a pass of one row of 8B in Q4_K, which took
-// 3.40 ms in Rows and 3.17 ms in Decode.
+// The assumptions explain what the H200 measured. The worst figure is decoding of 1.7B in Q4_K, for which the
+// estimate is 17 % too short.
 func TestTheEstimateIsNearWhatACardMeasured(t *testing.T) {
 	const most = 18 // %
 	text, err := os.ReadFile("../../../" + measuredFile)
@@ -165,7 +165,7 @@ func TestTheEstimateIsNearWhatACardMeasured(t *testing.T) {
 		t.Fatal(err)
 	}
 	figures, err := compare(text)
-	if err != nil || len(figures) != 88 {
+	if err != nil || len(figures) != 80 {
 		t.Errorf("%d figures: %v", len(figures), err)
 	}
 	for _, f := range figures {

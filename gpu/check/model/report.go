@@ -58,6 +58,12 @@ func report(w io.Writer, passes []pass, counted []loop, figures []figure) {
 		}
 		fmt.Fprintln(w)
 	}
+	fmt.Fprintf(w, "\nIf one launch stayed on the card for a whole pass of one row: qwen3-8b Q4_K, share of bandwidth; draft step of qwen3-0.6b Q8_0, ms\n")
+	for _, c := range cards {
+		target, draft := find("qwen3-8b", "Q4_K", 1), find("qwen3-0.6b", "Q8_0", 1)
+		loops := byTarget[c.target]
+		fmt.Fprintf(w, "%-5s %6.0f%% %7.2f\n", c.name, 100*target.weightBytes()/(staying(target, c, loops)*c.bytes*1e3), staying(draft, c, loops)/1e3)
+	}
 	calibrate(w)
 	fmt.Fprintf(w, "\nThe same assumptions for what the H200 measured, in µs (%s):\n", measuredFile)
 	for _, f := range figures {
@@ -75,7 +81,7 @@ func typesOf(passes []pass) (types []string) {
 	return types
 }
 
-// published are figures of llama.cpp in tokens a second.
+// published are figures of llama.cpp in tokens a second; those of the H200 were measured for this project.
 var published = []struct {
 	what, card string
 	bytes      float64 // of weights, GB
@@ -86,6 +92,8 @@ var published = []struct {
 	{"8B Q4_0", "3090", 4.37, 32, 156.6, "llama.cpp, pull request 15802"},
 	{"9B Q4_K_M", "4090", 5.7, 32, 137, "pavlokhmel.com, June 2026"},
 	{"9B Q4_K_M", "H100", 5.7, 32, 190, "pavlokhmel.com, June 2026"},
+	{"8B Q4_K", "H200", 4.38, 36, 253, "docs/gpu.md"},
+	{"8B Q8_0", "H200", 8.04, 36, 226, "docs/gpu.md"},
 }
 
 // calibrate applies the same assumptions to decoding by llama.cpp, which shows how far they are off.
