@@ -2,7 +2,7 @@
 """Chats made by rule, as many as wanted, that teach skills more than facts.
 
 Counting, copying, remembering what was told, answering follow-up questions, small facts
-and sums, and saying honestly what the model does not know. Every answer has one canonical
+and sums, greetings, and admitting what the model does not know. Every answer has one canonical
 form: that is easier to learn for a tiny model, and easier to predict for its draft.
 
     python3 drills.py --count 5 --seed 1      # show some

@@ -1,1 +1,1 @@
-"""Chats for the tiny model that a program makes, one module per skill. ../drills.py puts them together."""
+"""Chats made by rule, for the training of the tiny model: one module per skill, and what they share. ../drills.py mixes the skills."""

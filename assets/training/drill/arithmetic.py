@@ -1,4 +1,4 @@
-"""Small sums, differences and products, in digits and in words. The model refuses larger ones."""
+"""Questions about small numbers, in digits and in words: sums, products, halves, which is bigger. The model refuses tasks with larger ones."""
 
 import random
 
@@ -92,7 +92,7 @@ def answer(a: int, operation: str, b: int, spoken: bool) -> str:
 
 
 def operands(rng: random.Random) -> tuple[int, str, int]:
-    """The numbers of a small task: a sum or difference up to 20, or of multiples of ten up to 100, or a product up to 10 times 10."""
+    """A small task (a, operation, b): a sum or a difference of numbers up to 20, or of multiples of ten up to 100, or a product up to 10 x 10."""
     operation = rng.choice(("plus", "plus", "minus", "times"))
     if operation == "times":
         return rng.randint(0 if rng.random() < 0.1 else 1, 10), operation, rng.randint(1, 10)
@@ -163,7 +163,7 @@ def _parity(rng: random.Random) -> Chat:
 
 
 def _compared(rng: random.Random) -> Chat:
-    """Which of two numbers is bigger or smaller, and yes or no."""
+    """The user asks which of two numbers is bigger or smaller, or whether one is bigger or smaller than the other."""
     a, b = rng.sample(range(rng.choice((10, 20, 100))), 2)
     word, spoken = rng.choice(("bigger", "bigger", "smaller")), rng.random() < 0.35
     best, other = (max(a, b), min(a, b)) if word == "bigger" else (min(a, b), max(a, b))
@@ -175,7 +175,7 @@ def _compared(rng: random.Random) -> Chat:
 
 
 def _large(rng: random.Random, digits: int) -> str:
-    """A number that is too large for the model, sometimes in words."""
+    """A number with which tasks are too hard for the model: in digits, from 12 x 10^(digits - 2) up, or, rarely, in words and of any size."""
     number = rng.randint(12 * 10 ** (digits - 2), 10 ** digits - 1)
     kind = rng.random()
     if kind < 0.12:
@@ -186,13 +186,13 @@ def _large(rng: random.Random, digits: int) -> str:
 
 
 def _too_big(rng: random.Random) -> Chat:
-    """A task that the model would get wrong, worded like the small ones. Its numbers are large, or one has two digits and the task is none
-    of those that `operands` makes."""
+    """A task that the model would get wrong, worded like the small ones: of large numbers, or a sum or difference with a number from 21 to
+    99 that `operands` does not make."""
     if rng.random() < 0.35:
         a, operation, b = rng.randint(21, 99), rng.choice(("plus", "minus")), rng.randint(2, 99)
         if operation == "plus" and rng.random() < 0.5:
             a, b = b, a
-        if a % 10 or b % 10:  # `operands` makes sums of multiples of ten: the model can answer them
+        if a % 10 or b % 10:  # two multiples of ten may be a task that `operands` makes
             return exchange(_asked(rng, a, operation, b, spoken=False), TOO_BIG)
     operation = rng.choice(("plus", "minus", "times", "times", "divided"))
     fewest = 2 if operation == "times" else 3

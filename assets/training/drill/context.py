@@ -1,4 +1,4 @@
-"""The user tells facts and asks for them some turns later."""
+"""Chats whose answers stand in the chat itself: facts that the user tells and asks for later, and words of earlier turns."""
 
 import random
 
@@ -9,7 +9,7 @@ from .personal import ASK_BACK, FACTS, NAME, Fact
 from .reading import reading
 from .speech import Chat, chosen, exchange, first_upper, wording
 
-# Small talk between a fact and its question; the answers are those of text/general.
+# Small talk, for instance between a fact and its question; the answers are those of text/general.
 SMALL_TALK: tuple[tuple[str, str], ...] = (
     ("how are you | how are you today | how do you feel", "I am fine, thank you. How are you?"),
     ("thanks. | thank you. | many thanks. | thanks a lot.", "You are welcome!"),
@@ -45,12 +45,12 @@ def acknowledged(fact: Fact, value: str) -> str:
 
 
 def ask(rng: random.Random, fact: Fact) -> str:
-    """The user asks for the fact."""
+    """A question for the fact."""
     return wording(rng, chosen(rng, ASK_BACK, direct=fact.direct, clause=fact.clause, noun=fact.noun))
 
 
 def asked_back(rng: random.Random, fact: Fact, value: str) -> Chat:
-    """The user asks for the fact. The answer is the value that the user told last."""
+    """The user asks for the fact. The answer tells its value, the one that the user told last."""
     return exchange(ask(rng, fact), first_upper(fact.told.format(v=value)))
 
 
@@ -79,7 +79,7 @@ def _another(rng: random.Random, fact: Fact, value: str) -> str:
 
 
 def remembered(rng: random.Random) -> Chat:
-    """One to three facts, corrections and small talk. Then the user asks for one or more of the facts."""
+    """One to three facts, corrections and small talk. Then the user asks for one or more of the facts, and sometimes for one that he has not told."""
     picked = rng.sample(FACTS, rng.choice((0, 1, 1, 2)))
     if rng.random() < 0.4 or not picked:
         picked.insert(rng.randint(0, len(picked)), NAME)
@@ -175,7 +175,7 @@ def what_was_said(rng: random.Random) -> Chat:
 
 
 def context(rng: random.Random) -> Chat:
-    """One chat that can only be answered from its earlier turns."""
+    """One chat in which the user asks for what the chat says, or for a fact that he has not told."""
     kind = rng.random()
     if kind < 0.52:
         return remembered(rng)

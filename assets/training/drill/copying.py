@@ -1,8 +1,9 @@
-"""Copying what the user wrote, letter by letter.
+"""Copying what the user wrote, exactly.
 
-Most texts are random words, some of them invented, or sentences of unusual words or with a
-word exchanged, so that the only way to answer is to look back at the request. Others' sentences
-(spoken) have the words that our own text lacks: a token that is never copied is copied badly.
+Most texts are random words, some of them invented, or sentences with unusual or exchanged
+words: to answer, the model must look back at the request. Sentences from public dialogues
+(spoken) have words that our own text lacks. They are needed because a token that training
+never copies is copied badly.
 """
 
 import functools
@@ -69,7 +70,7 @@ _SYLLABLES = ("ba be bo da do du fa fe fi ga go gu ha ka ke ki lo lu ma mi mo na
 
 @functools.cache
 def vocabulary() -> tuple[str, ...]:
-    """Every word of our own text (lower and upper case), sorted."""
+    """The words of our own text, sorted, without those that have a capital letter after the first letter."""
     found: set[str] = set()
     for line in _lines():
         found.update(re.findall(r"\b[A-Za-z][a-z]*\b", line))
@@ -78,7 +79,7 @@ def vocabulary() -> tuple[str, ...]:
 
 @functools.cache
 def sentences() -> tuple[str, ...]:
-    """Short questions and answers of our own text. The model is asked to copy them, and must not answer the questions."""
+    """Short sentences of our own text. Some are questions, which the model must copy and not answer."""
     found = {part for line in _lines() for part in re.split(r"(?<=[.!?])\s", line)
              if len(part.split()) <= 12 and len(part) > 1 and not set(part) & set("\"\\`{}")}
     return tuple(sorted(found))
@@ -92,13 +93,13 @@ def _lines() -> tuple[str, ...]:
 
 
 def invented(rng: random.Random) -> str:
-    """A word that does not exist."""
+    """A word made of two or three random syllables."""
     return "".join(rng.choice(_SYLLABLES) for _ in range(rng.randint(2, 3)))
 
 
 @functools.cache
 def words_of(spoken: tuple[str, ...]) -> tuple[str, ...]:
-    """The words of sentences, sorted."""
+    """The words of the sentences, sorted."""
     return tuple(sorted({word for line in spoken for word in re.findall(r"\b[A-Za-z]+\b", line)}))
 
 
@@ -134,7 +135,7 @@ def _random_words(rng: random.Random, spoken: tuple[str, ...]) -> str:
 
 def _disturbed(rng: random.Random, text: str, spoken: tuple[str, ...]) -> str:
     """The sentence with up to three words exchanged for others, so that nobody can guess how it goes on. The first word is exchanged most
-    often: it is hard to copy, because its token differs at the start of the answer and after the colon of the request."""
+    often: it is hard to copy, because its token at the start of the answer differs from that after a space in the request."""
     words = text.split()
     for _ in range(rng.randint(0, 3)):
         at = 0 if rng.random() < 0.3 else rng.randrange(len(words))
@@ -145,7 +146,7 @@ def _disturbed(rng: random.Random, text: str, spoken: tuple[str, ...]) -> str:
 
 
 def text_to_copy(rng: random.Random, spoken: tuple[str, ...] = ()) -> str:
-    """A text of one to twelve words: random ones, made sentences, and others' and our own sentences."""
+    """A text of one to twelve words: random words, a sentence made from a pattern, one of spoken, or one of our own text."""
     kind = rng.random()
     if kind >= 0.85:
         return rng.choice(sentences())
@@ -155,18 +156,18 @@ def text_to_copy(rng: random.Random, spoken: tuple[str, ...] = ()) -> str:
         text = _random_words(rng, spoken)
     else:
         text = _disturbed(rng, sentence(rng), spoken)
-    return " ".join(text.split()[:12])  # it may have more than twelve: a city may have two words
+    return " ".join(text.split()[:12])  # a city of two words may have made it longer
 
 
 def _several_times(rng: random.Random) -> Chat:
-    """One word two to four times."""
+    """The user wants one word written two to four times."""
     word, times = invented(rng) if rng.random() < 0.4 else rng.choice(vocabulary() + NOUNS), rng.choice((2, 3, 4))
     spoken = {2: "twice", 3: "three times", 4: "four times"}[times]
     return exchange(wording(rng, _TIMES, end=".", word=word, times=spoken), ", ".join([word] * times) + ".")
 
 
 def copying(rng: random.Random, spoken: tuple[str, ...] = ()) -> Chat:
-    """One request to copy, sometimes followed by up to three more: for the same text again, or for another."""
+    """One request to copy, sometimes followed by up to three more: for the same text again, or for another. Rarely, a word several times."""
     if rng.random() < 0.04:
         return _several_times(rng)
     text = text_to_copy(rng, spoken)

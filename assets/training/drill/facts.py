@@ -49,7 +49,7 @@ def capital(rng: random.Random) -> Chat:
 
 
 def country_asked(rng: random.Random, country: str) -> str:
-    """The country as a user may type it: shorter or in lower case."""
+    """The country as a user may type it, sometimes shorter or in lower case."""
     name = country
     if rng.random() < 0.3:
         name = t.COUNTRY_SHORT.get(country, country.removeprefix("the ")) if country != "the Netherlands" else "Holland"
@@ -195,7 +195,7 @@ def rhyme(rng: random.Random) -> Chat:
 
 
 def neighbour(rng: random.Random) -> Chat:
-    """A question for what comes before or after a day, a month, a number or a letter."""
+    """The user asks what comes before or after a day, a month, a number or a letter."""
     row = rng.choice((t.DAYS, t.DAYS, t.MONTHS, [str(n) for n in range(1, 41)], list(string.ascii_uppercase)))
     wraps = row in (t.DAYS, t.MONTHS)
     after = rng.random() < 0.6
@@ -212,7 +212,7 @@ def neighbour(rng: random.Random) -> Chat:
 
 
 def neighbour_answer(row: list[str], index: int, after: bool) -> str:
-    """"After Monday comes Tuesday."; days and months start again at the end."""
+    """"After Monday comes Tuesday."; after the end of the row comes its start."""
     other = row[(index + (1 if after else -1)) % len(row)]
     return f"{'After' if after else 'Before'} {row[index]} comes {other}."
 
@@ -278,7 +278,7 @@ def spelling_answer(word: str) -> str:
 
 
 def letters(rng: random.Random) -> Chat:
-    """Spelling, the first and the last letter, the alphabet."""
+    """A question for the letters of a word, for its first or last letter, or for the alphabet."""
     kind = rng.random()
     word = rng.choice(t.SPELLABLE)
     if kind < 0.5:
@@ -311,7 +311,7 @@ def letters(rng: random.Random) -> Chat:
 
 
 def compared(rng: random.Random) -> Chat:
-    """Which animal is bigger, and yes or no."""
+    """The user asks which of two animals is bigger, or whether one is bigger than the other."""
     small, big = sorted(rng.sample(range(len(t.SIZES)), 2))
     a, b = (t.SIZES[i] for i in rng.sample((small, big), 2))
     bigger = t.SIZES[big]

@@ -47,7 +47,7 @@ _COUNTRY_NEXT = {
 
 
 def countries(rng: random.Random) -> Chat:
-    """One to three questions about a country: its capital, continent, language or money. Then the last of them for other countries."""
+    """One to three questions about a country: its capital, continent, language or money. The last may come again for other countries."""
     country = rng.choice(list(t.COUNTRIES))
     chat: Chat = []
     for kind in rng.sample(list(_COUNTRY_FIRST), rng.randint(1, 3)):
@@ -85,7 +85,7 @@ _ANIMAL_ANSWER = {"sound": sound_answer, "young": young_answer, "legs": legs_ans
 
 
 def animals(rng: random.Random) -> Chat:
-    """One to three questions about an animal: its sound, young, legs or home. Then the last of them for other animals."""
+    """One to three questions about an animal: its sound, young, legs or home. The last may come again for other animals."""
     known = [a for a in t.ANIMALS if t.ANIMALS[a][0]]
     animal, kind = rng.choice(known), rng.choice(list(_ANIMAL_FIRST))
     chat = exchange(wording(rng, _ANIMAL_FIRST[kind], x=article(animal)), _ANIMAL_ANSWER[kind](animal))
@@ -243,8 +243,8 @@ _HALF_THAT = ("half of it | half of that | and half of that? | what is half of i
               "cut that in half")
 _THAT_IS = ("is that {k} | is it {k} | is that an {k} number | is the result {k} | and is that {k}? | would you call that {k} | "
             "that is {k}, right?")
-_THAT_IN_WORDS = ("only the number | just the number, please | which number is it? | what was the result? | "
-                  "the number again, please | so what is the result")
+_NUMBER_ONLY = ("only the number | just the number, please | which number is it? | what was the result? | "
+                "the number again, please | so what is the result")
 
 
 def on_numbers(rng: random.Random) -> Chat:
@@ -258,7 +258,7 @@ def on_numbers(rng: random.Random) -> Chat:
     if kind == 2:
         asked, really = rng.choice(("even", "odd")), "odd" if total % 2 else "even"
         return chat + exchange(wording(rng, _THAT_IS, k=asked), f"{'Yes' if asked == really else 'No'}, {total} is {really}.")
-    return chat + exchange(wording(rng, _THAT_IN_WORDS), f"{total}.")
+    return chat + exchange(wording(rng, _NUMBER_ONLY), f"{total}.")
 
 
 def again(rng: random.Random) -> Chat:
@@ -272,5 +272,5 @@ KINDS = (countries, countries, animals, animals, words, one_word, sequence, anot
 
 
 def followups(rng: random.Random) -> Chat:
-    """One chat whose later questions refer to the last answer."""
+    """One chat whose later questions refer to an earlier answer."""
     return rng.choice(KINDS)(rng)

@@ -65,7 +65,7 @@ SPELL = ("spell it | spell that | how do you spell it | how is that spelled | ho
 
 
 def lists(rng: random.Random) -> Chat:
-    """A list and one to three questions about it."""
+    """A list and one to four questions about it. Sometimes the user adds an item, or has an item of an answer spelled."""
     chat, items = rng.choice((_told, _told, _several, _several, _copied, _counted))(rng)
     if rng.random() < 0.2 and chat[-1][1].startswith("I see: "):
         new = rng.choice(NOUNS)
@@ -89,7 +89,7 @@ def _told(rng: random.Random) -> tuple[Chat, list[str]]:
 
 
 def _several(rng: random.Random) -> tuple[Chat, list[str]]:
-    """The model lists some names of one kind. It takes them from the start of a fixed row, so the answer is always the same."""
+    """The model lists some names of one kind. It takes them from the start of a fixed row, so a question always has the same answer."""
     row = rng.choice([row for row in ROWS if row.many])
     count = rng.randint(2, len(row.names))
     items = list(row.names[:count])

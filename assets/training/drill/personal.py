@@ -1,4 +1,4 @@
-"""What a user may tell about himself, and all the ways to tell it and to ask it back."""
+"""What a user may tell about himself, with ways to tell it and to ask for it."""
 
 import random
 from collections.abc import Callable
@@ -20,11 +20,11 @@ class Fact:
     clause: str                              # "where i live", after "do you remember"
     noun: str                                # "my city", after "tell me"
     told: str                                # the fact in the second person, as it follows "Good to know: "
-    missing: str                             # the thing, in the sentence in which the model says that it was not told it
+    missing: str                             # the fact's name, as it follows "You have not told me "
     value: Callable[[random.Random], str]
 
 
-# How a fact is asked back, around its direct question, its clause or its noun.
+# Templates in which the user asks for a fact; the direct question, the clause and the noun are those of Fact.
 ASK_BACK = (
     "<direct> | <direct> | <direct> | <direct>, do you [still /]know? | <direct>, do you remember? | i forgot: <direct>? | "
     "[one more time/once again/again]: <direct>? | so, <direct> | now tell me: <direct>? | from what i told you: <direct>? | "
@@ -72,7 +72,7 @@ def _favourite(kind: str, value: Callable[[random.Random], str]) -> Fact:
 
 
 def _named(kind: str, value: Callable[[random.Random], str]) -> Fact:
-    """The name of a pet or of a relative."""
+    """The name of a pet or of a person that the user knows."""
     return Fact(
         tell=f"my {kind} is called {{v}} | i have a {kind} called {{v}} | the name of my {kind} is {{v}} | my {kind}'s name is {{v}} | "
              f"i have a {kind}, and the name is {{v}} | {{v}} is the name of my {kind} | {{v}} is my {kind} | my {kind} is named {{v}} | "

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Explained:
-    """A question, its answer and what follows; an empty text where nothing definite can follow."""
+    """A question and its answer. why, more and short answer what the user asks then; empty where there is no definite answer."""
 
     ask: str
     answer: str

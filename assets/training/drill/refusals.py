@@ -1,4 +1,4 @@
-"""Honest short refusals for what the model cannot know; the subject is copied from the question."""
+"""Honest short refusals, for what the model cannot know or do. One that names a subject copies it from the question."""
 
 import random
 
@@ -195,7 +195,7 @@ def refused(subject: str) -> str:
 
 
 def subject(rng: random.Random) -> str:
-    """A subject outside the model's knowledge: from the list, a person, or invented."""
+    """A subject outside the model's knowledge: from the list, a part of one, an invented person, or something else invented."""
     kind = rng.random()
     if kind < 0.5:
         return rng.choice(SUBJECTS)
@@ -209,7 +209,7 @@ def subject(rng: random.Random) -> str:
 
 
 def unknown(rng: random.Random) -> Chat:
-    """A question about a subject that the model does not know. Sometimes a second one follows."""
+    """A question about a subject that the model does not know. Sometimes one or two more follow."""
     asked = subject(rng)
     chat = exchange(wording(rng, _ASK, x=asked), refused(asked))
     while rng.random() < 0.12 and len(chat) < 6:
@@ -241,7 +241,7 @@ def medical(rng: random.Random) -> Chat:
 
 
 def refusals(rng: random.Random) -> Chat:
-    """One question that has to be declined."""
+    """One chat whose questions have to be declined."""
     kind = rng.random()
     if kind < 0.48:
         return unknown(rng)

@@ -1,4 +1,4 @@
-"""Sentences of at most twelve words that nobody has written before, to be copied."""
+"""Sentences to be copied: patterns filled with random words, so that nobody can guess how they go on."""
 
 import random
 import re

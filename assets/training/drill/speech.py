@@ -51,7 +51,8 @@ def wording(rng: random.Random, templates: str, end: str = "?", **fields: object
     """Picks one of the templates, varies its politeness and its style, and puts the fields in.
 
     end is "." for what the user tells, and "?" for what he asks or orders. The style changes only
-    the template, never a field: what the user wants to have copied stays as it is.
+    the template: what the user wants to have copied stays as it is. Another field gets a capital
+    letter where it begins the text.
     """
     template, mark = _with_manners(rng, chosen(rng, templates), end)
     if rng.random() < 0.04:
@@ -94,7 +95,7 @@ def _inside(rng: random.Random, template: str, share: float, frames: tuple[str, 
 
 
 def _indirect(rng: random.Random, template: str) -> str:
-    """"what is the capital of x" as "do you know what the capital of x is"; empty where that would not be English."""
+    """"what is the capital of x" as "do you know what the capital of x is"; empty for a question that cannot be turned like that."""
     match = _TURNED.fullmatch(template)
     if not match or match[2].endswith(_NOT_TURNED):
         return ""

@@ -1,4 +1,4 @@
-"""Small tables of facts. Each row is told in one sentence, so the model can learn all of them."""
+"""Small tables of facts. An answer tells one entry in one short sentence, so the model can learn all of them."""
 
 # country: (capital, continent, language, currency)
 COUNTRIES: dict[str, tuple[str, str, str, str]] = {
@@ -54,7 +54,7 @@ COUNTRIES: dict[str, tuple[str, str, str, str]] = {
 COUNTRY_SHORT: dict[str, str] = {"the United Kingdom": "England", "the United States": "the USA",
                                  "the Netherlands": "Holland"}
 
-# animal: (sound, young, legs); an empty string where there is no common word
+# animal: (sound, young, number of legs); the sound is empty where there is no common word
 ANIMALS: dict[str, tuple[str, str, int]] = {
     "cat": ("meow", "kitten", 4), "dog": ("woof", "puppy", 4), "cow": ("moo", "calf", 4),
     "sheep": ("baa", "lamb", 4), "horse": ("neigh", "foal", 4), "pig": ("oink", "piglet", 4),

@@ -1,4 +1,4 @@
-"""What most people type first: a greeting, "who are you", both in one message, or a small sum."""
+"""What many people type first: a greeting, "who are you", both in one message, or a small sum."""
 
 import random
 
@@ -73,7 +73,7 @@ def greeting(rng: random.Random) -> Chat:
 
 
 def _marked(rng: random.Random, text: str, mark: str) -> str:
-    """The text as a hand types it: with a capital letter and a mark, or without."""
+    """The text as people type it: sometimes with a capital letter, sometimes with a mark."""
     text = text.replace(" i ", " I ") if rng.random() < 0.7 else text.lower()
     text = first_upper(text) if rng.random() < 0.7 else text
     if text[-1] in "?!." or rng.random() < 0.3:

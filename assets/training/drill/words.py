@@ -1,4 +1,4 @@
-"""Less common but ordinary English words, for texts that the model has to copy by looking."""
+"""Less common but ordinary English words, for texts that the model has to copy and for lists."""
 
 NOUNS: tuple[str, ...] = tuple("""
 lantern rope reed plumber anchor apron acorn almond anvil arrow attic awning axle badge badger bagpipe balcony bamboo banister
