@@ -3,12 +3,9 @@
 package gpu_test
 
 import (
-	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -21,116 +18,10 @@ import (
 	"specula/kernels/ref"
 )
 
-// The law of sampled rounds: whatever is drafted, the text has the target's distribution. This
-// file writes the languages of package gate by rounds on the device, with the same draft proposer
-// and verifier as replies. In place of both transformers there are tables of scores on the device,
-// so that a round takes a few kernels and very many can be played.
-
-// tables are the scores of a world: for each position one row per previous token.
-type tables struct {
-	compute.Backend
-	compute.Feeder
-	world         *gate.World
-	draft, target []compute.Matrix // by position: a row of scores for each previous token
-	scores, row   compute.Buffer
-	rows          compute.Buffer // of the target
-	ahead         compute.Tokens // for drafts that come from the host
-	masked        bool           // tokens are forbidden, as lawAllows says
-}
-
-func newTables(t *testing.T, b compute.Backend, w *gate.World, most int) *tables {
-	t.Helper()
-	w.Round(func(f float32) float32 { return ref.FromHalf(ref.ToHalf(f)) })
-	l := &tables{Backend: b, Feeder: b.(compute.Feeder), world: w}
-	for position := range w.Depth {
-		l.draft = append(l.draft, l.matrix(t, position, w.DraftScores))
-		l.target = append(l.target, l.matrix(t, position, w.TargetScores))
-	}
-	for _, buffer := range []struct {
-		to   *compute.Buffer
-		rows int
-	}{{&l.scores, 1}, {&l.row, 1}, {&l.rows, most + 1}} {
-		var err error
-		if *buffer.to, err = b.Buffer(buffer.rows, w.Vocab); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var err error
-	if l.ahead, err = l.Feeder.Tokens(most + 2); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.ahead.Close() })
-	return l
-}
-
-func (l *tables) matrix(t *testing.T, position int, scores func(int, int32) []float32) compute.Matrix {
-	var data []byte
-	for before := range l.world.Vocab {
-		for _, score := range scores(position, int32(before)) {
-			data = binary.LittleEndian.AppendUint16(data, ref.ToHalf(score))
-		}
-	}
-	m, err := l.Matrix(t.Context(),
-		compute.Weight{Name: "scores", Type: compute.F16, Rows: l.world.Vocab,
-			Cols: l.world.Vocab, Data: data})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
-
-// read is a cache that only counts.
-type read struct {
-	compute.Cache
-	n int
-}
-
-func (r *read) Len() int             { return r.n }
-func (r *read) Cap() int             { return 1000 }
-func (r *read) Truncate(n int) error { r.n = n; return nil }
-func (r *read) Close() error         { return nil }
-
-func (l *tables) NewCache() (compute.Cache, error) { return &read{}, nil }
-func (l *tables) Feeds() bool                      { return true }
-
-func (l *tables) Tokens(n int) (compute.Tokens, error) { return l.Feeder.Tokens(n) }
-
-// Prefill gives the draft's scores after the last of ids. Before a chain they are not needed.
-func (l *tables) Prefill(_ context.Context, cache compute.Cache, ids []int32,
-	_ func(int, int)) (compute.Logits, error) {
-	cache.(*read).n += len(ids)
-	if err := l.Embed(l.scores, l.draft[cache.Len()-1], ids[len(ids)-1:]); err != nil {
-		return nil, err
-	}
-	return l.Logits(l.scores, 1)
-}
-
-// Chain draws n tokens. The first follows the last of ids.
-func (l *tables) Chain(_ context.Context, cache compute.Cache, ids []int32, n int, t compute.Tokens,
-	by *compute.Sampling) error {
-	position := cache.Len() + len(ids) - 1 // of the first token drawn
-	last := ids[len(ids)-1]
-	err := errors.Join(l.Embed(l.scores, l.draft[position], []int32{last}), t.Sample(*by), t.Put(0, last),
-		l.Draw(l.scores, t, 1))
-	for i := 1; i < n && err == nil; i++ {
-		err = errors.Join(l.EmbedTokens(l.scores, l.draft[position+i], t, i, 1), l.Draw(l.scores, t, i+1))
-	}
-	cache.(*read).n += len(ids) + n - 1
-	return errors.Join(err, t.Mark())
-}
-
-// pass scores n+1 tokens of t. The first of them is the token just before position.
-func (l *tables) pass(t compute.Tokens, position, n int) (compute.Logits, error) {
-	var err error
-	for i := range n + 1 {
-		err = errors.Join(err, l.EmbedTokens(l.row, l.target[position+i], t, i, 1),
-			l.Copy(l.rows, l.row, 1, compute.Block{Row: i}))
-	}
-	if err != nil {
-		return nil, err
-	}
-	return l.Logits(l.rows, n+1)
-}
+// The law of sampled rounds: whatever is drafted, the text has the target's distribution. These
+// tests write the languages of package gate by rounds on the device, with the same draft proposer
+// and verifier as replies. In place of both transformers there are tables of scores on the device
+// (law_tables_test.go), so that a round takes a few kernels and very many can be played.
 
 // judged is a pass with the device's verdict.
 type judged struct {
@@ -252,27 +143,6 @@ func (p *player) picked(t *testing.T, gamma int, context []int32, terms *spec.Te
 	return draft, rows, err
 }
 
-// lawMask is the mask of a masked language as a shaper of drafts.
-type lawMask struct {
-	*tables
-	from []int32 // the context of the draft, and what was pushed
-}
-
-func (m *lawMask) Name() string        { return "mask" }
-func (m *lawMask) Push(id int32)       { m.from = append(m.from, id) }
-func (m *lawMask) Pop(n int)           { m.from = m.from[:len(m.from)-n] }
-func (m *lawMask) Reset([]int32) error { return nil }
-
-func (m *lawMask) Shape([]float32) error { return errors.New("a row came to the host") }
-
-func (m *lawMask) Mask(allowed []uint64) error {
-	last := len(m.from) - 1
-	for i, word := range m.masks(last, m.from[last:]) {
-		allowed[i] &= word
-	}
-	return nil
-}
-
 const lawSeed = 7
 
 func (p *player) play(t *testing.T, trial int) (played gate.Played) {
@@ -296,83 +166,8 @@ func (p *player) play(t *testing.T, trial int) (played gate.Played) {
 	return played
 }
 
-// lawAllows is the mask of a masked language: whether a token may come at a position, given the token before.
-func lawAllows(position int, before, id int32) bool { return (7*int(id)+3*int(before)+position)%5 >= 2 }
-
-// masks returns the masks of the rows after each of ids, of which the first is the token before position.
-func (l *tables) masks(position int, ids []int32) []uint64 {
-	words := compute.MaskWords(l.world.Vocab)
-	masks := make([]uint64, words*len(ids))
-	for i, before := range ids {
-		for id := range l.world.Vocab {
-			if lawAllows(position+i, before, int32(id)) {
-				masks[i*words+id/64] |= 1 << (id % 64)
-			}
-		}
-	}
-	return masks
-}
-
 // lawSharpen is the factor on the draft's temperature.
 const lawSharpen = 0.8
-
-// byRule has the rules as the device judges by them.
-var byRule = map[spec.Rule]func(p, q []ref.WeightRow, ids []int32, round ref.Round) ref.Rejection{
-	spec.Token: ref.Reject, spec.ExactMatch: ref.MatchDraws,
-	spec.Block: func(p, q []ref.WeightRow, ids []int32, round ref.Round) ref.Rejection {
-		return ref.JudgeBlock(p, q, ids, round).Rejection
-	},
-}
-
-// replay returns a check that repeats a round on the host, with kernels/ref, and wants the same
-// result.
-func (l *tables) replay(certain bool, rule spec.Rule) func(round ref.Round, context, ids []int32, o spec.Outcome) error {
-	return func(round ref.Round, context, ids []int32, o spec.Outcome) error {
-		round.Drafts = int32(len(ids))
-		row := func(scores []float32, sharpen float64) ref.WeightRow {
-			f := l.world.Params
-			by := ref.Filters{Temperature: float32(sharpen * f.Temperature),
-				FilterTemperature: float32(sharpen * f.Temperature), TopP: float32(f.TopP),
-				MinP: float32(f.MinP), TopK: int32(f.TopK)}
-			if f.TemperatureLast {
-				by.FilterTemperature = 1
-			}
-			return ref.SoftmaxRow(scores, ref.CutRow(scores, by), by)
-		}
-		var p, q []ref.WeightRow
-		before, position := context[len(context)-1], len(context)-1
-		for i := range len(ids) + 1 {
-			masked := func(scores []float32) []float32 {
-				scores = slices.Clone(scores)
-				if l.masked {
-					ref.MaskRow(scores, l.masks(position+i, []int32{before}))
-				}
-				return scores
-			}
-			p = append(p, row(masked(l.world.TargetScores(position+i, before)), 1))
-			if i == len(ids) {
-				break
-			}
-			if certain {
-				round.Certain |= 1 << i
-				q = append(q, ref.WeightRow{})
-			} else {
-				q = append(q, row(masked(l.world.DraftScores(position+i, before)), lawSharpen))
-				if want := q[i].Draw(round, ref.DraftDraw, i); int(ids[i]) != want {
-					return fmt.Errorf("draft token %d is %d, on the host %d", i, ids[i], want)
-				}
-			}
-			before = ids[i]
-		}
-		want := byRule[rule](p, q, ids, round)
-		if o.Accepted != want.Accepted || int(o.Commit.ID) != want.Commit ||
-			float32(o.Commit.P) != want.Chance {
-			return fmt.Errorf("accepted %d and then %d with p %v; on the host %d, %d, %v", o.Accepted,
-				o.Commit.ID, o.Commit.P, want.Accepted, want.Commit, want.Chance)
-		}
-		return nil
-	}
-}
 
 type language struct {
 	name    string
@@ -458,34 +253,6 @@ func TestLawOfSampledRounds(t *testing.T) {
 				time.Since(began).Round(time.Second/10))
 			if failures := report.Failures(); failures != "" {
 				t.Error(failures)
-			}
-		})
-	}
-}
-
-// The host can compute the device's uniforms, and comes to the same tokens.
-func TestSampledRoundsReplayedOnTheHost(t *testing.T) {
-	b := open(t)
-	for _, l := range languages {
-		if l.damaged {
-			continue // after a draft that broke off, device and host use different uniforms
-		}
-		t.Run(l.name, func(t *testing.T) {
-			p := l.player(t, b)
-			p.check = p.replay(l.certain, l.rule)
-			for trial := range 100 {
-				p.play(t, trial)
-			}
-			again := l.player(t, b)
-			for trial := range 5 {
-				if first, second := p.play(t, trial), again.play(t, trial); !slices.Equal(first.Tokens,
-					second.Tokens) {
-					t.Errorf("reply %d is %v, and a second time %v", trial, first.Tokens, second.Tokens)
-				}
-			}
-			t.Logf("%d rounds, %d draft tokens accepted", p.rounds, p.accepted)
-			if p.accepted < 10 {
-				t.Errorf("only %d draft tokens were accepted", p.accepted)
 			}
 		})
 	}
