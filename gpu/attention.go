@@ -116,7 +116,7 @@ func (b *Backend) attend(dst, q compute.Buffer, m int, layer layerCache, a compu
 		part := partial{sums, sums + driver.Pointer(4*rows*a.Heads*splits*layer.valueDim), a.Heads, splits,
 			layer.valueDim}
 		b.tape.append(
-			attend{part, qb.row(a.Row + from), layer, position, from, rows, a.Scale, a.Window, a.SoftCap, prepareHeads{}},
+			attend{part, qb.row(a.Row + from), layer, position, from, rows, a.Scale, a.Window, a.SoftCap, prepareHeads{}, weightsAhead{}},
 			combine{d.row(a.Row + from), part, position, from, rows, a.Window, sinks})
 	}
 }

@@ -24,6 +24,8 @@ type Backend struct {
 	rounded rounded        // which rows scratch.rounded holds
 	arrived driver.Pointer // mostArrivals counters of finished blocks (epilogue.go), all 0 between launches
 
+	fetchLimit fetchLimit // what attention may fetch on this card
+
 	lost      atomic.Pointer[error] // why the device can no longer be used
 	allocated map[driver.Pointer]int64
 	failures  int                         // how often onDevice found that work had failed
@@ -51,7 +53,7 @@ func newBackend(d device) (*Backend, error) {
 	b := &Backend{
 		device: d, info: info, modules: newLibrary(d, texts, cuda.CodeFor(10*info.Major+info.Minor)),
 		spare: make(chan *tape, tapesInFlight), allocated: map[driver.Pointer]int64{},
-		tables:     map[*float32]driver.Pointer{},
+		tables: map[*float32]driver.Pointer{}, fetchLimit: fetchLimitOf(info),
 		recordings: recordings{byHash: map[uint64]*recording{}},
 	}
 	b.tape = &tape{}

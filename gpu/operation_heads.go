@@ -96,6 +96,7 @@ type attend struct {
 	// fresh is the work on the heads of the row, if attention does it, too; else empty. Only the half-precision
 	// kernels for few queries can do it, for one row (joinAttention).
 	fresh prepareHeads
+	ahead weightsAhead // weights that extra blocks fetch (fetchAhead)
 }
 
 // mostColumns is how many queries the kernel for few queries takes: rows, times the query heads that read one key
@@ -112,13 +113,20 @@ type partial struct {
 	heads, splits, headDim int            // headDim is that of a value
 }
 
+// columnsOfBlock is how many of these queries a block takes.
+func (o attend) columnsOfBlock() int {
+	if c := &o.cache; c.half && (o.columns() > mostColumns || c.keyDim != c.valueDim) {
+		return mostColumns * tilesOf(c.keyDim, c.valueDim)
+	}
+	return mostColumns
+}
+
 func (o attend) launch() launch { return o.then(combineOperand{}, 0) }
 
 // then returns the launch of attention. If combined is not empty, the block of each key head that finishes
 // last also does the work of combined; arrived are counters of finished blocks.
 func (o attend) then(combined combineOperand, arrived driver.Pointer) launch {
-	c, p := &o.cache, &o.part
-	perBlock := mostColumns
+	c, p, perBlock := &o.cache, &o.part, o.columnsOfBlock()
 	arguments := []driver.Argument{
 		address(p.sums), address(p.stats), address(o.q), address(c.keys), address(c.values),
 		address(o.position),
@@ -127,8 +135,8 @@ func (o attend) then(combined combineOperand, arrived driver.Pointer) launch {
 	name := "attend_float"
 	if c.half { // the name says the width of a key; for values of another width there is only the kernel for many queries
 		name = fmt.Sprintf("attend_half_%d", c.keyDim)
-		if o.columns() > perBlock || c.keyDim != c.valueDim {
-			name, perBlock = name+"_wide", 8*tilesOf(c.keyDim, c.valueDim)
+		if perBlock > mostColumns {
+			name += "_wide"
 		}
 	} else {
 		arguments = append(arguments, whole(c.keyDim), whole(c.valueDim))
@@ -145,7 +153,12 @@ func (o attend) then(combined combineOperand, arrived driver.Pointer) launch {
 		arguments = append(arguments, address(f.k), address(f.v), address(f.qNorm), address(f.kNorm), address(by.cos), address(by.sin),
 			whole(by.dim), flag(by.neoX), real(f.eps))
 	}
-	return launchOf(name, driver.Shape{Grid: [3]int{p.splits, c.kvHeads, ceilDivide(o.columns(), perBlock)},
+	if c.half {
+		for _, r := range o.ahead.ranges {
+			arguments = append(arguments, address(r.from), whole(r.bytes))
+		}
+	}
+	return launchOf(name, driver.Shape{Grid: [3]int{p.splits, c.kvHeads + o.ahead.blocks, ceilDivide(o.columns(), perBlock)},
 		Block: [3]int{keysPerSplit}}, arguments...)
 }
 

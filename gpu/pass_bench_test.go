@@ -37,21 +37,29 @@ func eachModel(b *testing.B, sizes []string, run func(b *testing.B, size string,
 
 // median calls f while the benchmark wants more, but at least a few times. It returns the median
 // in milliseconds.
-func median(more func() bool, f func()) float64 {
-	var ms []float64
-	timed := func() {
-		began := time.Now()
-		f()
-		ms = append(ms, float64(time.Since(began))/1e6)
+func median(more func() bool, f func()) float64 { return medians(more, f)[0] }
+
+// medians is median for several functions, which it calls in turns.
+func medians(more func() bool, of ...func()) (ms []float64) {
+	all := make([][]float64, len(of))
+	turn := func() {
+		for i, f := range of {
+			began := time.Now()
+			f()
+			all[i] = append(all[i], float64(time.Since(began))/1e6)
+		}
 	}
 	for more() {
-		timed()
+		turn()
 	}
-	for len(ms) < scaled(5, 1) {
-		timed()
+	for len(all[0]) < scaled(5, 1) {
+		turn()
 	}
-	slices.Sort(ms)
-	return ms[len(ms)/2]
+	for _, times := range all {
+		slices.Sort(times)
+		ms = append(ms, times[len(times)/2])
+	}
+	return ms
 }
 
 func never() bool { return false }
@@ -104,6 +112,31 @@ func BenchmarkRows(b *testing.B) {
 				b.ReportMetric(median(never, pass), fmt.Sprintf("v%d-ms", m))
 			}
 		}
+	})
+}
+
+// BenchmarkFetchAhead times passes in which attention fetches weights for the products after it, against passes in
+// which it does not, in turns.
+func BenchmarkFetchAhead(b *testing.B) {
+	eachModel(b, []string{"0.6B", "8B"}, func(b *testing.B, size string, typ compute.DType) {
+		on := openMade(b)
+		s := newSubject(b, on, size, typ, pastTokens()+32, pastTokens())
+		s.read(b, pastTokens())
+		limit := on.fetchLimit
+		pass := func(rows int, limit fetchLimit) func() {
+			f := func() {
+				on.fetchLimit = limit
+				s.pass(b, rows)
+			}
+			warm(f)
+			return f
+		}
+		one := medians(b.Loop, pass(1, limit), pass(1, fetchLimit{}))
+		b.ReportMetric(one[0], "ms")
+		b.ReportMetric(one[1], "without-ms")
+		b.ReportMetric(one[0]/one[1], "of-without")
+		five := medians(never, pass(5, limit), pass(5, fetchLimit{}))
+		b.ReportMetric(five[0]/five[1], "v5-of-without")
 	})
 }
 

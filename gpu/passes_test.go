@@ -128,13 +128,17 @@ type launches struct {
 }
 
 func (l *launches) add(kernel string, shape driver.Shape, arguments []driver.Argument) {
+	also := alsoDone(kernel, shape, arguments)
+	if strings.HasPrefix(kernel, "attend_") {
+		shape.Grid[1] = int(int32(arguments[keyHeads])) // without the extra blocks, which compute nothing
+	}
 	blocks := 1
 	for _, n := range shape.Grid {
 		blocks *= max(1, n)
 	}
 	bytes := l.read(kernel, arguments)
 	// Launches that read unlike matrices are unlike.
-	launch := fmt.Sprintf("%s%s %d %d %d", kernel, alsoDone(kernel, arguments), blocks, shape.Block[0], bytes)
+	launch := fmt.Sprintf("%s%s %d %d %d", kernel, also, blocks, shape.Block[0], bytes)
 	if l.count[launch] == 0 {
 		l.order = append(l.order, launch)
 	}
@@ -157,18 +161,23 @@ func (l *launches) read(kernel string, arguments []driver.Argument) (bytes int) 
 	return bytes
 }
 
-// alsoDone names the work of other kernels that a launch also does.
-func alsoDone(kernel string, arguments []driver.Argument) (names string) {
-	const form, fresh = 14, 19 // arguments of attend_half_*
+// Arguments of attend_half_*; keyHeads also of attend_float.
+const keyHeads, form, fresh = 9, 14, 19
+
+// alsoDone names the work of other kernels that a launch also does, and "ahead" if it fetches weights.
+func alsoDone(kernel string, shape driver.Shape, arguments []driver.Argument) (names string) {
 	switch at := 4*cuda.MostJoined + 3; {
 	case strings.HasPrefix(kernel, "matmul_") && len(arguments) > at:
 		return map[int32]string{cuda.SumEpilogue: "+sum", cuda.SwiGLUEpilogue: "+swiglu"}[int32(arguments[at])]
 	case strings.HasPrefix(kernel, "attend_half_"):
-		if len(arguments) > fresh && arguments[fresh] != 0 {
+		if !strings.HasSuffix(kernel, "_wide") && arguments[fresh] != 0 {
 			names += "+heads"
 		}
 		if int32(arguments[form]) != cuda.NoOperand {
 			names += "+combine"
+		}
+		if shape.Grid[1] > int(int32(arguments[keyHeads])) {
+			names += "+ahead"
 		}
 	}
 	return names

@@ -36,7 +36,8 @@ func (b *Backend) flush() {
 	b.tape = <-b.spare
 	b.rounded = rounded{}
 	var missing error
-	t.steps, missing = b.lower(t.steps, joinEpilogues(joinProducts(joinOperands(join(t.operations), t.scores)), b.epilogueMemory())...)
+	joined := joinEpilogues(joinProducts(joinOperands(join(t.operations), t.scores)), b.epilogueMemory())
+	t.steps, missing = b.lower(t.steps, fetchAhead(joined, b.fetchLimit)...)
 	b.device.Submit(func() {
 		defer func() {
 			t.reset()

@@ -3,11 +3,13 @@ package gpu
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"specula/engine/compute"
 	"specula/engine/model"
 	"specula/gpu/driver"
+	"specula/kernels/cuda"
 )
 
 // recorder is a device that computes nothing. It records what it was asked to do and what it has
@@ -36,10 +38,12 @@ type recorder struct {
 	total    int64
 	sizes    map[driver.Pointer]int64 // bytes of device memory that was given and not freed
 	most     int64                    // the largest sum of sizes so far
+	card     driver.Info
 }
 
 func newRecorder(t *testing.T) *recorder {
-	return &recorder{Thread: driver.StartThread(), t: t, live: map[string]int{},
+	return &recorder{Thread: driver.StartThread(), t: t, live: map[string]int{}, card: driver.Info{Name: "recorder", Major: 8, Multiprocessors: 132,
+		SharedBytes: 96 << 10, Version: 12000, L2Bytes: 50 << 20, BytesPerUS: 4_800_000},
 		names: map[driver.Function]string{}, runs: map[driver.Launch]string{}, shapes: map[driver.Launch]driver.Shape{},
 		values: map[driver.Launch]*[mostArguments]driver.Argument{}, prepared: map[string]int{}, shared: map[string]int{}, sizes: map[driver.Pointer]int64{}, total: 8 << 30}
 }
@@ -102,8 +106,9 @@ func (r *recorder) note(what string) error {
 }
 
 func (r *recorder) Info() driver.Info {
-	return driver.Info{Name: "recorder", Major: 8, MemoryBytes: r.total, Multiprocessors: 4,
-		SharedBytes: 96 << 10, Version: 12000}
+	card := r.card
+	card.MemoryBytes = r.total
+	return card
 }
 
 func (r *recorder) Close() error {
@@ -218,11 +223,41 @@ func (r *recorder) Run(l driver.Launch, _ driver.Stream) error {
 		// Without a limit of its own a launch gets 48 KiB, less the kernel's arrays, which nobody here knows.
 		r.t.Errorf("%s is launched with %d bytes of dynamic shared memory, and its limit is %d", kernel, asked, r.shared[kernel])
 	}
+	values := r.values[l][:r.prepared[kernel]]
+	if strings.HasPrefix(kernel, "attend_half_") {
+		for _, f := range rangesOf(values) {
+			if !r.holds(f) {
+				r.t.Errorf("%s fetches %+v, which does not lie in one allocation", kernel, f)
+			}
+		}
+	}
 	if r.onRun != nil {
-		r.onRun(kernel, r.shapes[l], r.values[l][:r.prepared[kernel]])
+		r.onRun(kernel, r.shapes[l], values)
 	}
 	return r.note(kernel)
 }
+
+// rangesOf returns the weights that a launch of attend_half_* fetches, by its arguments.
+func rangesOf(arguments []driver.Argument) (ranges []weightRange) {
+	last := arguments[len(arguments)-2*cuda.MostFetched:]
+	for i := 0; i < len(last); i += 2 {
+		if f := (weightRange{driver.Pointer(last[i]), int(int32(last[i+1]))}); f != (weightRange{}) {
+			ranges = append(ranges, f)
+		}
+	}
+	return ranges
+}
+
+// holds reports whether all bytes of f lie in one allocation that was not freed.
+func (r *recorder) holds(f weightRange) bool {
+	for p, bytes := range r.sizes {
+		if f.bytes > 0 && f.from >= p && f.from+driver.Pointer(f.bytes) <= p+driver.Pointer(bytes) {
+			return true
+		}
+	}
+	return false
+}
+
 func (r *recorder) FreeLaunch(driver.Launch) { _ = r.take("launches") }
 
 func (r *recorder) Capture(_ driver.Stream, record func() error) (driver.Graph, error) {

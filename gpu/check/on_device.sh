@@ -91,6 +91,7 @@ step machine 30 machine
 step driver 60 tests specula_gpu_driver
 step bench-decode 60 measure specula_gpu 'Decode/8B-|Verify./8B-BF16'
 step bench-draft 50 measure specula_gpu 'DraftStep|Round'
+step bench-ahead 40 measure specula_gpu 'FetchAhead/(8B-Q4_K|0.6B-Q8_0)'
 step bench-kernels 40 measure specula_gpu Kernels
 step bench-prefill 40 measure specula_gpu 'Prefill.*/8B-BF16'
 step bench-sampling 40 measure specula_gpu_driver .

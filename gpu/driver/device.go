@@ -86,8 +86,22 @@ func (d *Device) describe() (err error) {
 			return err
 		}
 	}
+	i.L2Bytes, i.BytesPerUS = d.known(cu.L2CacheSize), memoryBytesPerUS(d.known(cu.MemoryClockRate), d.known(cu.GlobalMemoryBusWidth))
 	return nil
 }
+
+// known returns an attribute, or 0 if the driver does not tell it.
+func (d *Device) known(a cu.DeviceAttribute) int {
+	value, err := d.device.Attribute(a)
+	if err != nil {
+		return 0
+	}
+	return value
+}
+
+// memoryBytesPerUS is how many bytes a memory with this clock and width delivers in a microsecond: two transfers
+// in a cycle.
+func memoryBytesPerUS(clockKHz, busBits int) int { return 2 * clockKHz * busBits / 8 / 1000 }
 
 // Info describes the device. It may be called from any goroutine.
 func (d *Device) Info() Info { return d.info }

@@ -42,6 +42,8 @@ type Info struct {
 	MemoryBytes     int64
 	Multiprocessors int
 	SharedBytes     int    // the most shared memory that a block may have after SetDynamicShared
+	L2Bytes         int    // size of the second-level cache; 0: the driver does not tell
+	BytesPerUS      int    // that the memory delivers at best in a microsecond; 0: the driver does not tell
 	Version         int    // of CUDA that the driver supports: 1000·major + 10·minor
 	Library         string // the file that the driver was loaded from
 }

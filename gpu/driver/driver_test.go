@@ -116,6 +116,9 @@ func TestDevice(t *testing.T) {
 		info.SharedBytes < 48<<10 || info.Library == "" {
 		t.Errorf("%+v says too little", info)
 	}
+	if emulated.Emulated() && (info.L2Bytes != 2<<20 || info.BytesPerUS != 1_555_200) { // 1215 MHz, 5120 bits
+		t.Errorf("%+v, want a cache of 2 MiB and 1,555,200 bytes in a microsecond", info)
+	}
 	on(t, d, func() {
 		before, total, err := d.Memory()
 		must(err)

@@ -29,10 +29,13 @@ func TestLayers(t *testing.T) {
 		attention(t, l, []int{1, 5, 9}, []int{128})
 		checks.FreshRows(t, l.launch, 128)
 		l.bits.compare(t)
-		if l.bits = nil; !emulated.Emulated() {
+		l.bits = nil
+		checks.FetchAhead(t, l.launch, 128)
+		if !emulated.Emulated() {
 			attention(t, l, []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 33},
 				[]int{64, 80, 96, 256, 512})
 			checks.FreshRows(t, l.launch, 64, 80, 96, 256)
+			checks.FetchAhead(t, l.launch, 64, 96, 256, 512)
 		}
 	})
 }

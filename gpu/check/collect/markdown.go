@@ -41,6 +41,7 @@ func (r report) markdown() string {
 	}
 	r.writeBits(&b)
 	r.writeSpeeds(&b)
+	r.writeFetching(&b)
 	b.WriteString("\n## Benchmarks\n\n| benchmark | measured |\n|---|---|\n")
 	for _, x := range r.Benchmarks {
 		var values []string
@@ -101,5 +102,26 @@ func (r report) writeSpeeds(b *strings.Builder) {
 	for _, s := range r.Speeds {
 		fmt.Fprintf(b, "| %s | %g | %d | %.1f | %.1f | %.2f× |\n", s.Format, s.Alpha, s.Gamma,
 			s.TokensPerS, s.PlainPerSecond, s.TokensPerS/s.PlainPerSecond)
+	}
+}
+
+// writeFetching writes whether attention should fetch weights on this card, if that was measured.
+func (r report) writeFetching(b *strings.Builder) {
+	const noise = 0.01 // differences up to this share say nothing
+	title := "\n## Weights fetched while attention runs: time of a pass of one row, against not fetched\n\n"
+	for _, x := range r.Benchmarks {
+		of, measured := x.Metrics["of-without"]
+		if !measured {
+			continue
+		}
+		fmt.Fprintf(b, "%s- %s: %.3f", title, x.Name, of)
+		title = ""
+		switch {
+		case of > 1+noise:
+			b.WriteString(". **It costs time on this card:** let `FetchAhead` in kernels/cuda/fetchahead.go allow less here, or nothing")
+		case of >= 1-noise:
+			b.WriteString(". It makes no difference")
+		}
+		b.WriteString(".\n")
 	}
 }

@@ -67,6 +67,25 @@ func TestNothingToCollect(t *testing.T) {
 	}
 }
 
+// The report says on which cards fetching costs time. Where it was not measured, nothing is said.
+func TestFetchingThatCostsTimeIsNamed(t *testing.T) {
+	for _, c := range []struct {
+		metrics map[string]float64
+		want    string
+	}{
+		{map[string]float64{"of-without": 1.03}, "- FetchAhead/8B-Q4_K: 1.030. **It costs time on this card:** let `FetchAhead`"},
+		{map[string]float64{"of-without": 0.995}, "0.995. It makes no difference.\n"},
+		{map[string]float64{"of-without": 0.9}, "- FetchAhead/8B-Q4_K: 0.900.\n"},
+		{map[string]float64{"ms": 1}, ""},
+	} {
+		var b strings.Builder
+		report{Benchmarks: []benchmark{{"FetchAhead/8B-Q4_K", c.metrics}}}.writeFetching(&b)
+		if got := b.String(); !strings.Contains(got, c.want) || (c.want == "") != (got == "") {
+			t.Errorf("%v: %q, want %q in it", c.metrics, got, c.want)
+		}
+	}
+}
+
 // A draft step costs 0.5 ms, a pass of any number of rows 10 ms. At α = 0.8, γ = 8 is the best: 4.329
 // tokens in 8·0.5 + 10 = 14 ms. γ = 7 writes 4.161 in 13.5 ms, γ = 9 writes 4.463 in 14.5 ms.
 func TestSpeeds(t *testing.T) {

@@ -17,6 +17,7 @@
 // i of the 16 in product j is number 8·((i%8)/2) + 4j + 2·(i/8) + i%2 of the chunk (/ drops the remainder).
 #include "arrival.h"
 #include "combine.h"
+#include "fetch.h"
 #include "heads.h"
 
 constexpr int threads = keys_per_split, warps = threads / warp_size;
@@ -283,8 +284,10 @@ INLINE void combine_after(const Then &then, Splits s, int rows, int kv_head, int
 
 template <int key_dim, int value_dim, int tiles>
 INLINE void attend(float *partial, float *stats, const float *q, half_bits *keys, half_bits *values, const int *length, int ahead, int rows, int heads,
-                   int kv_heads, int capacity, float scale, int window, float cap, const Then &then, const Fresh &fresh = {}) {
+                   int kv_heads, int capacity, float scale, int window, float cap, const Fetched (&fetched)[most_fetched], const Then &then,
+                   const Fresh &fresh = {}) {
     SHARED(float, before, [1]);
+    if ((int)blockIdx.y >= kv_heads) return fetch_ahead(fetched, kv_heads);
     const Columns s = columns_of(8 * tiles, length, ahead, rows, heads, kv_heads, window);
     if (s.keys > 0) attend_split<key_dim, value_dim, tiles>(partial, stats, q, keys, values, s, capacity, scale, cap, fresh);
     if (value_dim % 32 != 0 || then.form == no_operand || !last_to_arrive(then.arrived + s.kv_head, gridDim.x * gridDim.z, before)) return;
@@ -295,22 +298,26 @@ INLINE void attend(float *partial, float *stats, const float *q, half_bits *keys
 // attend_half_* compute attention for `rows` rows of q (rows, heads·key_dim) over a layer's keys and
 // values. A block takes split blockIdx.x, key head blockIdx.y, and the blockIdx.z-th 8·tiles of the
 // head's rows·heads/kv_heads columns. partial and stats are as in partial_of, with gridDim.x splits: at
-// least as many as the last row needs.
+// least as many as the last row needs. Blocks with blockIdx.y ≥ kv_heads are extra: they
+// only fetch the ranges that begin at w0 … w3 and have b0 … b3 bytes (fetch.h).
 #define ATTEND_ARGUMENTS                                                                                                                    \
     float *partial, float *stats, const float *q, half_bits *keys, half_bits *values, const int *length, int ahead, int rows, int heads,    \
         int kv_heads, int capacity, float scale, int window, float cap, int form, unsigned *arrived, unsigned char *to, int slabs, const float *sinks
+#define FETCH_ARGUMENTS                                                                                                                     \
+    const unsigned char *w0, int b0, const unsigned char *w1, int b1, const unsigned char *w2, int b2, const unsigned char *w3, int b3
+#define FETCHED {{w0, b0}, {w1, b1}, {w2, b2}, {w3, b3}}
 #define ATTEND_WIDE(key_dim, value_dim, tiles)                                                                                              \
-    extern "C" __global__ void __launch_bounds__(threads) attend_half_##key_dim##_wide(ATTEND_ARGUMENTS) {                                  \
+    extern "C" __global__ void __launch_bounds__(threads) attend_half_##key_dim##_wide(ATTEND_ARGUMENTS, FETCH_ARGUMENTS) {                 \
         attend<key_dim, value_dim, tiles>(partial, stats, q, keys, values, length, ahead, rows, heads, kv_heads, capacity, scale, window,   \
-            cap, {form, arrived, to, slabs, sinks});                                                                                        \
+            cap, FETCHED, {form, arrived, to, slabs, sinks});                                                                               \
     }                                                                                                                                       \
     EXPORT(attend_half_##key_dim##_wide)
 #define ATTEND(head_dim, wide_tiles)                                                                                                       \
     extern "C" __global__ void __launch_bounds__(threads)                                                                                   \
         attend_half_##head_dim(ATTEND_ARGUMENTS, const float *k, const float *v, const float *q_norm, const float *k_norm, const float *cos, \
-                               const float *sin, int dim, int neox, float eps) {                                                            \
+                               const float *sin, int dim, int neox, float eps, FETCH_ARGUMENTS) {                                           \
         attend<head_dim, head_dim, 1>(partial, stats, q, keys, values, length, ahead, rows, heads, kv_heads, capacity, scale, window, cap,  \
-            {form, arrived, to, slabs, sinks}, {k, v, {q_norm, k_norm, cos, sin, head_dim, dim, neox, eps}});                               \
+            FETCHED, {form, arrived, to, slabs, sinks}, {k, v, {q_norm, k_norm, cos, sin, head_dim, dim, neox, eps}});                      \
     }                                                                                                                                       \
     EXPORT(attend_half_##head_dim)                                                                                                          \
     ATTEND_WIDE(head_dim, head_dim, wide_tiles)

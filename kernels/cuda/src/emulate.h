@@ -45,6 +45,10 @@ void multiply_tiles(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2
 void multiply_byte_tiles(int (&d)[4], const unsigned *a, const unsigned *b, const int (&c)[4], unsigned inner, const char *at);
 [[noreturn]] void fail(const char *at, const char *what);
 
+// holds reports whether all bytes from address on lie in one allocation of the kernel's memory. The program
+// that has this memory defines it.
+bool holds(const void *address, size_t bytes);
+
 // Kernel is an entry of the table that EXPORT fills.
 struct Kernel {
     const char *name;
@@ -124,7 +128,9 @@ INLINE unsigned ordered_inc(unsigned *p, unsigned most) {
     __threadfence();
     return before;
 }
-INLINE void prefetch_l2(const void *) {}
+INLINE void prefetch_l2(const void *p) {
+    if (!emulator::holds(p, 1)) emulator::fail("prefetch_l2", "the address is in no allocation");
+}
 template <class T> static inline T atomicMax(T *p, T v) {
     emulator::atomic(p);
     T old = __atomic_load_n(p, __ATOMIC_RELAXED);

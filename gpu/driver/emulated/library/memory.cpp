@@ -67,6 +67,7 @@ template <class T> CUresult fill(const char *call, CUdeviceptr to, T value, size
 }  // namespace
 
 bool on_device(uintptr_t address, size_t bytes) { return inside(driver.device_memory, address, bytes); }
+bool holds(const void *address, size_t bytes) { return on_device((uintptr_t)address, bytes); }
 bool is_pinned(uintptr_t address, size_t bytes) { return inside(driver.pinned_memory, address, bytes); }
 
 CUresult allocate(CUdeviceptr *pointer, size_t bytes) {

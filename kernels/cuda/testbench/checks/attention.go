@@ -25,6 +25,7 @@ type sequence struct {
 	limit                    float32 // of scores; 0: none
 	sinks                    any     // []float32 with a score for each head; nil: none
 	fresh                    fresh   // the row whose heads attention prepares itself; empty: none
+	fetched                  fetched // what extra blocks of attention fetch
 	// everything ever appended, as stored: (tokens, kvHeads·keyDim) and (tokens, kvHeads·valueDim)
 	k, v []float32
 }
@@ -114,6 +115,8 @@ func (s *sequence) attendSplits(q []float32, ahead, tiles, most int, then ...any
 		if tiles == 1 {
 			limits = append(limits, s.fresh.arguments()...)
 		}
+		limits = append(limits, s.fetched.arguments()...)
+		grid[1] += s.fetched.blocks
 	} else {
 		arguments = append(arguments, int32(s.keyDim), int32(s.valueDim))
 	}

@@ -18,6 +18,9 @@ func TestHeads(t *testing.T)       { onEveryMachine(t, checks.Heads) }
 func TestFreshRows(t *testing.T) {
 	onEveryMachine(t, func(t *testing.T, launch checks.Launch) { checks.FreshRows(t, launch, 64, 80, 96, 128, 256) })
 }
+func TestFetchAhead(t *testing.T) {
+	onEveryMachine(t, func(t *testing.T, launch checks.Launch) { checks.FetchAhead(t, launch, 64, 128) })
+}
 func TestRecurrencesAreExact(t *testing.T) { checks.RecurrencesAreExact(t) }
 func TestRecurrences(t *testing.T) {
 	for seed := range uint64(3) {

@@ -142,16 +142,16 @@ func simulated(t *testing.T, seed uint64) checks.Launch {
 			t.Fatalf("no module has the kernel %s", kernel)
 		}
 		t.Logf("simulated kernel %s", kernel)
-		if err := simulate(all[kernel], seed, grid, block, args); err != nil {
+		m := sim.NewMachine()
+		m.Seed = seed
+		if err := simulate(m, all[kernel], grid, block, args); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-// simulate launches a kernel with the arguments of emulator.Launch.
-func simulate(kernel *sim.Kernel, seed uint64, grid, block [3]int, args []any) error {
-	m := sim.NewMachine()
-	m.Seed = seed
+// simulate launches a kernel on m with the arguments of emulator.Launch.
+func simulate(m *sim.Machine, kernel *sim.Kernel, grid, block [3]int, args []any) error {
 	buffers, parameters := emulator.LayOut(args)
 	pointers := make([]sim.Pointer, len(buffers))
 	for i, b := range buffers {

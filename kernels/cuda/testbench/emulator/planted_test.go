@@ -127,6 +127,13 @@ var plantedBugs = []plantedBug{
 	{"attention stores no key in the last place of a split", "attend_half.cu", "f.k && key < keys_per_split ?", "f.k && key < keys_per_split - 1 ?", "TestFreshRows", true},
 	{"attention leaves columns without a query as they are", "attend_half.cu", "c < 8; c += warps) store_query", "c < 0; c += warps) store_query", "TestFreshRows", false},
 	{"attention reads the query of the head before", "attend_half.cu", "(size_t)s.query(i).head * head_dim", "(size_t)(s.query(i).head - (i > 0)) * head_dim", "TestFreshRows", true},
+	{"extra blocks attend, too", "attend_half.cu", "if ((int)blockIdx.y >= kv_heads) return fetch_ahead(fetched, kv_heads);",
+		"if ((int)blockIdx.y >= kv_heads) fetch_ahead(fetched, kv_heads);", "TestFetchAhead", true},
+	{"extra blocks count as arrived", "attend_half.cu", "gridDim.x * gridDim.z, before)", "gridDim.x * gridDim.z * (gridDim.y / kv_heads), before)", "TestFetchAhead", true},
+	{"a line too many is fetched", "fetch.h", "(ranges[i].bytes + line_bytes - 1) / line_bytes", "ranges[i].bytes / line_bytes + 1", "TestFetchAhead", true},
+	{"a range is fetched from the second line on", "fetch.h", "line -= lines;", "line -= lines - 1;", "TestEveryLineIsFetchedOnce", false},
+	{"extra blocks fetch the same lines", "fetch.h", "((int)blockIdx.y - first) * each + blockIdx.z * gridDim.x", "((int)blockIdx.y - first) * each + blockIdx.z",
+		"TestEveryLineIsFetchedOnce", false},
 	{"heads of values lie as far apart as those of keys", "attend_half.cu", "s.kv_head * value_dim * capacity", "s.kv_head * key_dim * capacity", "TestUnlikeAttention", true},
 	{"queries are as long as values", "attend_half.cu", "load_queries<key_dim, columns>", "load_queries<value_dim, columns>", "TestUnlikeAttention", true},
 }

@@ -87,6 +87,8 @@ func TestFaults(t *testing.T) {
 		{"end of an allocation", "ld.global.u32 %r5, [%rd1+1024];", 1,
 			"4 bytes at offset 1024 of an allocation of 1024 bytes"},
 		{"before an allocation", "ld.global.u32 %r5, [%rd1+-4];", 1, "in no allocation"},
+		{"prefetch in an allocation", "prefetch.global.L2 [%rd1+1023];", 1, ""},
+		{"prefetch after an allocation", "prefetch.global.L2 [%rd1+1024];", 1, "offset 1024 of an allocation of 1024 bytes"},
 		{"null pointer", "mov.u64 %rd5, 0; ld.global.u32 %r5, [%rd5];", 1, "address 0x0 is in no allocation"},
 		{"truncated pointer", "cvt.u32.u64 %r5, %rd1; cvt.u64.u32 %rd5, %r5; ld.global.u32 %r5, [%rd5];",
 			1, "in no allocation"},

@@ -60,6 +60,9 @@ func (m *Machine) Read(p Pointer, data []byte) error {
 	return nil
 }
 
+// Prefetched returns the addresses that the last launch prefetched, in no order.
+func (m *Machine) Prefetched() []Pointer { return m.memory.prefetched }
+
 // Steps is the number of instructions that warps have run on this machine.
 func (m *Machine) Steps() uint64 { return m.steps.Load() }
 

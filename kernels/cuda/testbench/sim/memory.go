@@ -34,8 +34,9 @@ func (a *allocation) note(how use) {
 	}
 }
 
-// forgetUses forgets the uses of earlier launches. It is called when a launch begins.
+// forgetUses forgets uses and prefetches of earlier launches. It is called when a launch begins.
 func (m *memory) forgetUses() {
+	m.prefetched = nil
 	for _, a := range m.list {
 		a.uses.Store(0)
 	}
@@ -58,6 +59,15 @@ type memory struct {
 	list    []allocation
 	top     uint64
 	atomics sync.Mutex // held by atomic operations on global memory, since blocks run in parallel
+
+	prefetches sync.Mutex // guards prefetched
+	prefetched []Pointer
+}
+
+func (m *memory) notePrefetch(address uint64) {
+	m.prefetches.Lock()
+	m.prefetched = append(m.prefetched, Pointer(address))
+	m.prefetches.Unlock()
 }
 
 func (m *memory) allocate(n int) Pointer {

@@ -123,13 +123,27 @@ func (c *compiler) fence() execute {
 	return c.nothing()
 }
 
+// prefetch compiles prefetch, which changes nothing. Hardware ignores an address outside of all memory; here it
+// is an error, because it can only be a slip.
 func (c *compiler) prefetch() execute {
 	c.need("global")
 	c.oneOf("L1", "L2")
-	if c.operands(1) {
-		c.address(0, global)
+	if !c.operands(1) {
+		return nil
 	}
-	return c.nothing()
+	from := c.address(0, global)
+	return func(w *warp, lanes uint32) error {
+		base := &w.registers[from.base]
+		for ; lanes != 0; lanes &= lanes - 1 {
+			l := lowest(lanes)
+			at := base[l] + from.offset
+			if _, err := w.block.memory.at(at, 1, &w.hint); err != nil {
+				return laneError{l, err}
+			}
+			w.block.memory.notePrefetch(at)
+		}
+		return nil
+	}
 }
 
 func (c *compiler) sleep() execute {

@@ -19,9 +19,10 @@
 // that is read before it is written, or that one thread writes and another touches without a barrier
 // between; an asynchronous copy whose target is used before the wait; a shuffle that reads a missing
 // lane; collectives and barriers that not all threads reach; a read-only load (ld.global.nc) of what
-// the kernel writes. Two faults are not detected. For races in global memory, another order
-// (Machine.Seed) reveals many. For reads of what was never written outside of shared memory, all bytes
-// begin as 0xff, which is NaN in every format of floats, and registers of 32 bits begin as a NaN.
+// the kernel writes. A prefetch outside an allocation, which hardware ignores, is an error, too. Two
+// faults are not detected. For races in global memory, another order (Machine.Seed) reveals many. For
+// reads of what was never written outside of shared memory, all bytes begin as 0xff, which is NaN in
+// every format of floats, and registers of 32 bits begin as a NaN.
 //
 // Arithmetic is exact IEEE with the rounding that the instruction names, so results equal those of
 // a GPU bit for bit. There are two exceptions. mma of floats adds in ascending order and rounds each

@@ -45,8 +45,10 @@ struct Buffer {
     size_t bytes;
 };
 
-std::vector<Buffer> read_buffers() {
-    std::vector<Buffer> buffers(read_number<uint32_t>());
+std::vector<Buffer> buffers;  // of the launch
+
+void read_buffers() {
+    buffers.resize(read_number<uint32_t>());
     for (Buffer &b : buffers) {
         b.bytes = read_number<uint32_t>();
         void *memory;
@@ -54,7 +56,6 @@ std::vector<Buffer> read_buffers() {
         b.memory = (unsigned char *)memory;
         read_bytes(b.memory, b.bytes);
     }
-    return buffers;
 }
 
 const emulator::Kernel *find(const std::string &name) {
@@ -64,7 +65,7 @@ const emulator::Kernel *find(const std::string &name) {
 }
 
 // read_values reads the parameters. It returns an error if they do not fit the kernel.
-std::string read_values(const emulator::Kernel *kernel, std::vector<Buffer> &buffers, std::vector<uint64_t> &values) {
+std::string read_values(const emulator::Kernel *kernel, std::vector<uint64_t> &values) {
     std::string error;
     values.resize(read_number<uint32_t>());
     if (kernel && (int)values.size() != kernel->parameters)
@@ -84,10 +85,10 @@ void answer_launch() {
     emulator::Index grid = read_index(), block = read_index();
     uint32_t shared = read_number<uint32_t>();
     uint64_t seed = read_number<uint64_t>();
-    std::vector<Buffer> buffers = read_buffers();
+    read_buffers();
     const emulator::Kernel *kernel = find(name);
     std::vector<uint64_t> values;
-    std::string error = read_values(kernel, buffers, values);
+    std::string error = read_values(kernel, values);
     if (!kernel) error = "there is no kernel " + name;
     if (error.empty()) {
         std::vector<void *> pointers;
@@ -105,6 +106,12 @@ void answer_launch() {
 }
 
 }  // namespace
+
+bool emulator::holds(const void *address, size_t bytes) {
+    for (const Buffer &b : buffers)
+        if (address >= b.memory && (const unsigned char *)address + bytes <= b.memory + b.bytes) return true;
+    return false;
+}
 
 int main() {
     for (;;) answer_launch();
