@@ -1,6 +1,8 @@
 package gpu
 
 import (
+	"slices"
+
 	"specula/gpu/driver"
 	"specula/kernels/cuda"
 )
@@ -203,16 +205,16 @@ func gatedBy(of products, g swiGLUOperand) bool {
 // sums reports whether the products can add their result to the stream that n normalises.
 func sums(of products, n normOperand) bool {
 	p := of[0]
-	return len(of) == 1 && p.by == (choices{}) && n.y != 0 && n.y == p.dst && n.length == p.weight.rows && n.groups == p.rows &&
+	return len(of) == 1 && p.by == (choices{}) && n.y != 0 && n.y == p.dst && n.y != n.x && n.length == p.weight.rows && n.groups == p.rows &&
 		n.length%4 == 0 && p.rows <= cuda.MostWithEpilogue
 }
 
 // normalises reports whether the first of the later operations are products that can do the work of n, and nothing
-// else reads the norm.
+// else reads the norm. None of them may write to the stream, which other blocks still read.
 func normalises(later []operation, n normOperand) bool {
 	of, ok := firstProducts(later)
 	if !ok || n.groups != 1 || of[0].activations != n.to.dst || of[0].by != (choices{}) || of[0].weight.cols != n.length ||
-		of[0].weight.format.Operand() != n.to.format.Operand() {
+		of[0].weight.format.Operand() != n.to.format.Operand() || slices.ContainsFunc(of, func(p product) bool { return p.dst == n.x }) {
 		return false
 	}
 	kind := cuda.NoEpilogue

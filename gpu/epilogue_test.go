@@ -105,6 +105,7 @@ func TestProductsThatCannotGoOn(t *testing.T) {
 		"a norm of two products":     {l.gateUp, ofSum(func(o *normOperand) { o.y, o.length = atQ, wideLayer })},
 		"a norm of fewer rows":       {l.down, ofSum(func(o *normOperand) { o.groups-- })},
 		"a norm of many rows":        {many, ofSum(func(o *normOperand) { o.groups = many[0].rows })},
+		"rows added to themselves":   {l.down, ofSum(func(o *normOperand) { o.x = o.y })},
 	} {
 		want := []operation{c.products, c.then}
 		if got := joinEpilogues([]operation{c.products, c.then}, l.memory); !reflect.DeepEqual(got, want) {
@@ -131,6 +132,7 @@ func TestProductsThatCannotNormalise(t *testing.T) {
 		"another form":                   {of(func(p *product) { p.weight.format = cuda.BFloat16 })},
 		"fewer columns":                  {of(func(p *product) { p.weight.cols /= 2 })},
 		"experts":                        {of(func(p *product) { p.by.slots = 1 })},
+		"a product to the stream":        {of(func(p *product) { p.dst = atX })},
 		"the scores of a vocabulary":     {of(func(p *product) { p.weight.rows = 32000 })},
 		"two products that are not one":  {l.q, l.gateUp},
 		"a product after something else": {l.q, add{}, l.gateUp},

@@ -263,7 +263,8 @@ type Backend interface {
 	// in dst. If k and v are nil, Attend stores nothing and reads what an earlier call of this pass stored in
 	// the layer. Only a backend that supports CacheShape.Each accepts nil.
 	Attend(dst, q, k, v Buffer, m int, c Cache, a Attention) error
-	// SwiGLU writes silu(gate)·up to gate.
+	// SwiGLU writes silu(gate)·up to gate. If a MatMul of this pass made up, nothing may read up afterwards: a
+	// backend need not have written it.
 	SwiGLU(gate, up Buffer, m int) error
 	// Add adds y to x.
 	Add(x, y Buffer, m int) error
