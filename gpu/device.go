@@ -42,6 +42,7 @@ type device interface {
 	Unload(m driver.Module) error
 	Kernel(m driver.Module, name string) (driver.Function, error)
 	SetDynamicShared(f driver.Function, bytes int) error
+	BlocksAtOnce(f driver.Function, shape driver.Shape) (int, error)
 	Prepare(f driver.Function, shape driver.Shape, arguments ...driver.Argument) (driver.Launch, error)
 	Reshape(l driver.Launch, shape driver.Shape)
 	Set(l driver.Launch, i int, value driver.Argument)

@@ -3,8 +3,11 @@ package gpu
 import (
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
+	"specula/engine/compute"
+	"specula/engine/model"
 	"specula/gpu/driver"
 	"specula/kernels/cuda"
 )
@@ -173,6 +176,46 @@ func TestAttentionCombinesItsSplits(t *testing.T) {
 	} {
 		if got := joinEpilogues(slices.Clone(c), memory); !reflect.DeepEqual(got, c) {
 			t.Errorf("%s: became %+v", name, got)
+		}
+	}
+}
+
+// A block that normalises its row takes several tiles, so that no more blocks are launched than run at once.
+func TestNormingBlocksRunAtOnce(t *testing.T) {
+	const layers = 2
+	for atOnce, want := range map[int][2]int{1 << 20: {64, 16}, 3: {12, 12}, 1: {4, 4}} { // blocks of q, k and v; of gate and up
+		shape := smallest
+		shape.Layers, shape.Dim, shape.FFN, shape.Heads, shape.KVHeads, shape.HeadDim = layers, 512, 512, 4, 2, 128
+		d := newRecorder(t)
+		d.atOnce, d.card.Multiprocessors = atOnce, 4
+		b, err := newBackend(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := model.Load(t.Context(), b, hollowFile(t, shape, compute.Q8_0), model.Options{MaxTokens: 64, MaxRows: 2, CacheType: compute.F16}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cache, err := m.NewCache()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var grids []int
+		d.onRun = func(kernel string, shape driver.Shape, _ []driver.Argument) {
+			if strings.HasSuffix(kernel, "_norm_row") {
+				grids = append(grids, shape.Grid[0])
+			}
+		}
+		if _, err := m.Forward(t.Context(), cache, []int32{1}); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Close(); err != nil {
+			t.Fatal(err)
+		}
+		// The norm of the first layer's q, k and v is a launch. Their blocks in the second layer are as many as those
+		// of the scores.
+		if all := []int{want[1], want[0], want[1], want[0]}; !slices.Equal(grids, all) {
+			t.Errorf("%d blocks on a multiprocessor: grids %v, want %v", atOnce, grids, all)
 		}
 	}
 }

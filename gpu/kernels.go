@@ -18,6 +18,8 @@ type kernel struct {
 	launch      driver.Launch
 	arguments   int // how many the kernel takes
 	sharedBytes int // the limit of dynamic shared memory that was set; 0: none was (see prepare)
+
+	atOnce map[driver.Shape]int // blocks that the device runs at the same time, by a shape without its grid
 }
 
 // freeShared is the shared memory, in bytes, that a block may use on every GPU without SetDynamicShared.
@@ -104,7 +106,21 @@ func (l *library) find(name string, arguments int) (*kernel, error) {
 		return nil, err
 	}
 	launch, err := l.device.Prepare(function, driver.Shape{}, make([]driver.Argument, arguments)...)
-	return &kernel{name: name, function: function, launch: launch, arguments: arguments}, err
+	return &kernel{name: name, function: function, launch: launch, arguments: arguments, atOnce: map[driver.Shape]int{}}, err
+}
+
+// blocksAtOnce returns how many blocks of a shape the device runs at the same time.
+func (l *library) blocksAtOnce(k *kernel, shape driver.Shape) (int, error) {
+	shape.Grid = [3]int{}
+	if blocks := k.atOnce[shape]; blocks > 0 {
+		return blocks, nil
+	}
+	err := l.device.Do(func() error {
+		each, err := l.device.BlocksAtOnce(k.function, shape)
+		k.atOnce[shape] = max(1, each) * l.device.Info().Multiprocessors
+		return err
+	})
+	return k.atOnce[shape], err
 }
 
 // load loads a module, unless it is loaded. It takes the machine code. If there is none for this card, or if the

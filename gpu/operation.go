@@ -20,6 +20,9 @@ type launch struct {
 	shape     driver.Shape
 	arguments [mostArguments]driver.Argument
 	count     int
+	// turns means that a block goes on with the work of further blocks. Then a grid has no more blocks than the
+	// device runs at the same time.
+	turns bool
 }
 
 // mostArguments is the largest number of arguments of a kernel.
@@ -278,7 +281,9 @@ func (o products) then(e epilogue, s stream) launch {
 		arguments = append(arguments, whole(e.kind), address(e.to), whole(e.slabs), address(s.rows), address(s.squares), address(s.norm),
 			whole(s.cols), real(s.eps))
 	}
-	return launchOf(l.Kernel, shapeOf(l), arguments...)
+	launch := launchOf(l.Kernel, shapeOf(l), arguments...)
+	launch.turns = s.norm != 0
+	return launch
 }
 
 func shapeOf(l cuda.Launch) driver.Shape {

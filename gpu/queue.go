@@ -18,6 +18,13 @@ func (b *Backend) lower(steps []step, operations ...operation) ([]step, error) {
 				return steps, b.note(err)
 			}
 			require(l.count == s.kernel.arguments, "a kernel with another number of arguments")
+			if l.turns {
+				most, err := b.modules.blocksAtOnce(s.kernel, s.shape)
+				if err != nil {
+					return steps, b.note(fmt.Errorf("the kernel %s: %w", l.kernel, err))
+				}
+				s.shape.Grid[0] = min(s.shape.Grid[0], most)
+			}
 		}
 		steps = append(steps, s)
 	}

@@ -20,6 +20,7 @@ type recorder struct {
 	log      []string       // queued work: "rope" (a kernel), "graph", "up 24" (bytes), "down 8", "wait", …
 	live     map[string]int // how many were given and not freed, by kind: memory, streams, …
 	handles  uint64
+	atOnce   int // blocks of any kernel on a multiprocessor
 	calls    int
 	failAt   int // number of the call that fails, from 1; 0: none
 	failure  error
@@ -45,7 +46,7 @@ func newRecorder(t *testing.T) *recorder {
 	return &recorder{Thread: driver.StartThread(), t: t, live: map[string]int{}, card: driver.Info{Name: "recorder", Major: 8, Multiprocessors: 132,
 		SharedBytes: 96 << 10, Version: 12000, L2Bytes: 50 << 20, BytesPerUS: 4_800_000},
 		names: map[driver.Function]string{}, runs: map[driver.Launch]string{}, shapes: map[driver.Launch]driver.Shape{},
-		values: map[driver.Launch]*[mostArguments]driver.Argument{}, prepared: map[string]int{}, shared: map[string]int{}, sizes: map[driver.Pointer]int64{}, total: 8 << 30}
+		values: map[driver.Launch]*[mostArguments]driver.Argument{}, prepared: map[string]int{}, shared: map[string]int{}, sizes: map[driver.Pointer]int64{}, total: 8 << 30, atOnce: 1 << 20}
 }
 
 // recorded is a model of four rows on a recorder, with a cache.
@@ -206,6 +207,9 @@ func (r *recorder) Kernel(_ driver.Module, name string) (driver.Function, error)
 func (r *recorder) SetDynamicShared(f driver.Function, bytes int) error {
 	r.shared[r.names[f]] = bytes
 	return r.call("shared memory")
+}
+func (r *recorder) BlocksAtOnce(driver.Function, driver.Shape) (int, error) {
+	return r.atOnce, r.call("blocks at once")
 }
 func (r *recorder) Prepare(f driver.Function, _ driver.Shape,
 	arguments ...driver.Argument) (driver.Launch, error) {

@@ -23,6 +23,9 @@ static CUresult unload_module(uintptr_t module) { return cuModuleUnload((CUmodul
 static CUresult get_attribute(int *value, CUfunction_attribute attribute, uintptr_t function) {
     return cuFuncGetAttribute(value, attribute, (CUfunction)function);
 }
+static CUresult blocks_at_once(int *blocks, uintptr_t function, int threads, size_t shared_bytes) {
+    return cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks, (CUfunction)function, threads, shared_bytes);
+}
 static CUresult allow_shared(uintptr_t function, int bytes) {
     return cuFuncSetAttribute((CUfunction)function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes);
 }
@@ -80,6 +83,13 @@ func (d *Device) Kernel(m Module, name string) (Function, error) {
 func (d *Device) SetDynamicShared(f Function, bytes int) error {
 	return refused(fmt.Sprintf("allowing a kernel %d bytes of shared memory", bytes),
 		C.allow_shared(C.uintptr_t(f), C.int(bytes)))
+}
+
+// BlocksAtOnce returns how many blocks of this shape one multiprocessor runs at the same time.
+func (d *Device) BlocksAtOnce(f Function, shape Shape) (int, error) {
+	var blocks C.int
+	code := C.blocks_at_once(&blocks, C.uintptr_t(f), C.int(shape.Block[0]), C.size_t(shape.SharedBytes))
+	return int(blocks), refused("asking how many blocks of a kernel run at once", code)
 }
 
 // Resources returns what the compiled kernel uses.

@@ -194,7 +194,8 @@ func (f *Format) ProductThen(kind, m int, matrices ...Factor) Launch {
 }
 
 // NormedProduct is the launch of ProductThen for one row of the residual stream, which has cols numbers. Each
-// block normalises the row itself and has it as an operand in shared memory. The kind is not SumEpilogue.
+// block normalises the row itself and has it as an operand in shared memory. The kind is not SumEpilogue. GridX is the
+// largest number of blocks: if there are fewer, each takes the tiles of several.
 func (f *Format) NormedProduct(kind, cols int, matrices ...Factor) Launch {
 	l := f.ProductThen(kind, 1, matrices...)
 	l.Kernel = "matmul_" + f.Name + "_norm_row"

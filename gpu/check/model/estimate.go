@@ -161,7 +161,11 @@ func (l launch) time(rows int, c card, loops map[string]loop) (time float64) {
 	switch {
 	case strings.HasPrefix(l.kernel, "matmul_"):
 		of := loops[l.kernel]
-		return time + steps*min(2, waves(l, c, max(1, of.registers))) + product(l, rows, c, of)
+		inWaves := min(2, waves(l, c, max(1, of.registers)))
+		if strings.HasSuffix(l.kernel, "_norm_row") {
+			inWaves = 1 // a block takes several turns
+		}
+		return time + steps*inWaves + product(l, rows, c, of)
 	case strings.HasPrefix(l.kernel, "attend_"):
 		time += steps*waves(l, c, 128) + c.reading(l.bytes)
 		return max(time, c.reading(l.bytes+l.fetches))

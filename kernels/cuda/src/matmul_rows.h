@@ -72,39 +72,44 @@ template <int groups> INLINE float total_of(const float *partial, int ranges, in
     return total;
 }
 
-// gate_rows: block b computes columns 32·b … 32·b+31 of silu(gate)·up, for up to 8·groups rows of x, and
-// writes them as an operand: gate and up are the first two Outputs, with the same n and ranges, and their y
-// are not written. Warp w computes range w mod ranges of some of the four tiles, one after the other; the
-// number of warps is a multiple of the number of ranges. If a range is one slab, a warp begins to load its next
-// range to the second-level cache while it multiplies one. A longer next range could be displaced from a small
-// cache before it is used.
+// gate_rows computes silu(gate)·up for up to 8·groups rows of x, and writes it as an operand: gate and up are the
+// first two Outputs, with the same n and ranges, and their y are not written. Block b takes the 32 columns from
+// 32·b on; if it has normalised its row, it then takes those of block b + gridDim.x, and so on. Warp w computes range w mod ranges of some of the four
+// tiles of these columns, one after the other; the number of warps is a multiple of the number of ranges. If a
+// range is one slab, a warp begins to load its next range to the second-level cache while it multiplies one. A
+// longer next range could be displaced from a small cache before it is used.
 constexpr int gated_tiles = 2, gated_columns = gated_tiles * tile_rows;
 template <class Format, int groups, class Rows> INLINE void gate_rows(float *partial, const Product &p, const Rows &x) {
     constexpr int results = groups * group_rows * tile_rows;
     const Output &gate = p.outputs[0], &up = p.outputs[1];
-    const int all = tiles_of(gate.n), from = gated_tiles * blockIdx.x, own = from + gated_tiles <= all ? gated_tiles : all - from;
+    const int all = tiles_of(gate.n);
     const int ranges = gate.ranges, range = warp_id() % ranges, first = p.slabs * range / ranges, last = p.slabs * (range + 1) / ranges;
     const int at_once = (int)blockDim.x / warp_size / ranges;
     const size_t tile_bytes = (size_t)p.slabs * Format::slab_bytes;
-    for (int i = warp_id() / ranges; i < 2 * own; i += at_once) {
-        auto tile = [&](int i) { return i < own ? gate.weights + (from + i) * tile_bytes : up.weights + (from + i - own) * tile_bytes; };
-        if (last - first == 1 && i + at_once < 2 * own && lane_id() * 128 < Format::slab_bytes)
-            prefetch_l2(tile(i + at_once) + (size_t)first * Format::slab_bytes + lane_id() * 128);
-        sum_range<Format, groups>(partial + (i * ranges + range) * results, x, tile(i), first, last);
-    }
-    __syncthreads();
     float *gated = partial + 2 * gated_tiles * ranges * results;  // (m, gated_columns)
-    for (int i = threadIdx.x; i < p.m * gated_columns; i += blockDim.x) {
-        const int row = i / gated_columns, column = i % gated_columns, result = row * tile_rows + column % tile_rows;
-        const float *sums = partial + column / tile_rows * ranges * results;
-        if (from * tile_rows + column >= gate.n) gated[i] = 0.0f;
-        else gated[i] = swiglu_of(finish<Format>(p, total_of<groups>(sums, ranges, result), row),
-            finish<Format>(p, total_of<groups>(sums + own * ranges * results, ranges, result), row));
-    }
-    __syncthreads();
-    const int begin = from * tile_rows, end = from + gated_tiles >= all ? p.after.slabs * slab_columns : begin + gated_columns;
-    OperandOf<typename Format::Activations>().write_part(p.after.to, 0, p.m, begin, end, p.after.slabs,
-        [=](int row, int k) { return k - begin < gated_columns ? gated[row * gated_columns + k - begin] : 0.0f; });
+    int from = gated_tiles * blockIdx.x;
+    do {
+        const int own = from + gated_tiles <= all ? gated_tiles : all - from;
+        for (int i = warp_id() / ranges; i < 2 * own; i += at_once) {
+            auto tile = [&](int i) { return i < own ? gate.weights + (from + i) * tile_bytes : up.weights + (from + i - own) * tile_bytes; };
+            if (last - first == 1 && i + at_once < 2 * own && lane_id() * 128 < Format::slab_bytes)
+                prefetch_l2(tile(i + at_once) + (size_t)first * Format::slab_bytes + lane_id() * 128);
+            sum_range<Format, groups>(partial + (i * ranges + range) * results, x, tile(i), first, last);
+        }
+        __syncthreads();
+        for (int i = threadIdx.x; i < p.m * gated_columns; i += blockDim.x) {
+            const int row = i / gated_columns, column = i % gated_columns, result = row * tile_rows + column % tile_rows;
+            const float *sums = partial + column / tile_rows * ranges * results;
+            if (from * tile_rows + column >= gate.n) gated[i] = 0.0f;
+            else gated[i] = swiglu_of(finish<Format>(p, total_of<groups>(sums, ranges, result), row),
+                finish<Format>(p, total_of<groups>(sums + own * ranges * results, ranges, result), row));
+        }
+        __syncthreads();  // the next turn may overwrite the sums
+        const int begin = from * tile_rows, end = from + gated_tiles >= all ? p.after.slabs * slab_columns : begin + gated_columns;
+        OperandOf<typename Format::Activations>().write_part(p.after.to, 0, p.m, begin, end, p.after.slabs,
+            [=](int row, int k) { return k - begin < gated_columns ? gated[row * gated_columns + k - begin] : 0.0f; });
+        from += gated_tiles * gridDim.x;
+    } while (Rows::normed && from < all);
 }
 
 // prefetch_range begins to load a range of a tile to the second-level cache, of each slab at most 4 KiB.
@@ -141,24 +146,39 @@ template <class Format, int groups> INLINE void store_sum(const Product &p, cons
     }
 }
 
-// multiply_rows: block b computes tile b for up to 8·groups rows of x.
+// store_result writes the results of a tile.
+template <class Format, int groups> INLINE void store_result(const Product &p, const Output &output, int tile, const float *partial) {
+    for (int i = threadIdx.x; i < groups * group_rows * tile_rows; i += blockDim.x) {
+        float total = total_of<groups>(partial, output.ranges, i);
+        int row = i / tile_rows, n = tile * tile_rows + i % tile_rows;
+        if (row < p.m && n < output.n) output.y[(size_t)row * output.n + n] = finish<Format>(p, total, row);
+    }
+}
+
+// multiply_rows: block b computes tile b for up to 8·groups rows of x. A block that normalises its row takes several
+// tiles, so that the norm is not made again for each: it goes on with tile b + gridDim.x, and so on.
 template <class Format, int groups, template <class, int> class Rows = Neighbours> INLINE void multiply_rows(const Product &p) {
     constexpr bool normed = Rows<Format, groups>::normed;
     DYNAMIC_SHARED(unsigned char, shared);
     SHARED(__align__(16) float, held, [groups * group_rows * tile_rows]);
     const bool gated = groups <= 2 && p.after.kind == swiglu_epilogue;
     int tile = gated ? gated_tiles * blockIdx.x : blockIdx.x;
-    const Output output = gated ? p.outputs[0] : output_of<1>(p, tile);
+    Output output = gated ? p.outputs[0] : output_of<1>(p, tile);
     if (normed) prefetch_range<Format>(p, output, tile, gated ? warp_id() % output.ranges : warp_id());
     const Rows<Format, groups> x(p, shared);
     float *partial = (float *)(shared + Rows<Format, groups>::shared_bytes(p));
     if (gated) return gate_rows<Format, groups>(partial, p, x);
-    if (!normed && p.after.kind == sum_epilogue) copy_stream(held, p, output.n, tile);
-    sum_ranges<Format, groups>(partial, p, output, output.weights + (size_t)tile * p.slabs * Format::slab_bytes, x);
-    if (!normed && p.after.kind == sum_epilogue) return store_sum<Format, groups>(p, output, tile, partial, held);
-    for (int i = threadIdx.x; i < groups * group_rows * tile_rows; i += blockDim.x) {
-        float total = total_of<groups>(partial, output.ranges, i);
-        int row = i / tile_rows, n = tile * tile_rows + i % tile_rows;
-        if (row < p.m && n < output.n) output.y[(size_t)row * output.n + n] = finish<Format>(p, total, row);
+    const bool sums = !normed && p.after.kind == sum_epilogue;
+    if (sums) copy_stream(held, p, output.n, tile);
+    for (int block = blockIdx.x;;) {
+        sum_ranges<Format, groups>(partial, p, output, output.weights + (size_t)tile * p.slabs * Format::slab_bytes, x);
+        if (sums) return store_sum<Format, groups>(p, output, tile, partial, held);
+        store_result<Format, groups>(p, output, tile, partial);
+        if (!normed) return;
+        block += gridDim.x;
+        if (block >= all_tiles(p)) return;
+        tile = block;
+        output = output_of<1>(p, tile);
+        __syncthreads();  // all have read the sums
     }
 }

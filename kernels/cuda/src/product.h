@@ -33,6 +33,9 @@ template <int tiles> INLINE Output output_of(const Product &p, int &block) {
     return output;
 }
 
+// all_tiles is the number of tiles of all Outputs.
+INLINE int all_tiles(const Product &p) { return tiles_of(p.outputs[0].n) + tiles_of(p.outputs[1].n) + tiles_of(p.outputs[2].n); }
+
 // Places that lanes load from: weights in memory, which are read once (Streamed); activations,
 // which the first-level cache keeps (Cached); and both in shared memory (Staged).
 struct Streamed {

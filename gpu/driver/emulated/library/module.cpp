@@ -166,6 +166,11 @@ API CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfu
     }
     return CUDA_SUCCESS;
 }
+API CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction, int threads, size_t) {
+    ENTER;
+    *blocks = (int)most_threads_of_a_block / threads;
+    return CUDA_SUCCESS;
+}
 API CUresult cuLaunchKernel(CUfunction function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
     unsigned shared_bytes, CUstream stream, void **values, void **extra) {
     ENTER;

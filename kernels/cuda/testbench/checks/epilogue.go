@@ -19,6 +19,7 @@ type beside struct {
 	stream, squares []float32
 	norm            []float32
 	eps             float32
+	blocks          int // of a product that normalises its row; 0: as many as there can be
 }
 
 // arguments are the last parameters of a kernel for few rows.
@@ -112,15 +113,19 @@ func (f Matmul) checkNormed(t testing.TB, run Run, r *rand.Rand, n int) {
 		if m > 1 {
 			continue
 		}
-		also.kind, also.norm, also.eps = cuda.NoEpilogue, norm, eps
-		want, own := f.products(run, normed, m, next, n), f.productsThen(run, nil, m, next, n, also)
-		for i := range want {
-			simtest.Equal(t, fmt.Sprintf("%s: product %d of the norm", name, i), own[i], want[i])
-		}
+		also.norm, also.eps = norm, eps
+		want := f.products(run, normed, m, next, n)
 		operand = f.emptyOperand(m, rows)
 		f.productsThen(run, normed, m, next, n, beside{kind: cuda.SwiGLUEpilogue, operand: operand})
-		also.kind, also.operand = cuda.SwiGLUEpilogue, f.emptyOperand(m, rows)
-		f.productsThen(run, nil, m, next, n, also)
-		simtest.Equal(t, name+": SwiGLU of the norm", also.operand, operand)
+		for _, also.blocks = range []int{0, 1} { // a block for each tile, and one for all
+			also.kind = cuda.NoEpilogue
+			own := f.productsThen(run, nil, m, next, n, also)
+			for i := range want {
+				simtest.Equal(t, fmt.Sprintf("%s: product %d of the norm", name, i), own[i], want[i])
+			}
+			also.kind, also.operand = cuda.SwiGLUEpilogue, f.emptyOperand(m, rows)
+			f.productsThen(run, nil, m, next, n, also)
+			simtest.Equal(t, name+": SwiGLU of the norm", also.operand, operand)
+		}
 	}
 }

@@ -189,6 +189,9 @@ func (f Matmul) productsThen(run Run, x []float32, m int, matrices []packed, col
 	launch := f.ProductThen(also.kind, m, factors...)
 	if also.norm != nil {
 		launch = f.NormedProduct(also.kind, cols, factors...)
+		if also.blocks > 0 {
+			launch.GridX = also.blocks
+		}
 	}
 	start(launch, arguments...)
 	return results
