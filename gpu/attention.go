@@ -62,7 +62,8 @@ func (b *Backend) ScratchBytes(buffers [][2]int, shape compute.CacheShape) int64
 		after = max(after, roundedBytes(min(rows, cuda.MostGated), cols))
 		squares = max(squares, squaresBytes(rows, cols))
 		sampled := min(rows, compute.MostDrafts+1)
-		drawn := weighingBytes(sampled, cols) + cutBytes(sampled) // distributions of sampled rounds
+		// Distributions of the rows and of a draft, and the draft's scores for the screen.
+		drawn := 2*weighingBytes(sampled, cols) + cutBytes(sampled) + floatBytes*int64(sampled)*int64(cols)
 		slices := int64(slicesOf(cols))
 		chosen := int64(rows)*(8*slices+4) + 16*int64(restRows(rows))*slices + rankingBytes(rows, cols)
 		choosing = max(choosing, chosen+drawn+editingBytes(rows, cols)+maskBytes(sampled, cols))

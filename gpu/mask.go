@@ -14,9 +14,8 @@ import (
 
 // masking is what a masked round needs on the device.
 type masking struct {
-	allowed driver.Pointer // (rows, words) masks of 8 bytes a word
-	rows    int
-	words   int // of a row
+	allowed driver.Pointer // a mask for each row, one after the other
+	bytes   int64          // that there is room for
 }
 
 // maskBytes is the memory of masks for rows of vocab tokens.
@@ -24,18 +23,18 @@ func maskBytes(rows, vocab int) int64 { return 8 * int64(rows) * int64(compute.M
 
 // open makes room for masks.
 func (m *masking) open(b *Backend, rows, vocab int) error {
-	words := compute.MaskWords(vocab)
-	if rows <= m.rows && words == m.words {
+	bytes := maskBytes(rows, vocab)
+	if bytes <= m.bytes {
 		return nil
 	}
 	if err := m.free(b); err != nil {
 		return err
 	}
-	memory, err := b.alloc(fmt.Sprintf("masks of %d × %d tokens", rows, vocab), maskBytes(rows, vocab))
+	memory, err := b.alloc(fmt.Sprintf("masks of %d × %d tokens", rows, vocab), bytes)
 	if err != nil {
 		return err
 	}
-	*m = masking{memory, rows, words}
+	*m = masking{memory, bytes}
 	return nil
 }
 

@@ -110,3 +110,35 @@ func TestAMaskWithoutMemory(t *testing.T) {
 		t.Errorf("queued %q", d.log)
 	}
 }
+
+// A draft model and a target with vocabularies of unlike sizes mask in the same memory: no round reserves it again.
+func TestMasksOfTwoVocabularies(t *testing.T) {
+	b, err := newBackend(newRecorder(t))
+	must(t, err)
+	held, err := b.Tokens(4)
+	must(t, err)
+	draft, err := b.Buffer(4, 4096)
+	must(t, err)
+	target, err := b.Buffer(4, 5000)
+	must(t, err)
+	mask := func(x compute.Buffer, rows int) compute.Logits {
+		scores, err := b.Logits(x, rows)
+		edits := compute.NewEdits()
+		edits.Allowed = make([]uint64, rows*compute.MaskWords(x.Cols()))
+		must(t, first(err, held.Edit(edits)))
+		return scores
+	}
+	var lay driver.Pointer
+	for round := range 2 {
+		_, err := mask(draft, 1).(compute.Picker).Pick(held, 1, false)
+		must(t, err)
+		_, err = mask(target, 4).(compute.Judge).AcceptBest(held, make([]int32, 3))
+		must(t, err)
+		if at := held.(*tokens).masking.allowed; round == 0 {
+			lay = at
+		} else if at != lay {
+			t.Errorf("the masks of the second round lie at %x, those of the first lay at %x", at, lay)
+		}
+	}
+	must(t, first(held.Close(), b.Close()))
+}

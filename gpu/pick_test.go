@@ -41,3 +41,40 @@ func TestAPickIsOneWait(t *testing.T) {
 		must(t, first(held.Close(), cache.Close(), b.Close()))
 	}
 }
+
+// What a draft reserves that the device picks under edits and masks, with all its scores kept for the screen, is in
+// the plan of the draft model.
+func TestThePlanHasPickedDrafts(t *testing.T) {
+	_, b, m, cache := recorded(t)
+	held := mustTokens(t, m)
+	reserved := func() (bytes int64) {
+		for _, n := range b.allocated {
+			bytes += n
+		}
+		return bytes
+	}
+	const drafts = 3
+	filters := compute.Filters{Temperature: 1, TopP: 0.9}
+	edits := compute.NewEdits()
+	edits.Repeat, edits.Allowed = 1.1, make([]uint64, compute.MaskWords(smallest.Vocab))
+	for id := range int32(smallest.Vocab) {
+		edits.Tokens = append(edits.Tokens, compute.Edit{ID: id, Count: 1})
+	}
+	_, err := m.Prefill(t.Context(), cache, []int32{5}, nil) // reserves the angles of positions
+	must(t, err)
+	before := reserved()
+	must(t, held.Sample(compute.Sampling{Target: filters, Draft: filters, Drafts: drafts, Vocab: smallest.Vocab, Keep: drafts}))
+	for i := range drafts {
+		scores, err := m.Prefill(t.Context(), cache, []int32{5}, nil)
+		must(t, first(err, held.Edit(edits)))
+		_, err = scores.(compute.Picker).Pick(held, i+1, true)
+		must(t, err)
+	}
+	const rows = 4
+	shape := compute.CacheShape{Layers: 1, Tokens: 64, KVHeads: 1, HeadDim: 32}
+	planned := b.ScratchBytes([][2]int{{rows, smallest.Vocab}}, shape) - attentionBytes(shape, rows) - 2*roundedBytes(rows, smallest.Vocab)
+	if took := reserved() - before; took > planned {
+		t.Errorf("the draft reserved %d bytes, and %d are planned", took, planned)
+	}
+	must(t, first(held.Close(), cache.Close(), b.Close()))
+}
