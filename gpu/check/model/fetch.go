@@ -3,6 +3,8 @@ package main
 import (
 	"slices"
 	"strings"
+
+	"specula/kernels/cuda"
 )
 
 // While attention of few rows runs, idle multiprocessors fetch weights of the next products to the second-level
@@ -33,9 +35,9 @@ func (p pass) fetchedBy(attention int, c card) map[int]float64 {
 	if !slices.Contains(l.also, "ahead") || l.blocks >= c.multiprocessor {
 		return of
 	}
-	left := min(c.cache/2, c.bytes*1e3*8)
+	left := float64(cuda.FetchAhead(int(c.cache), int(c.bytes*1e3)))
 	for i := attention + 1; i < len(p.launches) && left > 0; i++ {
-		// The launches of one row are the layers' as long as their count is about that of attention.
+		// Launches that are as many as those of attention, or one fewer, stand once in each layer.
 		if next := p.launches[i]; strings.HasPrefix(next.kernel, "matmul_") && next.count >= l.count-1 {
 			of[i] = min(left, next.bytes)
 			left -= of[i]

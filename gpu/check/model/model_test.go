@@ -174,3 +174,26 @@ func TestTheEstimateIsNearWhatACardMeasured(t *testing.T) {
 		}
 	}
 }
+
+// The products after attention find in the cache what attention had time to fetch, in their order; the last of them
+// gets what is left.
+func TestFetchedWeights(t *testing.T) {
+	c := card{multiprocessor: 100, bytes: 1000, cache: 100 << 20}
+	p := pass{rows: 1, launches: []launch{
+		{count: 9, kernel: "matmul_half_rows8", bytes: 3e6}, {count: 9, kernel: "attend_half_128", also: []string{"ahead"}, blocks: 32},
+		{count: 9, kernel: "norm_summed"}, {count: 9, kernel: "matmul_half_rows8", bytes: 6e6},
+		{count: 8, kernel: "matmul_half_rows8", bytes: 4e6}, {count: 1, kernel: "matmul_half_rows8", bytes: 5e6},
+	}}
+	for i, want := range []float64{0, 0, 0, 6e6, 2e6, 0} { // 8 µs at 1000 GB/s
+		if got := p.fetchedBefore(i, c); got != want {
+			t.Errorf("launch %d finds %g bytes, want %g", i, got, want)
+		}
+	}
+	if got := p.fetchedDuring(1, c); got != 8e6 {
+		t.Errorf("attention fetches %g bytes, want 8e6", got)
+	}
+	c.multiprocessor = 32
+	if got := p.fetchedDuring(1, c); got != 0 {
+		t.Errorf("attention that fills the card fetches %g bytes", got)
+	}
+}
