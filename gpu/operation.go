@@ -26,7 +26,7 @@ type launch struct {
 }
 
 // mostArguments is the largest number of arguments of a kernel.
-const mostArguments = 36
+const mostArguments = 37
 
 func launchOf(kernel string, shape driver.Shape, arguments ...driver.Argument) launch {
 	l := launch{kernel: kernel, shape: shape, count: len(arguments)}

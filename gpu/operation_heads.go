@@ -103,8 +103,14 @@ type attend struct {
 // head.
 const mostColumns = 8
 
+// sharing is the number of query heads that read one key head.
+func (o attend) sharing() int { return o.part.heads / o.cache.kvHeads }
+
 // columns is the number of queries that read one key head.
-func (o attend) columns() int { return o.rows * (o.part.heads / o.cache.kvHeads) }
+func (o attend) columns() int { return o.rows * o.sharing() }
+
+// inverse is 2³¹ / sharing, rounded up: kernels divide by sharing with it.
+func inverse(sharing int) int { return (1<<31 + sharing - 1) / sharing }
 
 // partial is the scratch for the partial results of some rows: sums has the weighted sums of values,
 // stats the largest scores and the sums of weights.
@@ -130,7 +136,7 @@ func (o attend) then(combined combineOperand, arrived driver.Pointer) launch {
 	arguments := []driver.Argument{
 		address(p.sums), address(p.stats), address(o.q), address(c.keys), address(c.values),
 		address(o.position),
-		whole(o.from), whole(o.rows), whole(p.heads), whole(c.kvHeads),
+		whole(o.from), whole(o.rows), whole(c.kvHeads), whole(o.sharing()), whole(inverse(o.sharing())),
 	}
 	name := "attend_float"
 	if c.half { // the name says the width of a key; for values of another width there is only the kernel for many queries

@@ -162,7 +162,7 @@ func (l *launches) read(kernel string, arguments []driver.Argument) (bytes int) 
 }
 
 // Arguments of attend_half_*; keyHeads also of attend_float.
-const keyHeads, form, fresh = 9, 14, 19
+const keyHeads, form, fresh = 8, 15, 20
 
 // alsoDone names the work of other kernels that a launch also does, and "ahead" if it fetches weights.
 func alsoDone(kernel string, shape driver.Shape, arguments []driver.Argument) (names string) {

@@ -36,6 +36,8 @@ func TestLayers(t *testing.T) {
 				[]int{64, 80, 96, 256, 512})
 			checks.FreshRows(t, l.launch, 64, 80, 96, 256)
 			checks.FetchAhead(t, l.launch, 64, 96, 256, 512)
+			checks.ManySplits(t, l.launch, false)
+			checks.ScoresAtTheEdges(t, l.launch, false)
 		}
 	})
 }

@@ -41,10 +41,11 @@ INLINE void weigh_column(float *score, int hidden, int visible, Partial to) {
 // most_key_dim; value_dim may be another number.
 extern "C" __global__ void __launch_bounds__(threads)
     attend_float(float *partial, float *stats, const float *q, const float *keys, const float *values, const int *length, int ahead, int rows,
-                 int heads, int kv_heads, int key_dim, int value_dim, int capacity, float scale, int window, float cap) {
+                 int kv_heads, int sharing, unsigned inverse, int key_dim, int value_dim, int capacity, float scale, int window, float cap) {
     SHARED(float, score, [columns][keys_per_split]);
     SHARED(float, query, [columns * most_key_dim]);
-    Columns s = columns_of(columns, length, ahead, rows, heads, kv_heads, window);
+    Columns s = columns_of(columns, length, ahead, rows, {kv_heads, sharing, inverse}, window);
+    const int heads = s.heads;
     if (s.keys <= 0) return;
     const size_t first = (size_t)s.kv_head * capacity + s.start;
     keys += first * key_dim;

@@ -43,18 +43,24 @@ INLINE void multiply_chunk(float (&sum)[4], const uint4 &low, const uint4 &high,
     }
 }
 
-// store_query rounds the query of a column to half precision, with zeros at its end. If from is null, it writes zeros
-// only.
-template <int head_dim> INLINE void store_query(half_bits *query, int column, const float *from) {
-    for (int d = lane_id(); d < padded_dim(head_dim); d += warp_size) query[column * query_stride(head_dim) + d] = from && d < head_dim ? to_half(from[d]) : 0;
+// numbers_of is how many numbers of a head a lane has: every 32nd.
+constexpr int numbers_of(int head_dim) { return padded_dim(head_dim) / warp_size; }
+
+// store_query rounds the query of a column to half precision, with zeros at its end.
+template <int head_dim> INLINE void store_query(half_bits *query, int column, const float (&x)[numbers_of(head_dim)]) {
+    half_bits *to = query + column * query_stride(head_dim);
+    each_number<numbers_of(head_dim)>(padded_dim(head_dim), [&](int i, int d) { to[d] = d < head_dim ? to_half(x[i]) : 0; });
 }
 
-// load_queries stores the queries of the block. Columns that do not exist become zeros; whole tiles of them are
-// left out, here and in the steps after.
+// load_queries stores the queries of the block. Columns that do not exist have none: products read the nearest one in
+// their place, and nothing reads the sums.
 template <int head_dim, int columns> INLINE void load_queries(half_bits *query, const float *q, const Columns &s) {
-    for (int c = warp_id(); c < columns && s.tile_exists(c / 8); c += warps) {
-        Query at = s.query(c);
-        store_query<head_dim>(query, c, s.exists(c) ? q + ((size_t)at.row * s.heads + at.head) * head_dim : nullptr);
+    for (int c = warp_id(); c < columns && s.exists(c); c += warps) {
+        const Query at = s.query(c);
+        const float *from = q + ((size_t)at.row * s.heads + at.head) * head_dim;
+        float x[numbers_of(head_dim)];
+        each_number<numbers_of(head_dim)>(head_dim, [&](int i, int d) { x[i] = from[d]; });
+        store_query<head_dim>(query, c, x);
     }
 }
 
@@ -76,23 +82,37 @@ INLINE int own_key(const Fresh &f, const Columns &s) {
     return f.k && key < keys_per_split ? key : none;
 }
 
-// prepare_row does what load_queries does, but first prepares the heads, and stores the key and the value. scratch
-// has room for a head of each warp.
+// kind_of says what a warp prepares as the i-th head: first the queries that read the block's key head, then its key
+// and its value.
+INLINE Kind kind_of(int i, int sharing) { return i < sharing ? Kind::query : i == sharing ? Kind::key : Kind::value; }
+
+// load_fresh loads the i-th head of a fresh row.
+template <int head_dim> INLINE void load_fresh(Head<numbers_of(head_dim)> &head, int i, const float *q, const Fresh &f, int sharing) {
+    const Kind kind = kind_of(i, sharing);
+    const unsigned kv_head = blockIdx.y;
+    const float *from = kind == Kind::query ? q + (size_t)(kv_head * sharing + i) * head_dim : (kind == Kind::key ? f.k : f.v) + (size_t)kv_head * head_dim;
+    head.load(from, kind, f.heads);
+}
+
+// prepare_row does what load_queries does, but first prepares the heads, and stores the key and the value. first
+// has what the warp prepares first. scratch has room for a head of each warp.
 template <int head_dim>
-INLINE void prepare_row(half_bits *query, float *scratch, int scratch_stride, const float *q, half_bits *keys, half_bits *values, int capacity, const Fresh &f,
-                        const Columns &s) {
-    constexpr int numbers = (head_dim + warp_size - 1) / warp_size;
-    float *head = scratch + warp_id() * scratch_stride;
+INLINE void prepare_row(half_bits *query, float *scratch, int scratch_stride, Head<numbers_of(head_dim)> &first, const float *q, half_bits *keys,
+                        half_bits *values, int capacity, const Fresh &f, const Columns &s) {
     const bool stores = own_key(f, s) >= 0 && s.first_position < capacity;
     for (int i = warp_id(); i < s.sharing + (stores ? 2 : 0); i += warps) {
-        const Kind kind = i < s.sharing ? Kind::query : i == s.sharing ? Kind::key : Kind::value;
-        const float *from = kind == Kind::query ? q + (size_t)s.query(i).head * head_dim : (kind == Kind::key ? f.k : f.v) + (size_t)s.kv_head * head_dim;
-        prepare_head<numbers>(head, from, kind, s.first_position, capacity, f.heads);
-        if (kind == Kind::query) store_query<head_dim>(query, i, head);
-        else if (kind == Kind::key) store_key(keys, s.kv_head, s.first_position, capacity, head_dim, head);
-        else store_value(values, s.kv_head, s.first_position, capacity, head_dim, head);
+        const Kind kind = kind_of(i, s.sharing);
+        if (i >= warps) load_fresh<head_dim>(first, i, q, f, s.sharing);
+        first.prepare(scratch + warp_id() * scratch_stride, kind, s.first_position, capacity, f.heads);
+        if (kind == Kind::query) {
+            store_query<head_dim>(query, i, first.x);
+            continue;
+        }
+        int position = s.first_position;
+        compute_here(position);
+        if (kind == Kind::key) store_key(keys, s.kv_head, position, capacity, head_dim, first.x);
+        else store_value(values, s.kv_head, position, capacity, head_dim, first.x);
     }
-    for (int c = s.sharing + warp_id(); c < 8; c += warps) store_query<head_dim>(query, c, nullptr);
 }
 
 // Rows are 16 neighbouring rows of a matrix, each of `chunks` chunks: a lane has the 16 bytes of row g and of
@@ -117,27 +137,43 @@ template <int head_dim, int tiles> struct Ahead {
 
 constexpr int key_turns = keys_per_split / (16 * warps);
 
+// key_of returns the first of the 16 keys that a warp takes in a turn. If the split has no keys for this turn, these
+// are the keys of the warp's first turn.
+INLINE int key_of(int turn, const Columns &s) {
+    const int key = 16 * (warp_id() + warps * turn);
+    return key < s.keys ? key : 16 * warp_id();
+}
+
 // ahead_at reports whether a warp loads the keys of a turn before it needs them. It cannot do this with a key that
 // the block itself is about to store.
 template <int head_dim, int tiles> INLINE bool ahead_at(int turn, int first, int own) {
     return turn < Ahead<head_dim, tiles>::keys && (own < first || own >= first + 16);
 }
 
-// score_keys writes scale·q·k for the keys of the split. A warp takes 16 keys in a turn.
+// score_keys writes scale·q·k for the keys of the split. A warp takes 16 keys in a turn. If it has loaded the keys of
+// all turns before, it multiplies them together: a product waits for the one before in its own sum only. Without keys
+// for a turn it computes scores that nothing reads.
 template <int head_dim, int tiles, class Keys>
 INLINE void score_keys(float *score, const half_bits *query, Keys (&loaded)[key_turns], const half_bits *keys, int own, float scale, const Columns &s) {
     constexpr int chunks = padded_dim(head_dim) / chunk;
-    int g = lane_id() / 4, t = lane_id() % 4;
-    UNROLL for (int turn = 0; turn < key_turns; turn++) {
-        const int key = 16 * (warp_id() + warps * turn);
-        if (key >= s.keys) return;
-        if (!ahead_at<head_dim, tiles>(turn, key, own)) loaded[turn].load(keys, key, padded_dim(head_dim));
+    const int g = lane_id() / 4, t = lane_id() % 4;
+    constexpr int together = Ahead<head_dim, tiles>::keys == key_turns ? key_turns : 1;
+    UNROLL for (int turn = 0; turn < key_turns; turn += together) {
+        if (16 * (warp_id() + warps * turn) >= s.keys) return;
+        UNROLL for (int i = turn; i < turn + together; i++)
+            if (!ahead_at<head_dim, tiles>(i, key_of(i, s), own)) loaded[i].load(keys, key_of(i, s), padded_dim(head_dim));
         UNROLL for (int n = 0; n < tiles; n++) {
-            if (!s.tile_exists(n)) break;
-            float sum[4] = {0, 0, 0, 0};
-            UNROLL for (int c = 0; c < chunks; c++)
-                multiply_chunk(sum, loaded[turn].low[c], loaded[turn].high[c], load_vector(query + (8 * n + g) * query_stride(head_dim) + chunk * c + 8 * t));
-            UNROLL for (int e = 0; e < 4; e++) score[(8 * n + 2 * t + e % 2) * score_stride + key + g + 8 * (e / 2)] = sum[e] * scale;
+            if (n > 0 && !s.tile_exists(n)) break;
+            const half_bits *column = query + s.nearest(8 * n + g) * query_stride(head_dim) + 8 * t;
+            float sum[together][4] = {};
+            UNROLL for (int c = 0; c < chunks; c++) {
+                const uint4 numbers = load_vector(column + chunk * c);
+                UNROLL for (int i = 0; i < together; i++) multiply_chunk(sum[i], loaded[turn + i].low[c], loaded[turn + i].high[c], numbers);
+            }
+            UNROLL for (int i = 0; i < together; i++) {
+                float *to = score + (8 * n + 2 * t) * score_stride + 16 * (warp_id() + warps * (turn + i)) + g;
+                UNROLL for (int e = 0; e < 4; e++) to[e % 2 * score_stride + 8 * (e / 2)] = sum[i][e] * scale;
+            }
         }
     }
 }
@@ -146,30 +182,31 @@ INLINE void score_keys(float *score, const half_bits *query, Keys (&loaded)[key_
 // code of the cap is long.
 template <int columns> INLINE void cap_scores(float *score, float cap, const Columns &s) {
     if ((int)threadIdx.x >= s.keys) return;
-    UNROLL_BY(1) for (int c = 0; c < columns && s.tile_exists(c / 8); c++) score[c * score_stride + threadIdx.x] = capped(score[c * score_stride + threadIdx.x], cap);
+    UNROLL_BY(1) for (int c = 0; c < columns && s.exists(c); c++) score[c * score_stride + threadIdx.x] = capped(score[c * score_stride + threadIdx.x], cap);
 }
 
 // weigh_keys replaces the scores of a column by the weights exp(score − largest) in half precision, one warp
 // per column, and stores the largest score and the sum of the weights. A lane adds the weights of every 32nd
-// key in ascending order; then butterflies add the lanes. Keys that the column does not see get weight 0.
+// key in ascending order; then butterflies add the lanes. Keys that the column does not see have the score −∞,
+// and so the weight 0.
 template <int columns> INLINE void weigh_keys(float *score, float *values, float *stats, int splits, const Columns &s) {
     constexpr int each = keys_per_split / warp_size;
-    for (int c = warp_id(); c < columns && s.tile_exists(c / 8); c += warps) {
-        int hidden = s.hidden(c), visible = s.visible(c);
+    for (int c = warp_id(); c < columns && s.exists(c); c += warps) {
+        const int hidden = s.hidden(c), visible = s.visible(c);
+        const float *own = score + c * score_stride + lane_id();
         float v[each], largest = -infinity(), sum = 0;
         UNROLL for (int i = 0; i < each; i++) {
-            int key = lane_id() + warp_size * i;
-            v[i] = key >= hidden && key < visible ? score[c * score_stride + key] : -infinity();
-            largest = v[i] > largest ? v[i] : largest;
+            const int key = lane_id() + warp_size * i;
+            v[i] = key >= hidden && key < visible ? own[warp_size * i] : -infinity();
+            largest = larger(largest, v[i]);
         }
-        largest = warp_max(largest);
+        largest = largest_of<warp_size>(largest);
         __syncwarp();  // the weights overwrite scores that other lanes read
-        half_bits *weight = (half_bits *)(score + c * score_stride);
+        half_bits *weight = (half_bits *)(score + c * score_stride) + lane_id();
         UNROLL for (int i = 0; i < each; i++) {
-            int key = lane_id() + warp_size * i;
-            half_bits p = key >= hidden && key < visible ? to_half(exp_rn(v[i] - largest)) : 0;
+            const half_bits p = to_half(exp_falling(v[i] - largest));
             sum += from_half(p);
-            weight[key] = p;
+            weight[warp_size * i] = p;
         }
         sum = warp_sum(sum);
         if (lane_id() != 0 || visible <= hidden) continue;
@@ -196,21 +233,25 @@ INLINE void sum_values(float *partial, const float *score, Values &first, const 
         Values own;
         if (Ahead<head_dim, tiles>::values && d < 16 * warps) own = first;
         else own.load(values, d, capacity);
-        UNROLL for (int c = 0; c < chunks; c++) {
-            if (chunk * c >= s.keys || chunk * (c + 1) <= s.keys) continue;  // not read, or all its keys exist
-            own.low[c] = first_keys(own.low[c], s.keys - chunk * c - 8 * t);
-            own.high[c] = first_keys(own.high[c], s.keys - chunk * c - 8 * t);
+        if (s.keys % chunk) {
+            UNROLL for (int c = 0; c < chunks; c++) {
+                if (s.keys / chunk != c) continue;  // not read, or all its keys exist
+                own.low[c] = first_keys(own.low[c], s.keys % chunk - 8 * t);
+                own.high[c] = first_keys(own.high[c], s.keys % chunk - 8 * t);
+            }
         }
         UNROLL for (int n = 0; n < tiles; n++) {
-            if (!s.tile_exists(n)) break;
+            if (n > 0 && !s.tile_exists(n)) break;
             float sum[4] = {0, 0, 0, 0};
             const half_bits *weight = (const half_bits *)(score + (8 * n + g) * score_stride) + 8 * t;
             UNROLL for (int c = 0; c < chunks; c++)
                 if (chunk * c < s.keys) multiply_chunk(sum, own.low[c], own.high[c], load_vector(weight + chunk * c));
-            UNROLL for (int e = 0; e < 4; e++) {
-                int column = 8 * n + 2 * t + e % 2;
+            UNROLL for (int e = 0; e < 2; e++) {
+                const int column = 8 * n + 2 * t + e;
                 if (!s.sees(column)) continue;
-                partial_of(partial, nullptr, s.query(column), s.heads, splits, blockIdx.x, head_dim).values[d + g + 8 * (e / 2)] = sum[e];
+                float *to = partial_of(partial, nullptr, s.query(column), s.heads, splits, blockIdx.x, head_dim).values + d + g;
+                to[0] = sum[e];
+                to[8] = sum[e + 2];
             }
         }
     }
@@ -218,7 +259,7 @@ INLINE void sum_values(float *partial, const float *score, Values &first, const 
 
 template <int key_dim, int value_dim, int tiles>
 INLINE void attend_split(float *partial, float *stats, const float *q, half_bits *all_keys, half_bits *all_values, const Columns &s, int capacity, float scale,
-                         float cap, const Fresh &fresh) {
+                         float cap, const Fresh &fresh, Head<numbers_of(key_dim)> &first) {
     constexpr int columns = 8 * tiles;
     SHARED(uint4, query, [columns * query_stride(key_dim) / 8]);
     SHARED(uint4, scores, [columns * score_stride / 4]);
@@ -228,10 +269,10 @@ INLINE void attend_split(float *partial, float *stats, const float *q, half_bits
     const bool is_fresh = key_dim <= most_fresh && fresh.k;
     const int own = own_key(is_fresh ? fresh : Fresh{}, s);
     UNROLL for (int turn = 0; turn < key_turns; turn++) {
-        const int key = 16 * (warp_id() + warps * turn);
+        const int key = key_of(turn, s);
         if (key < s.keys && ahead_at<key_dim, tiles>(turn, key, own)) own_keys[turn].load(keys, key, padded_dim(key_dim));
     }
-    if (is_fresh) prepare_row<key_dim>((half_bits *)query, (float *)scores, score_stride, q, all_keys, all_values, capacity, fresh, s);
+    if (is_fresh) prepare_row<key_dim>((half_bits *)query, (float *)scores, score_stride, first, q, all_keys, all_values, capacity, fresh, s);
     else load_queries<key_dim, columns>((half_bits *)query, q, s);
     __syncthreads();
     score_keys<key_dim, tiles>((float *)scores, (const half_bits *)query, own_keys, keys, own, scale, s);
@@ -260,19 +301,21 @@ struct Then {
 };
 
 // combine_after combines the splits of the heads of a key head, four numbers a thread at a time. It writes both
-// forms itself, because the code of combine would stand twice in every kernel otherwise.
-INLINE void combine_after(const Then &then, Splits s, int rows, int kv_head, int sharing) {
-    const int first_seen = s.seen, numbers = s.heads * s.head_dim, from = kv_head * sharing * s.head_dim;
-    int end = from + sharing * s.head_dim;
+// forms itself, because the code of combine_four would stand twice in every kernel otherwise.
+INLINE void combine_after(const Then &then, Splits s, unsigned rows, unsigned kv_head, unsigned sharing) {
+    const unsigned first_seen = s.seen, numbers = s.heads * s.head_dim, from = kv_head * sharing * s.head_dim;
+    unsigned end = from + sharing * s.head_dim;
     if (end == numbers) end = then.slabs * slab_columns;  // the zeros at the end of the row, too
-    const int fours = (end - from) / 4;                   // a multiple of 8, which quantise_four needs
-    for (int i = threadIdx.x; i < (rows * fours + warp_size - 1) / warp_size * warp_size; i += threads) {
+    const unsigned fours = (end - from) / 4;              // a multiple of 8: eight threads share a head, and a block of the operand
+    s.seen = first_seen + rows - 1;
+    const int most = s.end() - s.first(first_seen);
+    for (unsigned i = threadIdx.x; i < (rows * fours + warp_size - 1) / warp_size * warp_size; i += threads) {
         const bool exists = i < rows * fours;
-        const int k = from + i % fours * 4;
-        s.row = exists ? i / fours : 0;
+        s.row = exists && rows > 1 ? i / fours : 0;
         s.seen = first_seen + s.row;
-        float values[4] = {0, 0, 0, 0};
-        if (exists && k < numbers) combine(values, s, k / s.head_dim, k % s.head_dim);
+        const unsigned k = from + (i - s.row * fours) * 4;
+        float values[4];
+        combine_four(values, s, k / s.head_dim, k % s.head_dim, most, exists && k < numbers);
         if (then.form == int8_operand) {
             quantise_four(then.to, values, s.row, exists ? k / 4 : then.slabs * (slab_columns / 4), then.slabs);
         } else if (exists) {
@@ -283,41 +326,45 @@ INLINE void combine_after(const Then &then, Splits s, int rows, int kv_head, int
 }
 
 template <int key_dim, int value_dim, int tiles>
-INLINE void attend(float *partial, float *stats, const float *q, half_bits *keys, half_bits *values, const int *length, int ahead, int rows, int heads,
-                   int kv_heads, int capacity, float scale, int window, float cap, const Fetched (&fetched)[most_fetched], const Then &then,
+INLINE void attend(float *partial, float *stats, const float *q, half_bits *keys, half_bits *values, const int *length, int ahead, int rows,
+                   const Sharing &by, int capacity, float scale, int window, float cap, const Fetched (&fetched)[most_fetched], const Then &then,
                    const Fresh &fresh = {}) {
     SHARED(float, before, [1]);
-    if ((int)blockIdx.y >= kv_heads) return fetch_ahead(fetched, kv_heads);
-    const Columns s = columns_of(8 * tiles, length, ahead, rows, heads, kv_heads, window);
-    if (s.keys > 0) attend_split<key_dim, value_dim, tiles>(partial, stats, q, keys, values, s, capacity, scale, cap, fresh);
+    if ((int)blockIdx.y >= by.kv_heads) return fetch_ahead(fetched, by.kv_heads);
+    // The heads of a fresh row do not depend on its position: loading both at once waits for memory only once.
+    Head<numbers_of(key_dim)> first;
+    if (key_dim <= most_fresh && fresh.k && warp_id() < by.heads + 2) load_fresh<key_dim>(first, warp_id(), q, fresh, by.heads);
+    const Columns s = columns_of(8 * tiles, length, ahead, rows, by, window);
+    if (s.keys > 0) attend_split<key_dim, value_dim, tiles>(partial, stats, q, keys, values, s, capacity, scale, cap, fresh, first);
     if (value_dim % 32 != 0 || then.form == no_operand || !last_to_arrive(then.arrived + s.kv_head, gridDim.x * gridDim.z, before)) return;
-    const Splits splits = {partial, stats, 0, s.first_position + 1, heads, value_dim, (int)gridDim.x, window, then.sinks};
+    const Splits splits = {partial, stats, 0, s.first_position + 1, s.heads, value_dim, (int)gridDim.x, window, then.sinks};
     combine_after(then, splits, rows, s.kv_head, s.sharing);
 }
 
 // attend_half_* compute attention for `rows` rows of q (rows, heads·key_dim) over a layer's keys and
 // values. A block takes split blockIdx.x, key head blockIdx.y, and the blockIdx.z-th 8·tiles of the
-// head's rows·heads/kv_heads columns. partial and stats are as in partial_of, with gridDim.x splits: at
+// head's rows·sharing columns (inverse: see Sharing). partial and stats are as in partial_of, with gridDim.x splits: at
 // least as many as the last row needs. Blocks with blockIdx.y ≥ kv_heads are extra: they
 // only fetch the ranges that begin at w0 … w3 and have b0 … b3 bytes (fetch.h).
 #define ATTEND_ARGUMENTS                                                                                                                    \
-    float *partial, float *stats, const float *q, half_bits *keys, half_bits *values, const int *length, int ahead, int rows, int heads,    \
-        int kv_heads, int capacity, float scale, int window, float cap, int form, unsigned *arrived, unsigned char *to, int slabs, const float *sinks
+    float *partial, float *stats, const float *q, half_bits *keys, half_bits *values, const int *length, int ahead, int rows,               \
+        int kv_heads, int sharing, unsigned inverse, int capacity, float scale, int window, float cap, int form, unsigned *arrived,         \
+        unsigned char *to, int slabs, const float *sinks
 #define FETCH_ARGUMENTS                                                                                                                     \
     const unsigned char *w0, int b0, const unsigned char *w1, int b1, const unsigned char *w2, int b2, const unsigned char *w3, int b3
 #define FETCHED {{w0, b0}, {w1, b1}, {w2, b2}, {w3, b3}}
 #define ATTEND_WIDE(key_dim, value_dim, tiles)                                                                                              \
     extern "C" __global__ void __launch_bounds__(threads) attend_half_##key_dim##_wide(ATTEND_ARGUMENTS, FETCH_ARGUMENTS) {                 \
-        attend<key_dim, value_dim, tiles>(partial, stats, q, keys, values, length, ahead, rows, heads, kv_heads, capacity, scale, window,   \
-            cap, FETCHED, {form, arrived, to, slabs, sinks});                                                                               \
+        attend<key_dim, value_dim, tiles>(partial, stats, q, keys, values, length, ahead, rows, {kv_heads, sharing, inverse}, capacity,     \
+            scale, window, cap, FETCHED, {form, arrived, to, slabs, sinks});                                                                \
     }                                                                                                                                       \
     EXPORT(attend_half_##key_dim##_wide)
 #define ATTEND(head_dim, wide_tiles)                                                                                                       \
     extern "C" __global__ void __launch_bounds__(threads)                                                                                   \
         attend_half_##head_dim(ATTEND_ARGUMENTS, const float *k, const float *v, const float *q_norm, const float *k_norm, const float *cos, \
                                const float *sin, int dim, int neox, float eps, FETCH_ARGUMENTS) {                                           \
-        attend<head_dim, head_dim, 1>(partial, stats, q, keys, values, length, ahead, rows, heads, kv_heads, capacity, scale, window, cap,  \
-            FETCHED, {form, arrived, to, slabs, sinks}, {k, v, {q_norm, k_norm, cos, sin, head_dim, dim, neox, eps}});                      \
+        attend<head_dim, head_dim, 1>(partial, stats, q, keys, values, length, ahead, rows, {kv_heads, sharing, inverse}, capacity, scale,  \
+            window, cap, FETCHED, {form, arrived, to, slabs, sinks}, {k, v, {q_norm, k_norm, cos, sin, head_dim, dim, neox, eps}});         \
     }                                                                                                                                       \
     EXPORT(attend_half_##head_dim)                                                                                                          \
     ATTEND_WIDE(head_dim, head_dim, wide_tiles)

@@ -32,18 +32,23 @@ struct Query {
     int seen;  // keys 0 … seen−1
 };
 
-
 // Partial is a split's result for one query: values is (head_dim).
 struct Partial {
     float *values, *largest, *sum;
 };
 
 // partial_of finds a Partial in values (rows·heads, splits, head_dim) and stats (rows·heads,
-// splits, 2).
+// splits, 2). There are less than 2³² of them.
 INLINE Partial partial_of(float *values, float *stats, Query q, int heads, int splits, int split, int head_dim) {
-    size_t i = ((size_t)q.row * heads + q.head) * splits + split;
-    return {values + i * head_dim, stats + 2 * i, stats + 2 * i + 1};
+    const size_t i = (unsigned)(q.row * heads + q.head) * (unsigned)splits + (unsigned)split;
+    return {values + i * (unsigned)head_dim, stats + 2 * i, stats + 2 * i + 1};
 }
+
+// Sharing says how query heads share key heads. The host computes it, because divisions are slow.
+struct Sharing {
+    int kv_heads, heads;  // the number of key heads; of query heads that read one of them
+    unsigned inverse;     // 2³¹ / heads, rounded up: divides by heads with one multiplication
+};
 
 // Columns is the work of a block of attend: some columns of a key head, and one split.
 struct Columns {
@@ -53,13 +58,15 @@ struct Columns {
     int start;           // position of the split's first key
     int keys;            // of the split, that the last column sees; at most 0: no column sees any
     int window;
-    unsigned inverse;  // 2³¹ / sharing, rounded up: divides by sharing with one multiplication
+    unsigned inverse;  // of Sharing
     // query is exact for numbers of columns below 2³¹ / sharing.
     INLINE_MEMBER Query query(int column) const {
-        const int all = first + column, row = (int)((u64)(unsigned)all * inverse >> 31);
+        const int all = first + column, row = (int)((u64)(2 * (unsigned)all) * inverse >> 32);
         return {row, kv_head * sharing + all - row * sharing, first_position + row + 1};
     }
     INLINE_MEMBER bool exists(int column) const { return first + column < end; }
+    // nearest returns a column, or the last one that exists if this one does not.
+    INLINE_MEMBER int nearest(int column) const { return exists(column) ? column : end - 1 - first; }
     // tile_exists reports whether any of the eight columns of a tile exists.
     INLINE_MEMBER bool tile_exists(int tile) const { return exists(8 * tile); }
     // visible returns how many keys of the split are up to a column's own position, those before its window included.
@@ -75,13 +82,13 @@ struct Columns {
     INLINE_MEMBER bool sees(int column) const { return visible(column) > hidden(column); }
 };
 
-INLINE Columns columns_of(int columns, const int *length, int ahead, int rows, int heads, int kv_heads, int window) {
+INLINE Columns columns_of(int columns, const int *length, int ahead, int rows, const Sharing &by, int window) {
     Columns s;
     s.window = window;
     s.kv_head = blockIdx.y;
-    s.heads = heads;
-    s.sharing = heads / kv_heads;
-    s.inverse = ((1u << 31) + (unsigned)s.sharing - 1) / (unsigned)s.sharing;
+    s.heads = by.kv_heads * by.heads;
+    s.sharing = by.heads;
+    s.inverse = by.inverse;
     s.first = blockIdx.z * columns;
     s.end = rows * s.sharing;
     s.first_position = *length + ahead;
@@ -91,6 +98,12 @@ INLINE Columns columns_of(int columns, const int *length, int ahead, int rows, i
     s.keys = keys < keys_per_split ? keys : keys_per_split;
     if (s.hidden(0) >= keys_per_split) s.keys = 0;  // the first column sees furthest back
     return s;
+}
+
+// largest_of returns the largest number of so many neighbouring lanes, counted from lane 0.
+template <int lanes> INLINE float largest_of(float v) {
+    UNROLL for (int o = 1; o < lanes; o *= 2) v = larger(v, __shfl_xor_sync(full_warp, v, o));
+    return v;
 }
 
 // capped bounds a score, unless cap is 0.

@@ -12,6 +12,7 @@
 typedef __SIZE_TYPE__ size_t;
 struct __align__(16) uint4 { unsigned x, y, z, w; };
 struct __align__(8) uint2 { unsigned x, y; };
+struct __align__(8) float2 { float x, y; };
 struct __align__(16) float4 { float x, y, z, w; };
 
 // threadIdx and its like are objects whose fields read a special register.
@@ -78,6 +79,8 @@ INLINE float fma_rn(float a, float b, float c) { return __fmaf_rn(a, b, c); }
 INLINE float round_even(float a) { float r; asm("cvt.rni.f32.f32 %0, %1;" : "=f"(r) : "f"(a)); return r; }
 INLINE float sqrt_rn(float a) { float r; asm("sqrt.rn.f32 %0, %1;" : "=f"(r) : "f"(a)); return r; }
 INLINE float divide_rn(float a, float b) { float r; asm("div.rn.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b)); return r; }
+// larger returns the larger of two numbers. NaN counts as less than all others.
+INLINE float larger(float a, float b) { float r; asm("max.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b)); return r; }
 INLINE float from_half(unsigned short h) { float r; asm("cvt.f32.f16 %0, %1;" : "=f"(r) : "h"(h)); return r; }
 INLINE unsigned short to_half(float f) { unsigned short r; asm("cvt.rn.f16.f32 %0, %1;" : "=h"(r) : "f"(f)); return r; }
 
@@ -94,6 +97,8 @@ INLINE void prefetch_l2(const void *p) { asm volatile("prefetch.global.L2 [%0];"
 
 // read_now keeps the compiler from moving a read after a branch that decides whether its result is used.
 INLINE void read_now(float &v) { asm volatile("" : "+f"(v)); }
+// compute_here keeps the compiler from computing before a branch what only the branch needs, if it depends on v.
+INLINE void compute_here(int &v) { asm volatile("" : "+r"(v)); }
 
 // load_cached reads 16 bytes that no thread of the launch writes.
 INLINE uint4 load_cached(const void *p) {

@@ -19,6 +19,7 @@
 
 struct alignas(16) uint4 { unsigned x, y, z, w; };
 struct alignas(8) uint2 { unsigned x, y; };
+struct alignas(8) float2 { float x, y; };
 struct alignas(16) float4 { float x, y, z, w; };
 
 namespace emulator {
@@ -146,6 +147,7 @@ INLINE float fma_rn(float a, float b, float c) { return __builtin_fmaf(a, b, c);
 INLINE float round_even(float a) { return __builtin_nearbyintf(a); }
 INLINE float sqrt_rn(float a) { return __builtin_sqrtf(a); }
 INLINE float divide_rn(float a, float b) { return a / b; }
+INLINE float larger(float a, float b) { return a > b || b != b ? a : b; }
 INLINE float from_half(unsigned short h) { return emulator::widen_half(h); }
 INLINE unsigned short to_half(float f) { return emulator::narrow_half(f); }
 template <class T> static inline T load_aligned(const void *p) {
@@ -153,6 +155,7 @@ template <class T> static inline T load_aligned(const void *p) {
     return *(const T *)p;
 }
 INLINE void read_now(float &) {}
+INLINE void compute_here(int &) {}
 INLINE uint4 load_cached(const void *p) { return load_aligned<uint4>(p); }
 typedef unsigned char *shared_address;
 INLINE shared_address to_shared(const void *p) { return (shared_address)p; }

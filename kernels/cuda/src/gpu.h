@@ -36,12 +36,9 @@ INLINE bfloat16_bits to_bfloat16(float f) {
 
 INLINE float infinity() { return bits_float(0x7f800000u); }
 
-// exp_rn returns e^x = 2^n · e^r with |r| ≤ ln2/2. e^r is a polynomial with every fused step written out,
-// so that GPU and emulator round alike. The relative error is below 1e-6 for normal results.
-INLINE float exp_rn(float x) {
-    if (!(x < 88.72284f)) return x == x ? infinity() : x;
-    if (x < -103.97208f) return 0.0f;
-    float n = round_even(x * 1.44269504f);
+// exp_reduced returns e^r for r = x − n·ln2 with |r| ≤ ln2/2: a polynomial with every fused step written out, so that
+// GPU and emulator round alike.
+INLINE float exp_reduced(float x, float n) {
     float r = fma_rn(n, -0.693145752f, x);
     r = fma_rn(n, -1.42860677e-06f, r);
     float p = 1.3981999e-3f;
@@ -50,9 +47,27 @@ INLINE float exp_rn(float x) {
     p = fma_rn(p, r, 1.6666664e-1f);
     p = fma_rn(p, r, 0.5f);
     p = fma_rn(p, r, 1.0f);
-    p = fma_rn(p, r, 1.0f);
+    return fma_rn(p, r, 1.0f);
+}
+
+// exp_rn returns e^x = 2^n · e^r. The relative error is below 1e-6 for normal results.
+INLINE float exp_rn(float x) {
+    if (!(x < 88.72284f)) return x == x ? infinity() : x;
+    if (x < -103.97208f) return 0.0f;
+    float n = round_even(x * 1.44269504f), p = exp_reduced(x, n);
     int whole = (int)n, half = whole / 2;  // in two steps, so that a subnormal result rounds once
     return p * bits_float((unsigned)(half + 127) << 23) * bits_float((unsigned)(whole - half + 127) << 23);
+}
+
+// exp_falling is exp_rn for x that is at most 0, or NaN. It has no branch, so several of them overlap, and no
+// conversion, which takes longer: the sum with `integers`, 1.5·2²³, has no digits after the point, and n in its
+// lowest bits.
+INLINE float exp_falling(float x) {
+    constexpr float integers = 0x1.8p23f;
+    const float sum = x * 1.44269504f + integers, p = exp_reduced(x, sum - integers);
+    const int whole = (int)(float_bits(sum) - float_bits(integers)), half = whole >> 1;
+    const float power = p * bits_float((unsigned)(half + 127) << 23) * bits_float((unsigned)(whole - half + 127) << 23);
+    return x < -103.97208f ? 0.0f : power;
 }
 
 // tanh_rn is 1 − 2/(e^2x + 1), with an absolute error below 1e-6.

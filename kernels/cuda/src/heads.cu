@@ -5,12 +5,11 @@
 
 constexpr int most_head_dim = 256, warps = 8;
 
-// prepare calls prepare_head and stores its result, one head per warp: first the heads of q, then of k, then of
+// prepare loads, prepares and stores heads, one per warp: first the heads of q, then of k, then of
 // v, of row blockIdx.y.
 template <class T, int numbers>
 INLINE void prepare(float *q, const float *k, const float *v, T *keys, T *values, const int *length, int ahead, int heads, int kv_heads, int capacity,
                     const Heads &h, float *rows) {
-    float *head = rows + warp_id() * most_head_dim;
     int i = blockIdx.x * warps + warp_id(), row = blockIdx.y;
     if (i >= heads + 2 * kv_heads) return;
     const Kind kind = i < heads ? Kind::query : i < heads + kv_heads ? Kind::key : Kind::value;
@@ -18,11 +17,13 @@ INLINE void prepare(float *q, const float *k, const float *v, T *keys, T *values
     float *own = q + ((size_t)row * heads + i) * h.head_dim;
     const float *from = kind == Kind::query ? own : (kind == Kind::key ? k : v) + ((size_t)row * kv_heads + i) * h.head_dim;
     const int position = *length + ahead + row;
-    prepare_head<numbers>(head, from, kind, position, capacity, h);
+    Head<numbers> head;
+    head.load(from, kind, h);
+    head.prepare(rows + warp_id() * most_head_dim, kind, position, capacity, h);
     if (position >= capacity) return;
-    if (kind == Kind::query) each_number<numbers>(h.head_dim, [&](int, int d) { own[d] = head[d]; });
-    else if (kind == Kind::key) store_key(keys, i, position, capacity, h.head_dim, head);
-    else store_value(values, i, position, capacity, h.head_dim, head);
+    if (kind == Kind::query) each_number<numbers>(h.head_dim, [&](int n, int d) { own[d] = head.x[n]; });
+    else if (kind == Kind::key) store_key(keys, i, position, capacity, h.head_dim, head.x);
+    else store_value(values, i, position, capacity, h.head_dim, head.x);
 }
 
 // prepare_heads_* normalise and rotate rows of q (rows, heads·head_dim) in place, and rows of k (rows,

@@ -40,56 +40,76 @@ template <int count> struct Angles {
     }
 };
 
+// turn rotates a pair of numbers.
+INLINE void turn(float &first, float &second, float cos, float sin) {
+    const float a = first, b = second;
+    first = a * cos - b * sin;
+    second = a * sin + b * cos;
+}
+
 // rotate is rope on one head, which is in shared memory.
 template <int count> INLINE void rotate(float *head, const Angles<count> &angles, const Heads &h) {
-    const int half = h.dim / 2;
+    int half = h.dim / 2;
+    compute_here(half);
     UNROLL for (int i = 0; i < count; i++) {
         const int pair = lane_id() + warp_size * i;
         if (pair >= half) break;
         float *first = h.neox ? head + pair : head + 2 * pair, *second = h.neox ? head + pair + half : head + 2 * pair + 1;
-        float a = *first, b = *second;
-        *first = a * angles.cos[i] - b * angles.sin[i];
-        *second = a * angles.sin[i] + b * angles.cos[i];
+        turn(*first, *second, angles.cos[i], angles.sin[i]);
     }
     __syncwarp();
 }
 
-INLINE void store_key(half_bits *keys, int head, int position, int capacity, int head_dim, const float *from) {
-    int padded = padded_dim(head_dim);
-    for (int d = lane_id(); d < padded; d += warp_size)
-        keys[((size_t)head * capacity + position) * padded + d] = d < head_dim ? to_half(from[d]) : 0;
+template <int numbers> INLINE void store_key(half_bits *keys, int head, int position, int capacity, int head_dim, const float (&x)[numbers]) {
+    const int padded = padded_dim(head_dim);
+    half_bits *to = keys + ((size_t)head * capacity + position) * padded;
+    each_number<numbers>(padded, [&](int i, int d) { to[d] = d < head_dim ? to_half(x[i]) : 0; });
 }
-INLINE void store_value(half_bits *values, int head, int position, int capacity, int head_dim, const float *from) {
-    for (int d = lane_id(); d < head_dim; d += warp_size) values[((size_t)head * head_dim + d) * capacity + position] = to_half(from[d]);
+template <int numbers> INLINE void store_value(half_bits *values, int head, int position, int capacity, int head_dim, const float (&x)[numbers]) {
+    half_bits *to = values + (size_t)head * head_dim * capacity + position;
+    each_number<numbers>(head_dim, [&](int i, int d) { to[(size_t)d * capacity] = to_half(x[i]); });
 }
-INLINE void store_key(float *keys, int head, int position, int capacity, int head_dim, const float *from) {
-    for (int d = lane_id(); d < head_dim; d += warp_size) keys[((size_t)head * capacity + position) * head_dim + d] = from[d];
+template <int numbers> INLINE void store_key(float *keys, int head, int position, int capacity, int head_dim, const float (&x)[numbers]) {
+    float *to = keys + ((size_t)head * capacity + position) * head_dim;
+    each_number<numbers>(head_dim, [&](int i, int d) { to[d] = x[i]; });
 }
-INLINE void store_value(float *values, int head, int position, int capacity, int head_dim, const float *from) {
-    store_key(values, head, position, capacity, head_dim, from);
+template <int numbers> INLINE void store_value(float *values, int head, int position, int capacity, int head_dim, const float (&x)[numbers]) {
+    store_key(values, head, position, capacity, head_dim, x);
 }
 
 enum class Kind { query, key, value };
 
-// prepare_head loads a head of a row at this position, normalises and rotates it if it is a query or a key,
-// and leaves it in `head`, shared memory. It loads everything before it computes, because waiting for memory once
-// takes as long as all the arithmetic. Beyond the capacity of the cache, numbers have no meaning.
-template <int numbers>
-INLINE void prepare_head(float *head, const float *from, Kind kind, int position, int capacity, const Heads &h) {
-    const float *norm = kind == Kind::query ? h.q_norm : kind == Kind::key ? h.k_norm : nullptr;
+// Head is a lane's numbers of one head, and the weights of its norm.
+template <int numbers> struct Head {
     float x[numbers], weights[numbers];
-    each_number<numbers>(h.head_dim, [&](int n, int d) {
-        x[n] = from[d];
-        if (norm) weights[n] = norm[d];
-    });
-    const bool rotated = kind != Kind::value && position < capacity;
-    using Own = Angles<(numbers + 1) / 2>;
-    const Own angles = rotated ? Own(position, h) : Own();
-    if (norm) {
-        const float factor = norm_factor(x, h);
-        each_number<numbers>(h.head_dim, [&](int n, int) { x[n] = x[n] * factor * weights[n]; });
+    static INLINE_MEMBER const float *norm_of(Kind kind, const Heads &h) { return kind == Kind::query ? h.q_norm : kind == Kind::key ? h.k_norm : nullptr; }
+    INLINE_MEMBER void load(const float *from, Kind kind, const Heads &h) {
+        const float *norm = norm_of(kind, h);
+        each_number<numbers>(h.head_dim, [&](int i, int d) {
+            x[i] = from[d];
+            read_now(x[i]);
+            if (norm) weights[i] = norm[d];
+        });
     }
-    each_number<numbers>(h.head_dim, [&](int n, int d) { head[d] = x[n]; });
-    __syncwarp();
-    if (rotated) rotate(head, angles, h);
-}
+    // prepare normalises and rotates the head of a row at this position if it is a query or a key. It loads the
+    // angles before it computes, because waiting for memory takes as long as all the arithmetic. room is shared
+    // memory for the head. Beyond the capacity of the cache, numbers have no meaning.
+    INLINE_MEMBER void prepare(float *room, Kind kind, int position, int capacity, const Heads &h) {
+        const bool rotated = kind != Kind::value && position < capacity;
+        using Own = Angles<(numbers + 1) / 2>;
+        const Own angles = rotated ? Own(position, h) : Own();
+        if (norm_of(kind, h)) {
+            const float factor = norm_factor(x, h);
+            each_number<numbers>(h.head_dim, [&](int i, int) { x[i] = x[i] * factor * weights[i]; });
+        }
+        if (!rotated) return;
+        if (numbers % 2 == 0 && h.neox && h.dim == numbers * warp_size) {  // a lane has both numbers of each of its pairs
+            UNROLL for (int i = 0; i < numbers / 2; i++) turn(x[i], x[i + numbers / 2], angles.cos[i], angles.sin[i]);
+            return;
+        }
+        each_number<numbers>(h.head_dim, [&](int i, int d) { room[d] = x[i]; });
+        __syncwarp();
+        rotate(room, angles, h);
+        each_number<numbers>(h.head_dim, [&](int i, int d) { x[i] = room[d]; });
+    }
+};

@@ -103,8 +103,9 @@ func (s *sequence) attendSplits(q []float32, ahead, tiles, most int, then ...any
 	scale := float32(1 / math.Sqrt(float64(s.keyDim)))
 	partial, stats = garbage(rows*s.heads*most*s.valueDim), garbage(rows*s.heads*most*2)
 	kernel := "attend_float"
-	grid := [3]int{most, s.kvHeads, (rows*s.heads/s.kvHeads + 8*tiles - 1) / (8 * tiles)}
-	arguments := []any{partial, stats, q, s.keys, s.values, s.length, int32(ahead), int32(rows), int32(s.heads), int32(s.kvHeads)}
+	sharing := s.heads / s.kvHeads
+	grid := [3]int{most, s.kvHeads, (rows*sharing + 8*tiles - 1) / (8 * tiles)}
+	arguments := []any{partial, stats, q, s.keys, s.values, s.length, int32(ahead), int32(rows), int32(s.kvHeads), int32(sharing), uint32((1<<31 + sharing - 1) / sharing)}
 	limits := []any{int32(s.capacity), scale, int32(s.window), s.limit}
 	if s.half {
 		kernel = fmt.Sprintf("attend_half_%d", s.keyDim)

@@ -20,7 +20,7 @@ func TestEveryLineIsFetchedOnce(t *testing.T) {
 	const splits, kvHeads, extra, parts = 2, 1, 2, 3
 	// One row of no keys, for which the other blocks compute nothing.
 	args := []any{make([]float32, 64*splits), make([]float32, 2*splits), make([]float32, 64), make([]uint16, 64*256), make([]uint16, 64*256), []int32{-1},
-		int32(0), int32(1), int32(1), int32(kvHeads), int32(256), float32(1), int32(0), float32(0), int32(cuda.NoOperand), nil, nil, int32(0), nil}
+		int32(0), int32(1), int32(kvHeads), int32(1), uint32(1 << 31), int32(256), float32(1), int32(0), float32(0), int32(cuda.NoOperand), nil, nil, int32(0), nil}
 	for _, n := range sizes {
 		args = append(args, make([]byte, n), int32(n))
 	}

@@ -44,6 +44,14 @@ func TestWindows(t *testing.T) {
 	}
 }
 
+func TestManySplits(t *testing.T) {
+	onEveryMachine(t, func(t *testing.T, launch checks.Launch) { checks.ManySplits(t, launch, true) })
+}
+
+func TestScoresAtTheEdges(t *testing.T) {
+	onEveryMachine(t, func(t *testing.T, launch checks.Launch) { checks.ScoresAtTheEdges(t, launch, true) })
+}
+
 func TestTooSmallGrid(t *testing.T) { checks.TooSmallGrid(t, simulated(t, 0)) }
 
 var caches = []struct {
