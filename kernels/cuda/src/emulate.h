@@ -129,6 +129,7 @@ INLINE unsigned ordered_inc(unsigned *p, unsigned most) {
     __threadfence();
     return before;
 }
+// A GPU ignores a prefetch outside of all memory. Here it fails, because only a slip asks for one.
 INLINE void prefetch_l2(const void *p) {
     if (!emulator::holds(p, 1)) emulator::fail("prefetch_l2", "the address is in no allocation");
 }
