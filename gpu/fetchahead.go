@@ -32,14 +32,9 @@ type weightsAhead struct {
 	blocks int                           // extra blocks for each split and each blockIdx.z of attention; 0: nothing is fetched
 }
 
-const (
-	// mostFetchingRows is the most rows of an attention that fetches: those of the longest verification. With more,
-	// attention takes longer and fills more of the card.
-	mostFetchingRows = compute.MostDrafts + 1
-	// leastIdle: attention must leave idle one of so many multiprocessors. If fewer were idle, each extra block would
-	// have so many lines to fetch that it could end later than attention. The limit is a guess.
-	leastIdle = 8
-)
+// mostFetchingRows is the most rows of an attention that fetches: those of the longest verification. With more,
+// attention takes longer and fills more of the card.
+const mostFetchingRows = compute.MostDrafts + 1
 
 // fetchAhead adds to each attention what it fetches for the products after it. It works in place and returns the
 // operations.
@@ -61,8 +56,8 @@ func fetchAhead(operations []operation, by fetchLimit) []operation {
 // their own, so that they do not slow down those that compute.
 func (f fetchLimit) ahead(a attend, later []operation) (w weightsAhead) {
 	each := a.part.splits * ceilDivide(a.columns(), a.columnsOfBlock())
-	idle := f.multiprocessors - each*a.cache.kvHeads
-	if !a.cache.half || a.rows > mostFetchingRows || idle < 1 || leastIdle*idle < f.multiprocessors {
+	idle := cuda.Idle(f.multiprocessors, each*a.cache.kvHeads)
+	if !a.cache.half || a.rows > mostFetchingRows || idle == 0 {
 		return weightsAhead{}
 	}
 	left, lines := f.bytes, 0

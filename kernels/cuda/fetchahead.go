@@ -7,6 +7,16 @@ const MostFetched = 4
 // LineBytes is how much one prefetch loads.
 const LineBytes = 128
 
+// Idle is how many multiprocessors fetch while attention has so many blocks. It is 0 if fewer than one of eight
+// were idle: then each of them would have so many lines to fetch that it could end later than attention. The limit is
+// a guess.
+func Idle(multiprocessors, blocks int) int {
+	if idle := multiprocessors - blocks; 8*idle >= multiprocessors {
+		return idle
+	}
+	return 0
+}
+
 // FetchAhead is how many bytes of weights attention of few rows may fetch to the second-level cache for the products
 // after it: as many as the memory delivers while attention computes, but at most half of the cache, so that they
 // are still there when they are read. l2Bytes is the size of the cache. If the driver does not tell one of the two

@@ -32,7 +32,7 @@ func (p pass) fetchedBefore(product int, c card) float64 {
 func (p pass) fetchedBy(attention int, c card) map[int]float64 {
 	of := map[int]float64{}
 	l := p.launches[attention]
-	if !slices.Contains(l.also, "ahead") || l.blocks >= c.multiprocessor {
+	if !slices.Contains(l.also, "ahead") || cuda.Idle(c.multiprocessor, l.blocks) == 0 {
 		return of
 	}
 	left := float64(cuda.FetchAhead(int(c.cache), int(c.bytes*1e3)))
