@@ -117,7 +117,8 @@ func (b *Backend) attend(dst, q compute.Buffer, m int, layer layerCache, a compu
 		part := partial{sums, sums + driver.Pointer(4*rows*a.Heads*splits*layer.valueDim), a.Heads, splits,
 			layer.valueDim}
 		b.tape.append(
-			attend{part, qb.row(a.Row + from), layer, position, from, rows, a.Scale, a.Window, a.SoftCap, prepareHeads{}, weightsAhead{}},
+			attend{part: part, q: qb.row(a.Row + from), cache: layer, position: position, from: from, rows: rows, scale: a.Scale,
+				window: a.Window, limit: a.SoftCap}.narrowed(b.info.Multiprocessors),
 			combine{d.row(a.Row + from), part, position, from, rows, a.Window, sinks})
 	}
 }
