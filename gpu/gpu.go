@@ -3,9 +3,9 @@
 // Read Backend first: it implements compute.Backend. Its methods do not compute. They append
 // operations to a tape (tape.go): typed values that say what is to be computed on which memory
 // (operation*.go). flush joins neighbours that one kernel can do together (join.go, operand.go,
-// epilogue.go), lets attention fetch weights (fetchahead.go), and turns each operation into a kernel launch. Then it gives the whole tape to the
-// device's thread (queue.go): one goroutine locked to an OS thread, because a CUDA context belongs to
-// a thread.
+// epilogue.go), lets attention fetch weights (fetchahead.go), and turns each operation into a kernel
+// launch. Then it gives the whole tape to the device's thread (queue.go): one goroutine locked to an OS
+// thread, because a CUDA context belongs to a thread.
 // When the same tape comes a second time, it is captured as a CUDA graph, which replays all
 // launches as one (graphs.go). The host waits where it reads results, as in logits.go, tokens.go
 // and draws.go. So a whole round (draft steps, verification, residual draws) is queued before the

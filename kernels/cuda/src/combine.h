@@ -33,8 +33,9 @@ template <int count> struct Loaded {
 };
 
 // combine sets `values` to the numbers d … d+count−1 of a head's result: Σ values·f / Σ sum·f with
-// f = exp(largest − the largest of all splits), so that nothing overflows. A row with more splits than the launch of attend had becomes NaN. Several splits are loaded at
-// once, because one after the other would take longer than all the arithmetic.
+// f = exp(largest − the largest of all splits), so that nothing overflows. A row with more splits than the launch
+// of attend had becomes NaN. Several splits are loaded at once, because one after the other would take longer than
+// all the arithmetic.
 template <int count> INLINE void combine(float (&values)[count], const Splits &s, int head, int d) {
     const Query q = {s.row, head, s.seen};
     const int first = s.first(s.seen), own = s.end();

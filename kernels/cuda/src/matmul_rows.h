@@ -74,10 +74,11 @@ template <int groups> INLINE float total_of(const float *partial, int ranges, in
 
 // gate_rows computes silu(gate)·up for up to 8·groups rows of x, and writes it as an operand: gate and up are the
 // first two Outputs, with the same n and ranges, and their y are not written. Block b takes the 32 columns from
-// 32·b on; if it has normalised its row, it then takes those of block b + gridDim.x, and so on. Warp w computes range w mod ranges of some of the four
-// tiles of these columns, one after the other; the number of warps is a multiple of the number of ranges. If a
-// range is one slab, a warp begins to load its next range to the second-level cache while it multiplies one. A
-// longer next range could be displaced from a small cache before it is used.
+// 32·b on; if it has normalised its row, it then takes those of block b + gridDim.x, and so on. Warp w computes
+// range w mod ranges of some of the four tiles of these columns, one after the other; the number of warps is a
+// multiple of the number of ranges. If a range is one slab, a warp begins to load its next range to the
+// second-level cache while it multiplies one. A longer next range could be displaced from a small cache before it
+// is used.
 constexpr int gated_tiles = 2, gated_columns = gated_tiles * tile_rows;
 template <class Format, int groups, class Rows> INLINE void gate_rows(float *partial, const Product &p, const Rows &x) {
     constexpr int results = groups * group_rows * tile_rows;
