@@ -66,8 +66,8 @@ const (
 	// several turns, passes of 4 to 8 rows of 8B in BF16 took 0.1 to 0.3 ms more on an H200 than with a
 	// launch for this step. Other kernels had changed too, so the limit is still a guess.
 	mostCombined = 1024
-	// mostNorming is the most blocks of a product that each normalise its row. With more, as for the scores of
-	// a vocabulary, the norm is a launch of its own. The limit is a guess.
+	// mostNorming is the most blocks, counted without turns, of a product whose blocks normalise the row. A larger
+	// product, as that of the scores of a vocabulary, reads a norm that a launch of its own made. The limit is a guess.
 	mostNorming = 1024
 	// mostNormShared is the most shared memory for which a launch with such blocks may ask. The kernels have up to
 	// 17 KiB of their own, and 48 KiB are free on every GPU.

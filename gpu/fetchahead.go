@@ -7,8 +7,8 @@ import (
 )
 
 // Attention of a few rows has fewer blocks than a card has multiprocessors, and leaves the memory idle. The
-// products after it wait for their weights. fetchAhead gives the launch of attention extra blocks, which only fetch
-// such weights to the second-level cache (kernels/cuda/src/fetch.h). They change no result.
+// products after it wait for their weights. fetchAhead gives the launch of attention extra blocks, which only load
+// such weights into the second-level cache (kernels/cuda/src/fetch.h). They change no result.
 
 // fetchLimit says how much attention may fetch on a card.
 type fetchLimit struct {
@@ -20,7 +20,7 @@ func fetchLimitOf(card driver.Info) fetchLimit {
 	return fetchLimit{cuda.FetchAhead(card.L2Bytes, card.BytesPerUS), card.Multiprocessors}
 }
 
-// weightRange is the beginning of a weight matrix that attention fetches.
+// weightRange is a weight matrix that attention fetches, or its beginning.
 type weightRange struct {
 	from  driver.Pointer
 	bytes int
@@ -56,8 +56,8 @@ func fetchAhead(operations []operation, by fetchLimit) []operation {
 // their own, so that they do not slow down those that compute.
 func (f fetchLimit) ahead(a attend, later []operation) (w weightsAhead) {
 	each := a.part.splits * ceilDivide(a.columns(), a.columnsOfBlock())
-	idle := cuda.Idle(f.multiprocessors, each*a.cache.kvHeads)
-	if !a.cache.half || a.rows > mostFetchingRows || idle == 0 {
+	most := cuda.Idle(f.multiprocessors, each*a.cache.kvHeads) / each
+	if !a.cache.half || a.rows > mostFetchingRows || most == 0 {
 		return weightsAhead{}
 	}
 	left, lines := f.bytes, 0
@@ -70,16 +70,14 @@ func (f fetchLimit) ahead(a attend, later []operation) (w weightsAhead) {
 		left -= bytes
 		lines += ceilDivide(bytes, cuda.LineBytes)
 	}
-	const threads = keysPerSplit // of a block; more blocks than there are lines for would have nothing to do
-	w.blocks = min(idle/each, ceilDivide(lines, each*threads))
-	if w.blocks == 0 {
-		return weightsAhead{}
-	}
+	const threads = keysPerSplit // of a block
+	// More blocks would have no lines to fetch.
+	w.blocks = min(most, ceilDivide(lines, each*threads))
 	return w
 }
 
-// nextProducts returns the products before the next attention. It leaves out products with choices, because the
-// host does not know which experts rows will choose.
+// nextProducts returns the products before the next attention. It leaves out products with choices: of experts, the
+// host does not know which rows will choose.
 func nextProducts(later []operation) (next products) {
 	for _, o := range later {
 		var of products

@@ -117,7 +117,9 @@ func (l *library) blocksAtOnce(k *kernel, shape driver.Shape) (int, error) {
 	}
 	err := l.device.Do(func() error {
 		each, err := l.device.BlocksAtOnce(k.function, shape)
-		k.atOnce[shape] = max(1, each) * l.device.Info().Multiprocessors
+		if err == nil {
+			k.atOnce[shape] = max(1, each) * l.device.Info().Multiprocessors
+		}
 		return err
 	})
 	return k.atOnce[shape], err

@@ -97,8 +97,8 @@ type attend struct {
 	// kernels for few queries can do it, for one row (joinAttention).
 	fresh prepareHeads
 	ahead weightsAhead // weights that extra blocks fetch (fetchAhead)
-	// narrow means that a block takes mostColumns queries, though there are more. Then keys are read more often,
-	// but the work is spread over more blocks.
+	// narrow means that a block takes at most mostColumns queries, even if there are more. Then keys are read more
+	// often, but the work is spread over more blocks.
 	narrow bool
 }
 
@@ -122,7 +122,7 @@ type partial struct {
 	heads, splits, headDim int            // headDim is that of a value
 }
 
-// columnsOfBlock is how many of these queries a block takes.
+// columnsOfBlock is how many of the queries of a key head a block takes.
 func (o attend) columnsOfBlock() int {
 	c := &o.cache
 	if !c.half || c.keyDim == c.valueDim && (o.columns() <= mostColumns || o.narrow) {
@@ -131,9 +131,9 @@ func (o attend) columnsOfBlock() int {
 	return mostColumns * tilesOf(c.keyDim, c.valueDim)
 }
 
-// narrowed lets blocks take mostColumns queries if the device runs that many blocks at once. A block is a chain of
-// steps that wait for each other. With the tiles of several queries the chain is longer: on an H200, three tiles of
-// 8B took 14.8 µs, one took 10.0 with its heads and its combination.
+// narrowed lets blocks take at most mostColumns queries if the device runs all of these blocks at once. A block is a
+// chain of steps that wait for each other, and with several tiles the chain is longer: on an H200, three tiles of 8B
+// took 14.8 µs, one took 10.1 with its heads and its combination.
 func (o attend) narrowed(multiprocessors int) attend {
 	// By their registers, a multiprocessor runs two such blocks at once, of wider heads one.
 	atOnce := multiprocessors

@@ -25,6 +25,7 @@ func TestEveryKernelIsReached(t *testing.T) {
 	collect := func(what string, use func(d *recorder) error) {
 		t.Helper()
 		d := newRecorder(t)
+		d.card.Multiprocessors = 4 // so few that attention of many rows needs blocks of several tiles
 		if err := use(d); err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}

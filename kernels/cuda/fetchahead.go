@@ -7,9 +7,8 @@ const MostFetched = 4
 // LineBytes is how much one prefetch loads.
 const LineBytes = 128
 
-// Idle is how many multiprocessors fetch while attention has so many blocks. It is 0 if fewer than one of eight
-// were idle: then each of them would have so many lines to fetch that it could end later than attention. The limit is
-// a guess.
+// Idle is the number of multiprocessors that fetch while attention has so many blocks. It is 0 if less than an eighth
+// is idle: each of them would have so many lines to fetch that it could end after attention. The limit is a guess.
 func Idle(multiprocessors, blocks int) int {
 	if idle := multiprocessors - blocks; 8*idle >= multiprocessors {
 		return idle
@@ -23,7 +22,8 @@ func Idle(multiprocessors, blocks int) int {
 // numbers, the number is 0, and so is the result.
 func FetchAhead(l2Bytes, bytesPerMicrosecond int) int {
 	// attentionMicroseconds is the time in which the memory would be idle. On an H200, attention of a row after 512
-	// tokens took 10.1 µs by NVIDIA's profiler; a launch begins and ends in about 2 µs of it.
+	// tokens took 10.1 µs by NVIDIA's profiler, with more instructions than today; a launch begins and ends in about
+	// 2 µs of it.
 	const attentionMicroseconds = 8
 	return min(l2Bytes/2, attentionMicroseconds*bytesPerMicrosecond) / LineBytes * LineBytes
 }

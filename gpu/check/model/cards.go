@@ -32,8 +32,8 @@ func cardNamed(name string) card {
 	return cards[slices.IndexFunc(cards, func(c card) bool { return c.name == name })]
 }
 
-// The assumptions of the estimate, fitted to the report of an H200 (kernels/cuda/reports). The names in
-// quotes are benchmarks of this report. For the other cards the assumptions were not measured.
+// The assumptions of the estimate, fitted to reports of an H200 (kernels/cuda/reports). The names in
+// quotes are benchmarks of these reports. For the other cards the assumptions were not measured.
 const (
 	// gap is the time in µs between two kernels of a graph that depend on each other: "Graph" measured 0.80. An
 	// event between two kernels takes about as long.
@@ -86,8 +86,8 @@ func stepsOf(kernel string) int {
 }
 
 // stepsAlso are the steps of joined work. A combination, and a norm in the version that the report measured, is
-// done by the last block to arrive; to know that it is the last takes a step, as a start does. A combination knows the
-// length already. Heads wait for nothing but attention itself; in the measured version (lateheads) they were loaded
-// after the length was known. A SwiGLU needs two barriers. A sum waits for nothing: its numbers arrive with the weights.
-// Fetching ahead is done by other blocks.
+// done by the last block to arrive; to know that it is the last takes a step, as a start does. A combination knows
+// the length already. Heads take no step: they are loaded together with the length; in the measured version
+// (lateheads) they were loaded after it. A SwiGLU needs two barriers. A sum waits for nothing: its numbers arrive with
+// the weights. Fetching ahead is done by other blocks.
 var stepsAlso = map[string]int{"norm": stepsOf("norm"), "combine": 2, "heads": 0, "lateheads": 1, "swiglu": 2, "sum": 0, "ahead": 0}

@@ -125,10 +125,10 @@ func withOtherTypes(passes []pass) []pass {
 
 // estimate is the time of a pass, in µs, and how many launches it has.
 func estimate(p pass, c card, loops map[string]loop) (time float64, launches int) {
+	fetches, fetched := p.fetching(c)
 	for i, l := range p.launches {
 		launches += l.count
-		l.fetches = p.fetchedDuring(i, c)
-		l.fetched = p.fetchedBefore(i, c)
+		l.fetches, l.fetched = fetches[i], fetched[i]
 		time += float64(l.count) * (gap + l.time(p.rows, c, loops))
 	}
 	return time, launches
@@ -150,9 +150,9 @@ func staying(p pass, c card, loops map[string]loop) float64 {
 }
 
 // time is the time in µs of one of the equal launches l. It adds up the steps of the joined work and, for each wave
-// of blocks, the steps of the kernel; for attention also the time to read keys and values. For a product it adds
-// the steps of the kernel at most twice, since blocks of later waves start while others work, and the time that the
-// function product returns.
+// of blocks, the steps of the kernel. Attention also reads keys and values, and takes at least as long as reading these
+// and what it fetches. For a product, time adds what the function product returns, and the steps of the kernel at most
+// twice, since blocks of later waves start while others work; only once if blocks take turns.
 func (l launch) time(rows int, c card, loops map[string]loop) (time float64) {
 	for _, work := range l.also {
 		time += step * float64(stepsAlso[work])

@@ -7,41 +7,31 @@ import (
 	"specula/kernels/cuda"
 )
 
-// While attention of few rows runs, idle multiprocessors fetch weights of the next products to the second-level
-// cache (gpu/fetchahead.go).
-
-// fetchedDuring is how many bytes a launch of attention fetches; 0 for any other launch.
-func (p pass) fetchedDuring(attention int, c card) (bytes float64) {
-	for _, part := range p.fetchedBy(attention, c) {
-		bytes += part
-	}
-	return bytes
-}
-
-// fetchedBefore is how many bytes of its weights a product finds in the second-level cache.
-func (p pass) fetchedBefore(product int, c card) float64 {
-	for i := range product {
-		if part := p.fetchedBy(i, c)[product]; part > 0 {
-			return part
+// fetching returns, for each launch of a pass, how many bytes of weights it fetches for later ones, and how many of its
+// own weights earlier ones have fetched. While attention of few rows runs, idle multiprocessors fetch weights of the
+// next products to the second-level cache (gpu/fetchahead.go).
+func (p pass) fetching(c card) (fetches, fetched []float64) {
+	fetches, fetched = make([]float64, len(p.launches)), make([]float64, len(p.launches))
+	for i, l := range p.launches {
+		if !slices.Contains(l.also, "ahead") || cuda.Idle(c.multiprocessor, l.blocks) == 0 {
+			continue
+		}
+		left, matrices := float64(cuda.FetchAhead(int(c.cache), int(c.bytes*1e3))), cuda.MostFetched
+		for j, next := range p.launches[i+1:] {
+			// Launches that are as many as those of attention stand once in each layer, after it. The products of q,
+			// k and v come next, but four matrices before them are all that is fetched.
+			if !strings.HasPrefix(next.kernel, "matmul_") || next.count != l.count || matrices == 0 {
+				continue
+			}
+			matrices--
+			if slices.Contains(next.also, "swiglu") {
+				matrices-- // gate and up
+			}
+			part := min(left, next.bytes)
+			left -= part
+			fetches[i] += part
+			fetched[i+1+j] = part
 		}
 	}
-	return 0
-}
-
-// fetchedBy returns, for each product from which a launch of attention fetches weights, how many bytes.
-func (p pass) fetchedBy(attention int, c card) map[int]float64 {
-	of := map[int]float64{}
-	l := p.launches[attention]
-	if !slices.Contains(l.also, "ahead") || cuda.Idle(c.multiprocessor, l.blocks) == 0 {
-		return of
-	}
-	left := float64(cuda.FetchAhead(int(c.cache), int(c.bytes*1e3)))
-	for i := attention + 1; i < len(p.launches) && left > 0; i++ {
-		// Launches that are as many as those of attention, or one fewer, stand once in each layer.
-		if next := p.launches[i]; strings.HasPrefix(next.kernel, "matmul_") && next.count >= l.count-1 {
-			of[i] = min(left, next.bytes)
-			left -= of[i]
-		}
-	}
-	return of
+	return fetches, fetched
 }

@@ -147,8 +147,8 @@ func hotLoop(lines []string) (hot loop, ok bool) {
 				instructions++
 			}
 		}
-		// A loop around another one also has what is done once: a jump back from a division that the assembler has
-		// put after all loops looks like such a loop.
+		// An outer loop also has instructions that run once. One example: the assembler puts a division after all
+		// loops, and its jump back looks like a loop around them.
 		outer := slices.ContainsFunc(loops, func(l [2]int) bool { return l[0] > from })
 		if tiles == 0 || outer {
 			continue

@@ -181,19 +181,19 @@ func TestFetchedWeights(t *testing.T) {
 	c := card{multiprocessor: 100, bytes: 1000, cache: 100 << 20}
 	p := pass{rows: 1, launches: []launch{
 		{count: 9, kernel: "matmul_half_rows8", bytes: 3e6}, {count: 9, kernel: "attend_half_128", also: []string{"ahead"}, blocks: 32},
-		{count: 9, kernel: "norm_summed"}, {count: 9, kernel: "matmul_half_rows8", bytes: 6e6},
-		{count: 8, kernel: "matmul_half_rows8", bytes: 4e6}, {count: 1, kernel: "matmul_half_rows8", bytes: 5e6},
+		{count: 9, kernel: "norm_summed"}, {count: 9, kernel: "matmul_half_rows8", bytes: 2e6},
+		{count: 9, kernel: "matmul_half_rows8", also: []string{"swiglu"}, bytes: 3e6},
+		{count: 9, kernel: "matmul_half_rows8", bytes: 1e6}, {count: 9, kernel: "matmul_half_rows8", bytes: 1e6},
+		{count: 1, kernel: "matmul_half_rows8", bytes: 5e6},
 	}}
-	for i, want := range []float64{0, 0, 0, 6e6, 2e6, 0} { // 8 µs at 1000 GB/s
-		if got := p.fetchedBefore(i, c); got != want {
-			t.Errorf("launch %d finds %g bytes, want %g", i, got, want)
+	check := func(what string, c card, want ...float64) {
+		if fetches, fetched := p.fetching(c); fetches[1] != want[1] || !slices.Equal(fetched[2:], want[2:]) {
+			t.Errorf("%s: attention fetches %g bytes, products find %v, want %v", what, fetches[1], fetched, want)
 		}
 	}
-	if got := p.fetchedDuring(1, c); got != 8e6 {
-		t.Errorf("attention fetches %g bytes, want 8e6", got)
-	}
+	check("four matrices", c, 0, 6e6, 0, 2e6, 3e6, 1e6, 0, 0)
+	c.bytes = 500
+	check("as much as the memory delivers in 8 µs", c, 0, 4e6, 0, 2e6, 2e6, 0, 0, 0)
 	c.multiprocessor = 32
-	if got := p.fetchedDuring(1, c); got != 0 {
-		t.Errorf("attention that fills the card fetches %g bytes", got)
-	}
+	check("attention fills the card", c, 0, 0, 0, 0, 0, 0, 0, 0)
 }

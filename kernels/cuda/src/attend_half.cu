@@ -3,9 +3,9 @@
 // A column is one query: one head of one row (attention.h). A block works on one key head, one
 // split of the keys and 8·tiles columns. It computes scores (keys × columns), weights, and weighted
 // values (numbers × columns). Keys and values are the 16-wide operand of the tensor cores, columns
-// the 8-wide one, so that a column has the same arithmetic in every tile. One tile serves up to eight
-// columns: decoding, and verification of a few rows. With several tiles, many columns share the reading
-// of keys. Queries and weights are rounded to half precision, sums are float32. Σ p adds the rounded
+// the 8-wide one, so that a column has the same arithmetic in every tile. Decoding has one tile; a
+// few rows have a block for each tile while a card runs all these blocks at once. With several tiles in a block,
+// many columns share the reading of keys. Queries and weights are rounded to half precision, sums are float32. Σ p adds the rounded
 // weights, because these are the weights that the values are multiplied with.
 //
 // Keys that a column does not see have the weight 0, and 0 times a finite number is 0. So other rows
@@ -75,7 +75,7 @@ struct Fresh {
     Heads heads;
 };
 
-// own_key returns which key of the split the block stores. If it stores none, the result is far from all keys.
+// own_key returns which key of the split the block stores. If it stores none, the result is negative.
 INLINE int own_key(const Fresh &f, const Columns &s) {
     constexpr int none = -keys_per_split;
     const int key = s.first_position - s.start;
@@ -94,8 +94,8 @@ template <int head_dim> INLINE void load_fresh(Head<numbers_of(head_dim)> &head,
     head.load(from, kind, f.heads);
 }
 
-// prepare_row does what load_queries does, but first prepares the heads, and stores the key and the value. first
-// has what the warp prepares first. scratch has room for a head of each warp.
+// prepare_row prepares the heads and stores the queries, as load_queries does. If the block has the row's key, it
+// also stores key and value. On entry, first holds the warp's first head. scratch has room for a head of each warp.
 template <int head_dim>
 INLINE void prepare_row(half_bits *query, float *scratch, int scratch_stride, Head<numbers_of(head_dim)> &first, const float *q, half_bits *keys,
                         half_bits *values, int capacity, const Fresh &f, const Columns &s) {
@@ -129,8 +129,8 @@ template <int chunks> struct Rows {
 };
 
 // In a block with few columns, reading memory takes as long as everything else. So such a block loads keys and
-// values before it needs them, as far as its registers allow: those of some of a warp's turns at the keys
-// (key_turns), and of its first turn at the values.
+// values before it needs them, as far as its registers allow: the keys of both turns of a warp (key_turns), of the
+// first or of none, and the values of its first turn.
 template <int head_dim, int tiles> struct Ahead {
     static constexpr int keys = tiles > 1 || head_dim > 256 ? 0 : head_dim <= 128 ? 2 : 1, values = tiles > 1 ? 0 : 1;
 };
@@ -150,9 +150,9 @@ template <int head_dim, int tiles> INLINE bool ahead_at(int turn, int first, int
     return turn < Ahead<head_dim, tiles>::keys && (own < first || own >= first + 16);
 }
 
-// score_keys writes scale·q·k for the keys of the split. A warp takes 16 keys in a turn. If it has loaded the keys of
-// all turns before, it multiplies them together: a product waits for the one before in its own sum only. Without keys
-// for a turn it computes scores that nothing reads.
+// score_keys writes scale·q·k for the keys of the split. A warp takes 16 keys in a turn. If Ahead covers all turns,
+// the warp multiplies them together: a product waits only for the one before it in its own sum. For a turn without
+// keys it computes scores that nothing reads.
 template <int head_dim, int tiles, class Keys>
 INLINE void score_keys(float *score, const half_bits *query, Keys (&loaded)[key_turns], const half_bits *keys, int own, float scale, const Columns &s) {
     constexpr int chunks = padded_dim(head_dim) / chunk;
@@ -301,7 +301,7 @@ struct Then {
 };
 
 // combine_after combines the splits of the heads of a key head, four numbers a thread at a time. It writes both
-// forms itself, because the code of combine_four would stand twice in every kernel otherwise.
+// forms itself: a function for each form would put combine_four twice into every kernel.
 INLINE void combine_after(const Then &then, Splits s, unsigned rows, unsigned kv_head, unsigned sharing) {
     const unsigned first_seen = s.seen, numbers = s.heads * s.head_dim, from = kv_head * sharing * s.head_dim;
     unsigned end = from + sharing * s.head_dim;
@@ -343,9 +343,10 @@ INLINE void attend(float *partial, float *stats, const float *q, half_bits *keys
 
 // attend_half_* compute attention for `rows` rows of q (rows, heads·key_dim) over a layer's keys and
 // values. A block takes split blockIdx.x, key head blockIdx.y, and the blockIdx.z-th 8·tiles of the
-// head's rows·sharing columns (inverse: see Sharing). partial and stats are as in partial_of, with gridDim.x splits: at
-// least as many as the last row needs. Blocks with blockIdx.y ≥ kv_heads are extra: they
-// only fetch the ranges that begin at w0 … w3 and have b0 … b3 bytes (fetch.h).
+// head's rows·sharing columns. partial and stats are as in partial_of, with gridDim.x splits: at least as
+// many as the last row needs. For inverse see Sharing, for form … sinks Then, for k … eps Fresh and Heads.
+// Blocks with blockIdx.y ≥ kv_heads are extra: they only fetch the ranges that begin at w0 … w3 and have
+// b0 … b3 bytes (fetch.h).
 #define ATTEND_ARGUMENTS                                                                                                                    \
     float *partial, float *stats, const float *q, half_bits *keys, half_bits *values, const int *length, int ahead, int rows,               \
         int kv_heads, int sharing, unsigned inverse, int capacity, float scale, int window, float cap, int form, unsigned *arrived,         \
@@ -368,8 +369,8 @@ INLINE void attend(float *partial, float *stats, const float *q, half_bits *keys
     }                                                                                                                                       \
     EXPORT(attend_half_##head_dim)                                                                                                          \
     ATTEND_WIDE(head_dim, head_dim, wide_tiles)
-// ATTEND defines two kernels. The first is for up to eight columns, and takes a fresh row if k is not null, unless
-// heads have 512 numbers. The second (wide) is for more columns.
+// ATTEND defines two kernels. In the first a block takes one tile. It takes a fresh row if k is not null and heads
+// have at most 256 numbers. In the second (wide) a block takes several tiles.
 ATTEND(64, 4)
 ATTEND(80, 4)
 ATTEND(96, 4)

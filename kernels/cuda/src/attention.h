@@ -26,10 +26,10 @@ constexpr int keys_per_split = 256;
 // zeros at the end.
 constexpr int padded_dim(int head_dim) { return (head_dim + 31) / 32 * 32; }
 
-// Query says which row and head a column stands for, and how many keys it sees.
+// Query says which row and head a column stands for, and up to which key it may see.
 struct Query {
     int row, head;
-    int seen;  // keys 0 … seen−1
+    int seen;  // it sees the keys 0 … seen−1, of which a window hides the first
 };
 
 // Partial is a split's result for one query: values is (head_dim).
@@ -38,7 +38,7 @@ struct Partial {
 };
 
 // partial_of finds a Partial in values (rows·heads, splits, head_dim) and stats (rows·heads,
-// splits, 2). There are less than 2³² of them.
+// splits, 2). There are fewer than 2³² of them.
 INLINE Partial partial_of(float *values, float *stats, Query q, int heads, int splits, int split, int head_dim) {
     const size_t i = (unsigned)(q.row * heads + q.head) * (unsigned)splits + (unsigned)split;
     return {values + i * (unsigned)head_dim, stats + 2 * i, stats + 2 * i + 1};
@@ -56,10 +56,10 @@ struct Columns {
     int first, end;      // the block's first column; the number of columns of the launch
     int first_position;  // of row 0
     int start;           // position of the split's first key
-    int keys;            // of the split, that the last column sees; at most 0: no column sees any
+    int keys;            // the keys of the split up to the last column's own; 0 or less: no column sees any
     int window;
     unsigned inverse;  // of Sharing
-    // query is exact for numbers of columns below 2³¹ / sharing.
+    // query is exact for columns with numbers below 2³¹ / sharing.
     INLINE_MEMBER Query query(int column) const {
         const int all = first + column, row = (int)((u64)(2 * (unsigned)all) * inverse >> 32);
         return {row, kv_head * sharing + all - row * sharing, first_position + row + 1};
@@ -100,7 +100,7 @@ INLINE Columns columns_of(int columns, const int *length, int ahead, int rows, c
     return s;
 }
 
-// largest_of returns the largest number of so many neighbouring lanes, counted from lane 0.
+// largest_of returns the largest number of a lane's group. Groups have `lanes` neighbouring lanes, from lane 0 on.
 template <int lanes> INLINE float largest_of(float v) {
     UNROLL for (int o = 1; o < lanes; o *= 2) v = larger(v, __shfl_xor_sync(full_warp, v, o));
     return v;

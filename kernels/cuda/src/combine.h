@@ -8,10 +8,11 @@
 // key, before all others, whose value is 0.
 struct Splits {
     float *partial, *stats;
-    int row, seen;  // the row, and how many keys it sees
+    int row, seen;  // the row, and the number of keys up to its own
     int heads, head_dim, splits, window;
     const float *sinks;
-    // first returns the first split that a row which sees so many keys needs. Splits before its window have no result.
+    // first returns the first split that a row needs whose own key is the last of `keys`. Splits before its window
+    // have no result.
     INLINE_MEMBER int first(int keys) const { return window && keys > window ? (keys - window) / keys_per_split : 0; }
     // end returns one more than the last split that the row needs.
     INLINE_MEMBER int end() const { return (seen + keys_per_split - 1) / keys_per_split; }
@@ -63,8 +64,8 @@ template <int count> INLINE void combine(float (&values)[count], const Splits &s
     UNROLL for (int j = 0; j < count; j++) values[j] = divide_rn(values[j], sum);
 }
 
-// combine_four is combine for four numbers a thread, called by whole warps. Eight neighbouring threads have one query,
-// and each of them computes the factor of every eighth split for all of them. No row of the launch needs more than
+// combine_four is combine for four numbers a thread, called by whole warps. Eight neighbouring threads have one
+// query, and each computes the factor of every eighth split for all eight. No row of the launch needs more than
 // `most` splits. If exists is false, the numbers become 0.
 INLINE void combine_four(float (&values)[4], const Splits &s, int head, int d, int most, bool exists) {
     constexpr int at_once = 8;

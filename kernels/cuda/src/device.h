@@ -92,7 +92,7 @@ INLINE unsigned ordered_inc(unsigned *p, unsigned most) {
     asm volatile("atom.acq_rel.gpu.inc.u32 %0, [%1], %2;" : "=r"(before) : "l"(p), "r"(most) : "memory");
     return before;
 }
-// prefetch_l2 begins to load the 128 bytes around p, in global memory, to the second-level cache.
+// prefetch_l2 begins to load the line_bytes around p, in global memory, to the second-level cache.
 INLINE void prefetch_l2(const void *p) { asm volatile("prefetch.global.L2 [%0];" ::"l"(p)); }
 
 // read_now keeps the compiler from moving a read after a branch that decides whether its result is used.

@@ -1,10 +1,9 @@
-// Extra blocks of a launch fetch what later launches read to the second-level cache, on multiprocessors that would
-// be idle. They compute nothing, and no other block waits for them.
+// Extra blocks of a launch load into the second-level cache what later launches read. They run on multiprocessors
+// that would be idle, and compute nothing. No block waits for them.
 #pragma once
 #include "gpu.h"
 
 constexpr int most_fetched = 4;  // ranges
-constexpr int line_bytes = 128;  // that prefetch_l2 loads
 
 // Fetched is a range of global memory.
 struct Fetched {

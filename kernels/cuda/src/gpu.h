@@ -18,6 +18,7 @@ typedef unsigned short bfloat16_bits;  // the upper half of a binary32
 typedef unsigned long long u64;
 
 constexpr int warp_size = 32;
+constexpr int line_bytes = 128;  // what prefetch_l2 loads
 constexpr unsigned full_warp = 0xffffffffu;
 
 INLINE int lane_id() { return threadIdx.x & (warp_size - 1); }

@@ -1,4 +1,4 @@
-// The work on one head between the products of q, k and v, with their biases, and attention: norm of q and k,
+// The work on one head after the products of q, k and v and their biases, and before attention: norm of q and k,
 // rotation of both, and storing k and v. The bits are those of rms_norm_heads, rope and append_* one after another.
 #pragma once
 #include "attention.h"
@@ -13,7 +13,7 @@ struct Heads {
 
 // Lane l of a warp has the numbers l, l+32, … of a head. `numbers` is how many a lane has, at most.
 
-// each_number calls see(i, d) for number d of a head of n numbers, the lane's i-th.
+// each_number calls see(i, d) for each number d of a head of n numbers that this lane has; it is the lane's i-th.
 template <int numbers, class See> INLINE void each_number(int n, const See &see) {
     UNROLL for (int i = 0; i < numbers; i++)
         if (lane_id() + warp_size * i < n) see(i, lane_id() + warp_size * i);

@@ -2,9 +2,9 @@
 #pragma once
 #include "product.h"
 
-// Rows of x for a warp: place finds a slab of them, and load reads what a lane has of a part of the slab,
-// for group i. Neighbours are the rows from 0 on. normed tells whether the block computes them as a norm; then
-// shared_bytes is the shared memory that they take.
+// A class of Rows says where a warp finds rows of x: place finds a slab of them, and load reads what a lane has of a
+// part of the slab, for group i. normed tells whether the block computes them as a norm; then shared_bytes is the
+// shared memory that they take. Neighbours are the rows from 0 on.
 template <class Format, int groups> struct Neighbours {
     static constexpr bool normed = false;
     const Product &p;
@@ -72,6 +72,12 @@ template <int groups> INLINE float total_of(const float *partial, int ranges, in
     return total;
 }
 
+// prefetch_slab begins to load a slab of a tile to the second-level cache, at most its first 4 KiB.
+template <class Format> INLINE void prefetch_slab(const unsigned char *tile, int slab) {
+    const int at = lane_id() * line_bytes;
+    if (at < Format::slab_bytes) prefetch_l2(tile + (size_t)slab * Format::slab_bytes + at);
+}
+
 // gate_rows computes silu(gate)·up for up to 8·groups rows of x, and writes it as an operand: gate and up are the
 // first two Outputs, with the same n and ranges, and their y are not written. Block b takes the 32 columns from
 // 32·b on; if it has normalised its row, it then takes those of block b + gridDim.x, and so on. Warp w computes
@@ -93,8 +99,7 @@ template <class Format, int groups, class Rows> INLINE void gate_rows(float *par
         const int own = from + gated_tiles <= all ? gated_tiles : all - from;
         for (int i = warp_id() / ranges; i < 2 * own; i += at_once) {
             auto tile = [&](int i) { return i < own ? gate.weights + (from + i) * tile_bytes : up.weights + (from + i - own) * tile_bytes; };
-            if (last - first == 1 && i + at_once < 2 * own && lane_id() * 128 < Format::slab_bytes)
-                prefetch_l2(tile(i + at_once) + (size_t)first * Format::slab_bytes + lane_id() * 128);
+            if (last - first == 1 && i + at_once < 2 * own) prefetch_slab<Format>(tile(i + at_once), first);
             sum_range<Format, groups>(partial + (i * ranges + range) * results, x, tile(i), first, last);
         }
         __syncthreads();
@@ -113,15 +118,27 @@ template <class Format, int groups, class Rows> INLINE void gate_rows(float *par
     } while (Rows::normed && from < all);
 }
 
-// prefetch_range begins to load a range of a tile to the second-level cache, of each slab at most 4 KiB.
-template <class Format> INLINE void prefetch_range(const Product &p, const Output &output, int tile, int range) {
-    if (range >= output.ranges) return;
-    const int at = lane_id() * 128;
-    for (int slab = p.slabs * range / output.ranges; slab < p.slabs * (range + 1) / output.ranges; slab++)
-        if (at < Format::slab_bytes) prefetch_l2(output.weights + ((size_t)tile * p.slabs + slab) * Format::slab_bytes + at);
+// prefetch_range begins to load one of so many ranges of a tile to the second-level cache.
+template <class Format> INLINE void prefetch_range(const unsigned char *tile, int slabs, int range, int ranges) {
+    for (int slab = slabs * range / ranges; slab < slabs * (range + 1) / ranges; slab++) prefetch_slab<Format>(tile, slab);
 }
 
-// copy_stream begins to copy the numbers of the stream that a tile is added to, to shared memory.
+// prefetch_first begins to load what a warp multiplies first, see gate_rows and sum_ranges.
+template <class Format> INLINE void prefetch_first(const Product &p, bool gated) {
+    const size_t tile_bytes = (size_t)p.slabs * Format::slab_bytes;
+    if (!gated) {
+        int tile = blockIdx.x;
+        const Output output = output_of<1>(p, tile);
+        if (warp_id() < output.ranges) prefetch_range<Format>(output.weights + tile * tile_bytes, p.slabs, warp_id(), output.ranges);
+        return;
+    }
+    const int from = gated_tiles * blockIdx.x, own = tiles_of(p.outputs[0].n) - from < gated_tiles ? 1 : gated_tiles;
+    const int ranges = p.outputs[0].ranges, i = warp_id() / ranges;
+    const unsigned char *tile = i < own ? p.outputs[0].weights + (from + i) * tile_bytes : p.outputs[1].weights + (from + i - own) * tile_bytes;
+    if (i < 2 * own) prefetch_range<Format>(tile, p.slabs, warp_id() % ranges, ranges);
+}
+
+// copy_stream begins to copy to shared memory the part of the stream to which a tile is added.
 INLINE void copy_stream(float *held, const Product &p, int n, int tile) {
     constexpr int each = 4, per_row = tile_rows / each;
     for (int i = threadIdx.x; i < p.m * per_row; i += blockDim.x) {
@@ -156,20 +173,20 @@ template <class Format, int groups> INLINE void store_result(const Product &p, c
     }
 }
 
-// multiply_rows: block b computes tile b for up to 8·groups rows of x. A block that normalises its row takes several
+// multiply_rows: block b computes tile b for up to 8·groups rows of x, or with a SwiGLU what gate_rows says. A block that normalises its row takes several
 // tiles, so that the norm is not made again for each: it goes on with tile b + gridDim.x, and so on.
 template <class Format, int groups, template <class, int> class Rows = Neighbours> INLINE void multiply_rows(const Product &p) {
     constexpr bool normed = Rows<Format, groups>::normed;
     DYNAMIC_SHARED(unsigned char, shared);
     SHARED(__align__(16) float, held, [groups * group_rows * tile_rows]);
     const bool gated = groups <= 2 && p.after.kind == swiglu_epilogue;
-    int tile = gated ? gated_tiles * blockIdx.x : blockIdx.x;
-    Output output = gated ? p.outputs[0] : output_of<1>(p, tile);
-    if (normed) prefetch_range<Format>(p, output, tile, gated ? warp_id() % output.ranges : warp_id());
+    if (normed) prefetch_first<Format>(p, gated);
     const Rows<Format, groups> x(p, shared);
     float *partial = (float *)(shared + Rows<Format, groups>::shared_bytes(p));
     if (gated) return gate_rows<Format, groups>(partial, p, x);
     const bool sums = !normed && p.after.kind == sum_epilogue;
+    int tile = blockIdx.x;
+    Output output = output_of<1>(p, tile);
     if (sums) copy_stream(held, p, output.n, tile);
     for (int block = blockIdx.x;;) {
         sum_ranges<Format, groups>(partial, p, output, output.weights + (size_t)tile * p.slabs * Format::slab_bytes, x);

@@ -2,8 +2,8 @@
 #pragma once
 #include "draw.h"
 
-// Residual is the Mass (draw.h) of the residual of one slice: max(0, mass of p · p_factor − mass of q · q_factor)
-// for each token, where both masses are first shifted left. If certain ≥ 0, the draft is one-hot: its q is 1 for
+// Residual is the Mass (draw.h) of the residual of one slice: for each token
+// max(0, (mass of p)·p_factor − (mass of q)·q_factor), where both masses are first shifted left. If certain ≥ 0, the draft is one-hot: its q is 1 for
 // the token certain, whose residual is 0, and 0 for all others.
 struct Residual {
     using Number = Wide;
