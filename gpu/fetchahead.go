@@ -76,8 +76,8 @@ func (f fetchLimit) ahead(a attend, later []operation) (w weightsAhead) {
 	return w
 }
 
-// nextProducts returns the products before the next attention. It leaves out products with choices: of experts, the
-// host does not know which rows will choose.
+// nextProducts returns the products before the next attention. It leaves out products with choices: the host does not
+// know which experts the rows will choose.
 func nextProducts(later []operation) (next products) {
 	for _, o := range later {
 		var of products

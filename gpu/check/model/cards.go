@@ -51,7 +51,7 @@ const (
 	// reads 1,144 MB more than "Product/BF16/gate" and takes 259 µs longer: 4,420 of 4,800 GB/s.
 	streamed = 0.92
 	// cached is how many bytes a multiprocessor reads from the second-level cache in a clock. Test kernels on the H200
-	// read 16.9 MB in 3.6 and 4.2 MB in 2.1: 32 bytes. Half of it is assumed, because other cards were not measured.
+	// read 16.9 MB in 3.6 µs and 4.2 MB in 2.1: 32 bytes. Half of it is assumed, because other cards were not measured.
 	cached = 16
 	// slotsOfTile is the number of instructions that a multiprocessor issues in a clock with 8 warps, in products
 	// of many rows. Prefill of 512 rows of 8B: 13,332 tokens/s in Q8_0 and 11,013 in Q4_K (docs/gpu.md).

@@ -96,7 +96,7 @@ func TestTheInnermostLoopIsFound(t *testing.T) {
 	}
 }
 
-// A product that only reads takes the time of reading; one whose blocks fill half of a wave takes twice
+// A product that reads much takes hardly more than the time of reading, since waiting is short; one whose blocks fill half of a wave takes twice
 // as long as the arithmetic of a full one.
 func TestProducts(t *testing.T) {
 	c := card{multiprocessor: 100, clock: 2, bytes: 1000, half: 100, target: 89}
