@@ -212,8 +212,8 @@ func TestNormingBlocksRunAtOnce(t *testing.T) {
 		if err := b.Close(); err != nil {
 			t.Fatal(err)
 		}
-		// The norm of the first layer's q, k and v is a launch. Their blocks in the second layer are as many as those
-		// of the scores.
+		// The norm of the first layer's q, k and v is a launch of its own. So the order is: gate and up, q, k and v of
+		// layer 2, gate and up, scores. The scores have as many blocks as q, k and v.
 		if all := []int{want[1], want[0], want[1], want[0]}; !slices.Equal(grids, all) {
 			t.Errorf("%d blocks on a multiprocessor: grids %v, want %v", atOnce, grids, all)
 		}

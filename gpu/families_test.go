@@ -38,8 +38,8 @@ func toBF16(w compute.Weight) compute.Weight {
 	return w
 }
 
-// In every family of models, operations that a pass of one row joins give the bits of a pass of 20 rows, for which a
-// SwiGLU is not joined. The models are too narrow for products that make norms: TestARowDoesNotDependOnItsCompany has
+// In every family of models, what products of a pass of 1 or 3 rows join, a SwiGLU and the sum with the stream, gives
+// the bits of a pass of 20 rows, for which a SwiGLU is not joined. The cache is float32, so attention joins nothing. The models are too narrow for products that make norms: TestARowDoesNotDependOnItsCompany has
 // these.
 func TestJoinedOperationsOfEveryArchitecture(t *testing.T) {
 	const folder, tokens = "../engine/model/testdata/architectures/", 20

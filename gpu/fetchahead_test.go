@@ -74,11 +74,11 @@ func TestAttentionFetchesTheNextWeights(t *testing.T) {
 	}
 }
 
-// Extra blocks and those of attention fill the card once at most, and each extra block has lines to fetch.
+// Attention and its extra blocks run at once, and there are no more extra blocks for each split than the lines need.
 func TestHowManyBlocksFetch(t *testing.T) {
 	a, output, _, _, _ := fetchingLayer()
-	const blocksOfAttention, lines = 8, 2176
-	for multiprocessors, want := range map[int]int{8: 0, 9: 0, 11: 0, 12: 1, 20: 3, 132: 3} { // 4 blocks each
+	const lines = 2176
+	for multiprocessors, want := range map[int]int{8: 0, 9: 0, 11: 0, 12: 1, 20: 3, 132: 3} { // one more means a block in each of four splits
 		got := fetchAhead([]operation{a, output}, fetchLimit{1 << 30, multiprocessors})[0].(attend)
 		if got.ahead.blocks != want {
 			t.Errorf("%d multiprocessors: %d extra blocks for each split, want %d", multiprocessors, got.ahead.blocks, want)
@@ -173,8 +173,9 @@ func TestPassesFetchTheirWeights(t *testing.T) {
 	}
 }
 
-// A card whose driver does not tell its cache or the speed of its memory fetches nothing.
-func TestCardsThatFetchNothing(t *testing.T) {
+// A card fetches what its memory delivers in 8 µs, at most half of its cache, and nothing if the driver does not tell
+// both.
+func TestTheLimitOfFetching(t *testing.T) {
 	for card, want := range map[driver.Info]int{
 		{L2Bytes: 50 << 20, BytesPerUS: 1_000_000}: 8_000_000,
 		{L2Bytes: 6 << 20, BytesPerUS: 1_000_000}:  3 << 20,

@@ -70,7 +70,7 @@ func TestFetchingChangesNoBit(t *testing.T) {
 		return all, fetching
 	}
 	allowed := b.fetchLimit
-	for _, rows := range []int{1, 8} { // the second with the wide kernel: in blocks of one tile, the device would not run all at once
+	for _, rows := range []int{1, 8} { // 8 rows: on the emulated device, which has 4 multiprocessors, the wide kernel
 		t.Run(fmt.Sprint(rows), func(t *testing.T) {
 			b.fetchLimit = allowed
 			with, fetching := scores(rows)

@@ -112,7 +112,7 @@ func TestAMaskWithoutMemory(t *testing.T) {
 }
 
 // A draft model and a target with vocabularies of unlike sizes mask in the same memory: no round reserves it again.
-func TestMasksOfTwoVocabularies(t *testing.T) {
+func TestMasksOfTwoVocabulariesShareMemory(t *testing.T) {
 	b, err := newBackend(newRecorder(t))
 	must(t, err)
 	held, err := b.Tokens(4)

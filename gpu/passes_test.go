@@ -137,7 +137,7 @@ func (l *launches) add(kernel string, shape driver.Shape, arguments []driver.Arg
 		blocks *= max(1, n)
 	}
 	bytes := l.read(kernel, arguments)
-	// Launches that read unlike matrices are unlike.
+	// Launches with matrices of other sizes are counted apart.
 	launch := fmt.Sprintf("%s%s %d %d %d", kernel, also, blocks, shape.Block[0], bytes)
 	if l.count[launch] == 0 {
 		l.order = append(l.order, launch)

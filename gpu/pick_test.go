@@ -44,7 +44,7 @@ func TestAPickIsOneWait(t *testing.T) {
 
 // What a draft reserves that the device picks under edits and masks, with all its scores kept for the screen, is in
 // the plan of the draft model.
-func TestThePlanHasPickedDrafts(t *testing.T) {
+func TestPickedDraftsFitThePlan(t *testing.T) {
 	_, b, m, cache := recorded(t)
 	held := mustTokens(t, m)
 	reserved := func() (bytes int64) {

@@ -104,7 +104,7 @@ func (r record) compare(t *testing.T, want record, what string) {
 // others have the same tiles, and gpu/driver's TestMatmuls has all of them with all these rows.
 func TestARowDoesNotDependOnItsCompany(t *testing.T) {
 	shape := random.Shape{Name: "small", Layers: 2, Dim: 256, FFN: 512, Heads: 4, KVHeads: 2,
-		HeadDim: 64, Vocab: 1021}
+		HeadDim: 64, Vocab: 1021} // no multiple of a tile
 	ids := make([]int32, 33)
 	for i := range ids {
 		ids[i] = int32(i * 29 % shape.Vocab)

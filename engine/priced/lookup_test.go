@@ -9,7 +9,7 @@ import (
 )
 
 // A lookup proposer is asked in each round. How much of its draft is verified depends on how such drafts
-// did so far: few tokens are refused at first, and most tokens are drafted when the question is asked again.
+// did so far: at first at most 6 tokens are refused; when the question is asked again, a round writes at least 4.
 func TestLookedUpDraftsAreTrimmed(t *testing.T) {
 	for _, proposer := range []string{"ngram", "suffix"} {
 		t.Run(proposer, func(t *testing.T) {

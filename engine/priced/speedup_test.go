@@ -83,7 +83,8 @@ func mustAddUp(t *testing.T, total event.Totals, rounds []event.Round) {
 	}
 }
 
-// One plain pass of each path is timed, however long it takes.
+// Two plain passes are timed when a session opens, however long they take. So rounds have a speed-up from the first
+// draft on.
 func TestPlainPassesAreTimedOnASlowMachine(t *testing.T) {
 	plain := 0
 	backend := &timed{Backend: host.New(1), now: time.Unix(0, 0), slow: func(rows int) float64 {

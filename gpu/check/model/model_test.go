@@ -101,7 +101,7 @@ func TestTheInnermostLoopIsFound(t *testing.T) {
 func TestProducts(t *testing.T) {
 	c := card{multiprocessor: 100, clock: 2, bytes: 1000, half: 100, target: 89}
 	reading := launch{count: 2, kernel: "matmul_half_rows8", blocks: 10000, threads: 256, bytes: 920e6}
-	if got := product(reading, 1, c, loop{instructions: 1, registers: 64}); math.Abs(got-1000) > 2 {
+	if got := product(reading, 1, c, loop{instructions: 1, registers: 64}); got < 1000 || got > 1002 {
 		t.Errorf("reading 920 MB took %g µs", got)
 	}
 	full := launch{count: 1, kernel: "matmul_half_tile", blocks: 100, threads: 256, bytes: 4096}
@@ -165,7 +165,7 @@ func TestTheEstimateIsNearWhatACardMeasured(t *testing.T) {
 		t.Fatal(err)
 	}
 	figures, err := compare(text)
-	if err != nil || len(figures) != 80 {
+	if err != nil || len(figures) != 80 { // without the first kernel of each pass
 		t.Errorf("%d figures: %v", len(figures), err)
 	}
 	for _, f := range figures {
@@ -177,7 +177,7 @@ func TestTheEstimateIsNearWhatACardMeasured(t *testing.T) {
 
 // The products after attention find in the cache what attention had time to fetch, in their order; the last of them
 // gets what is left.
-func TestFetchedWeights(t *testing.T) {
+func TestProductsFindWhatAttentionFetched(t *testing.T) {
 	c := card{multiprocessor: 100, bytes: 1000, cache: 100 << 20}
 	p := pass{rows: 1, launches: []launch{
 		{count: 9, kernel: "matmul_half_rows8", bytes: 3e6}, {count: 9, kernel: "attend_half_128", also: []string{"ahead"}, blocks: 32},

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// ManySplits checks attention over more splits than the kernels combine at once. In the second case, the splits
-// before the window have no result. exact is as in Attention.
+// ManySplits checks attention over more splits than the kernels combine at once. With a window, the splits
+// before it have no result. exact is as in Attention.
 func ManySplits(t *testing.T, launch Launch, exact bool) {
 	t.Helper()
 	for _, c := range []struct {
@@ -30,8 +30,8 @@ func ManySplits(t *testing.T, launch Launch, exact bool) {
 	}
 }
 
-// ScoresAtTheEdges checks weights for all kinds of differences between a score and the largest one: below the
-// smallest power of e, infinite, or NaN. Scores are the first numbers of the keys.
+// ScoresAtTheEdges checks weights for all kinds of differences between a score and the largest one: so far
+// below that the weight is 0, infinite, or NaN. If exact is false, only the two ways to combine are compared. Scores are the first numbers of the keys.
 func ScoresAtTheEdges(t *testing.T, launch Launch, exact bool) {
 	t.Helper()
 	inf, nan := float32(math.Inf(1)), float32(math.NaN())
